@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the drivers of RDMA devices do: see personality.h.  Files and lines are of
- * drivers/infiniband/hw/ in Linux 7.2, or of drivers/infiniband/sw/ for rxe and siw.
+ * Behavior of the drivers of RDMA devices; see personality.h.  File names and line numbers refer
+ * to drivers/infiniband/hw/ in Linux 7.2, or to drivers/infiniband/sw/ for rxe and siw.
  *
- * What has no line is the standard's, or like the fake.  Members that are left out are zero,
- * which is the strict choice: kept, as asked, at once, refused.
+ * A member without a reference follows the standard or the fake device.  A member that is left out
+ * is zero, which is the strict choice: leftovers are kept, inline data is granted as asked for and
+ * refused above the limit, and flushed completions come at once.
  */
 #include <linux/errno.h>
 #include <linux/string.h>
@@ -17,9 +18,9 @@
 	.local_memory = IB_WC_LOC_PROT_ERR
 
 /*
- * With iWARP the peer that refuses sends a terminate message and closes: the requester
- * learns no reason, and what it had not completed is flushed.  There is no "receiver not
- * ready".  (RFC 5040, section 7.)
+ * With iWARP, a peer that refuses an access sends a terminate message and closes the connection.
+ * The requester gets no reason, and its work requests in flight are flushed.  iWARP has no
+ * "receiver not ready".  (RFC 5040, section 7.)
  */
 #define FAKE_STATUS_IWARP(local) \
 	.remote_access = IB_WC_WR_FLUSH_ERR, \
@@ -45,26 +46,29 @@ const struct fake_personality fake_personalities[] = {
 		.ports = FAKE_PORT_IB | FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
 		/*
 		 * mlx5/wr.c:12 mlx5_ib_opcode[] has no IB_WR_RDMA_READ_WITH_INV; the check of
-		 * wr.c:1085 lets it through, as a NOP.
+		 * wr.c:1085 accepts it, as a NOP.
 		 */
 		.lacks = FAKE_LACKS_READ_INV,
 		/* mlx5/qp.c:2751 destroy_qp_common(), cq.c:1148 __mlx5_ib_cq_clean() */
 		.leftovers = FAKE_LEFTOVERS_DROPPED,
-		/* The firmware gives numbers out; assumed to be the same soon. */
+		/* The firmware assigns the numbers; it is assumed to reuse them soon. */
 		.numbers_again = true,
-		/* mlx5/qp.c:622 calc_sq_size(): the size is; max_post is what fits in it */
+		/*
+		 * mlx5/qp.c:622 calc_sq_size(): the size in bytes is rounded up to a power of two;
+		 * max_post is the number of WQEs that fit.
+		 */
 		.rounds_depth = true,
-		/* mlx5/qp.c:618 calc_sq_size(): what is left of a rounded entry */
+		/* mlx5/qp.c:618 calc_sq_size(): the rest of a WQE of rounded size */
 		.inline_grant = FAKE_INLINE_MORE,
-		/* mlx5/wr.c:1053 mlx5_ib_post_send() does not look at the state */
+		/* mlx5/wr.c:1053 mlx5_ib_post_send() does not check the state */
 		.not_ready = 0,
 		/* mlx5/wr.c:1073 mlx5_ib_post_send(), and 1222 for receives */
 		.dead_post = -EIO,
 		/* mlx5/cq.c:44 mlx5_ib_cq_comp(), called by mlx5_core's tasklet of the EQ */
 		.told = FAKE_TOLD_SOFTIRQ,
-		/* mlx5/cq.c:660 mlx5_ib_arm_cq() looks at software completions only */
+		/* mlx5/cq.c:660 mlx5_ib_arm_cq() checks software completions only */
 		.arm = FAKE_ARM_RINGS,
-		/* mlx5/qp.c:365 mlx5_ib_handle_qp_event(): by a work item, so late */
+		/* mlx5/qp.c:365 mlx5_ib_handle_qp_event(): from a work item, so it comes late */
 		.last_wqe = FAKE_LAST_WQE_ONCE,
 		/* mlx5/cq.c:283 mlx5_handle_error_cqe() */
 		FAKE_STATUS_IB,
@@ -87,7 +91,7 @@ const struct fake_personality fake_personalities[] = {
 		.srq_wants_no_recv = true,
 		/* mlx4/qp.c:441 set_kernel_sq_size(): "not for kernel QPs (yet)" */
 		.inline_grant = FAKE_INLINE_NONE,
-		/* mlx4/qp.c:3506 _mlx4_ib_post_send() never looks at IB_SEND_INLINE for RC */
+		/* mlx4/qp.c:3506 _mlx4_ib_post_send() ignores IB_SEND_INLINE for RC */
 		.ignores_inline = true,
 		.not_ready = 0,
 		/* mlx4/qp.c:3546 _mlx4_ib_post_send(), 3843 for receives */
@@ -96,7 +100,7 @@ const struct fake_personality fake_personalities[] = {
 		.told = FAKE_TOLD_SOFTIRQ,
 		/* mlx4/cq.c:958 mlx4_ib_arm_cq() */
 		.arm = FAKE_ARM_RINGS,
-		/* mlx4/qp.c:211 mlx4_ib_handle_qp_event(): by a work item */
+		/* mlx4/qp.c:211 mlx4_ib_handle_qp_event(): from a work item */
 		.last_wqe = FAKE_LAST_WQE_ONCE,
 		/* mlx4/cq.c:564 mlx4_ib_handle_error_cqe() */
 		FAKE_STATUS_IB,
@@ -108,9 +112,9 @@ const struct fake_personality fake_personalities[] = {
 	}, {
 		.name = "irdma",
 		.driver_id = RDMA_DRIVER_IRDMA,
-		/* irdma/verbs.c:4731 irdma_roce_port_immutable(); "irdma-iw" is the other */
+		/* irdma/verbs.c:4731 irdma_roce_port_immutable(); iWARP is "irdma-iw" */
 		.ports = FAKE_PORT_ROCE_V2,
-		/* irdma/verbs.c:4107: atomics of generation 3 only; SRQ likewise, verbs.c:5444 */
+		/* Only generation 3 has atomics, irdma/verbs.c:4107, and SRQs, verbs.c:5444. */
 		.lacks = FAKE_LACKS_ATOMICS,
 		/* irdma/user.h:181 IRDMA_MAX_WQ_FRAGMENT_COUNT and IRDMA_MAX_SGE_RD are 13 */
 		.max_send_sge = 13,
@@ -118,21 +122,21 @@ const struct fake_personality fake_personalities[] = {
 		.max_read_sge = 13,
 		/* irdma/verbs.c:557 irdma_destroy_qp(), uk.c:1773 irdma_uk_clean_cq() */
 		.leftovers = FAKE_LEFTOVERS_DROPPED,
-		/* irdma/uk.c:1299 irdma_uk_cq_poll_cmpl() moves the SRQ's tail: not for these */
+		/* irdma/uk.c:1299 irdma_uk_cq_poll_cmpl() moves the SRQ's tail, when polled */
 		.srq_slots_lost = true,
-		/* irdma/main.h:441 irdma_alloc_rsrc(): the next number, cyclically */
+		/* irdma/main.h:441 irdma_alloc_rsrc(): numbers are assigned cyclically */
 		.numbers_again = false,
 		/* irdma/verbs.c:757 irdma_setup_kmode_qp() */
 		.rounds_depth = true,
-		/* irdma/verbs.c:874 irdma_validate_qp_attrs() refuses; cap is not written */
+		/* irdma/verbs.c:874 irdma_validate_qp_attrs() refuses more; cap stays */
 		.inline_grant = FAKE_INLINE_AS_ASKED,
 		.max_inline = 101,
-		/* irdma/verbs.c:4080 irdma_post_send() does not look at the state */
+		/* irdma/verbs.c:4080 irdma_post_send() does not check the state */
 		.not_ready = 0,
 		/*
 		 * irdma/uk.c:273 irdma_uk_rdma_write(), 511 irdma_uk_rdma_read(), 1007
-		 * irdma_uk_post_receive(): fragment 0 is sg_list's if that is not NULL.  598
-		 * irdma_uk_send() does look at num_sge; the fake does not tell them apart.
+		 * irdma_uk_post_receive(): fragment 0 is sg_list[0] if sg_list is not NULL.
+		 * 598 irdma_uk_send() checks num_sge; the fake does not distinguish them.
 		 */
 		.takes_first_sge = true,
 		/* irdma/hw.c:535 irdma_dpc(), 549 irdma_ceq_dpc() */
@@ -141,7 +145,7 @@ const struct fake_personality fake_personalities[] = {
 		.arm = FAKE_ARM_REPORTS,
 		/* irdma/verbs.h:7 IRDMA_FLUSH_DELAY_MS, verbs.c:4273 irdma_post_send() */
 		.flush_ms = 20,
-		/* nowhere in irdma/ */
+		/* No code in irdma/ raises the event. */
 		.last_wqe = FAKE_LAST_WQE_NEVER,
 		/* irdma/verbs.c:4379 irdma_flush_err_to_ib_wc_status(), user.h:598 */
 		FAKE_STATUS_IB,
@@ -153,7 +157,10 @@ const struct fake_personality fake_personalities[] = {
 		.driver_id = RDMA_DRIVER_IRDMA,
 		/* irdma/verbs.c:4749 irdma_iw_port_immutable(); SRQ: verbs.c:5444, generation 3 */
 		.ports = FAKE_PORT_IWARP,
-		/* irdma/verbs.c:1073: only IRDMA_WRITE_WITH_IMM; 4142 irdma_post_send() refuses */
+		/*
+		 * irdma/verbs.c:1073 sets only IRDMA_WRITE_WITH_IMM; 4142 irdma_post_send()
+		 * refuses a send with immediate data.
+		 */
 		.lacks = FAKE_LACKS_ATOMICS | FAKE_LACKS_SRQ | FAKE_LACKS_SEND_IMM,
 		/* irdma/i40iw_hw.h:132 I40IW_MAX_WQ_FRAGMENT_COUNT, 133 I40IW_MAX_SGE_RD */
 		.max_send_sge = 3,
@@ -174,35 +181,35 @@ const struct fake_personality fake_personalities[] = {
 		FAKE_STATUS_IWARP(IB_WC_LOC_PROT_ERR),
 		.reserved_lkey = true,
 		.local_dma_lkey = 0,
-		/* rdma_rw and every consumer in the tree: RDMA_NODE_RNIC */
+		/* rdma_rw and every consumer in the kernel assume it for RDMA_NODE_RNIC. */
 		.read_sink_remote = true,
 	}, {
 		.name = "bnxt_re",
 		.driver_id = RDMA_DRIVER_BNXT_RE,
 		/* bnxt_re/ib_verbs.c:344 bnxt_re_get_port_immutable() */
 		.ports = FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
-		/* bnxt_re/ib_verbs.c:3297 bnxt_re_post_send(): -EINVAL; 231: atomics may lack */
+		/* bnxt_re/ib_verbs.c:3297 bnxt_re_post_send(): -EINVAL; 231: atomics optional */
 		.lacks = FAKE_LACKS_READ_INV | FAKE_LACKS_ATOMICS,
-		/* bnxt_re/qplib_sp.h:374 BNXT_STATIC_MAX_SGE, of cards without variable entries */
+		/* bnxt_re/qplib_sp.h:374 BNXT_STATIC_MAX_SGE, if WQEs have a fixed size */
 		.max_send_sge = 6,
 		.max_recv_sge = 6,
 		/* bnxt_re/qplib_fp.c:146 bnxt_qplib_clean_qp(), 1422 __clean_cq() */
 		.leftovers = FAKE_LEFTOVERS_DROPPED,
-		/* bnxt_re/qplib_fp.c:2622 bnxt_qplib_cq_process_res_rc(): without QP skipped */
+		/* bnxt_re/qplib_fp.c:2622 bnxt_qplib_cq_process_res_rc(): skipped without a QP */
 		.srq_slots_lost = true,
 		.numbers_again = true,
-		/* bnxt_re/ib_verbs.c:1107 bnxt_re_setup_swqe_size(); 1901 refuses beyond */
+		/* bnxt_re/ib_verbs.c:1107 bnxt_re_setup_swqe_size(); 1901 refuses more */
 		.inline_grant = FAKE_INLINE_MORE,
 		.max_inline = 96,
 		/* bnxt_re/qplib_fp.c:1764 bnxt_qplib_post_send() */
 		.not_ready = -EINVAL,
 		/* bnxt_re/qplib_fp.c:301 bnxt_qplib_service_nq() */
 		.told = FAKE_TOLD_SOFTIRQ,
-		/* bnxt_re/ib_verbs.c:4379 bnxt_re_req_notify_cq(): goto exit */
+		/* bnxt_re/ib_verbs.c:4379 bnxt_re_req_notify_cq(): "goto exit" skips the arming */
 		.arm = FAKE_ARM_INSTEAD,
-		/* bnxt_re/qplib_fp.c:1989: a work item calls the handler after a post in error */
+		/* bnxt_re/qplib_fp.c:1989: after a post in ERR a work item calls the handler */
 		.flush_ms = 1,
-		/* bnxt_re/main.c:1626 bnxt_re_handle_qp_async_event(): no order with completions */
+		/* bnxt_re/main.c:1626 bnxt_re_handle_qp_async_event(): not ordered with CQEs */
 		.last_wqe = FAKE_LAST_WQE_EARLY,
 		/* bnxt_re/ib_verbs.c:3728 __req_to_ib_wc_status() */
 		FAKE_STATUS_IB,
@@ -218,24 +225,24 @@ const struct fake_personality fake_personalities[] = {
 		.ports = FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
 		/*
 		 * hns/hns_roce_hw_v2.c:118 hns_roce_op_code[] and 517 set_rc_opcode(): -EINVAL,
-		 * with a warning.  MEM_MGT_EXTENSIONS is claimed nevertheless, hns_roce_main.c:275.
+		 * with a warning.  hns_roce_main.c:275 sets MEM_MGT_EXTENSIONS nevertheless.
 		 */
 		.lacks = FAKE_LACKS_READ_INV | FAKE_LACKS_LOCAL_INV,
 		/* hns/hns_roce_hw_v2.c:5929 hns_roce_v2_destroy_qp_common(), 3807 cq_clean() */
 		.leftovers = FAKE_LEFTOVERS_DROPPED,
-		/* hns/hns_roce_qp.c:222 alloc_qpn_with_bankid(): from bank->next on */
+		/* hns/hns_roce_qp.c:222 alloc_qpn_with_bankid(): searches from bank->next on */
 		.numbers_again = false,
-		/* hns/hns_roce_qp.c:519 set_rq_size(), likewise the send queue */
+		/* hns/hns_roce_qp.c:519 set_rq_size(); the same for the SQ */
 		.rounds_depth = true,
 		/* hns/hns_roce_qp.c:511 set_rq_size(); 504: with an SRQ the depth is set to 0 */
 		.wants_recv = true,
-		/* hns/hns_roce_qp.c:540 get_max_inline_data(): rounded up, at most the card's */
+		/* hns/hns_roce_qp.c:540 get_max_inline_data(): rounded up, within the limit */
 		.inline_grant = FAKE_INLINE_CAPPED,
 		.max_inline = 32,
 		/* hns/hns_roce_hw_v2.c:377 check_send_valid() */
 		.not_ready = -EINVAL,
 		.dead_post = -EIO,
-		/* hns/hns_roce_hw_v2.c:6573: a work item of system_bh_wq */
+		/* hns/hns_roce_hw_v2.c:6573: from a work item of system_bh_wq */
 		.told = FAKE_TOLD_SOFTIRQ,
 		/* hns/hns_roce_hw_v2.c:3924 hns_roce_v2_req_notify_cq() */
 		.arm = FAKE_ARM_RINGS,
@@ -251,14 +258,17 @@ const struct fake_personality fake_personalities[] = {
 		.map_sleeps = true,
 		/* hns/hns_roce_mr.c:468 and 484 hns_roce_map_mr_sg() */
 		.map_fails_with_0 = true,
-		/* hns/hns_roce_main.c:819 sets the key, but IBK_LOCAL_DMA_LKEY is not there */
+		/* hns/hns_roce_main.c:819 sets the lkey, but not IBK_LOCAL_DMA_LKEY */
 		.reserved_lkey = false,
 	}, {
 		.name = "cxgb4",
 		.driver_id = RDMA_DRIVER_CXGB4,
 		/* cxgb4/provider.c:434 c4iw_port_immutable() */
 		.ports = FAKE_PORT_IWARP,
-		/* cxgb4/qp.c:1148 c4iw_post_send(): neither; 1161: WRITE_IMM of newer firmware */
+		/*
+		 * cxgb4/qp.c:1148 c4iw_post_send() has none of these; 1161: newer firmware has
+		 * IB_WR_RDMA_WRITE_WITH_IMM.
+		 */
 		.lacks = FAKE_LACKS_SEND_IMM | FAKE_LACKS_WRITE_IMM | FAKE_LACKS_ATOMICS,
 		/* cxgb4/t4.h:93 T4_MAX_RECV_SGE, provider.c:290 c4iw_query_device() */
 		.max_recv_sge = 4,
@@ -268,21 +278,21 @@ const struct fake_personality fake_personalities[] = {
 		.max_fast_reg_pages = 32,
 		/* cxgb4/cq.c:565 poll_cq(): "skip cqe's not affiliated with a QP" */
 		.leftovers = FAKE_LEFTOVERS_DROPPED,
-		/* cxgb4/cq.c:944 c4iw_poll_cq_one(): no QP, no SRQ, no t4_srq_consume() */
+		/* cxgb4/cq.c:944 c4iw_poll_cq_one(): without a QP no t4_srq_consume() */
 		.srq_slots_lost = true,
-		/* cxgb4/resource.c:178 c4iw_get_qpid(): first from the list of those given back */
+		/* cxgb4/resource.c:178 c4iw_get_qpid(): released numbers are used first */
 		.numbers_again = true,
-		/* cxgb4/qp.c:2189 c4iw_create_qp(): T4_MAX_SEND_INLINE, whatever was asked */
+		/* cxgb4/qp.c:2189 c4iw_create_qp(): always T4_MAX_SEND_INLINE */
 		.inline_grant = FAKE_INLINE_MORE,
-		/* cxgb4/qp.c:1074 c4iw_post_send() does not look at the state before the flush */
+		/* cxgb4/qp.c:1074 c4iw_post_send() does not check the state before the flush */
 		.not_ready = 0,
-		/* cxgb4/qp.c:1123 c4iw_post_send() of a list of two, 1185 of a read */
+		/* cxgb4/qp.c:1123 c4iw_post_send(): a list of two; 1185: a read */
 		.derefs_first_sge = true,
 		/* cxgb4/qp.c:1008 complete_sq_drain_wr(), 1058 complete_rq_drain_wr() */
 		.told = FAKE_TOLD_INLINE,
 		/* cxgb4/cq.c:1174 c4iw_arm_cq() */
 		.arm = FAKE_ARM_REPORTS,
-		/* cxgb4/qp.c:1607 __flush_qp(): before the flush, and at each call of it */
+		/* cxgb4/qp.c:1607 __flush_qp(): before the flush, at each call */
 		.last_wqe = FAKE_LAST_WQE_TWICE,
 		/* cxgb4/cq.c:859 __c4iw_poll_cq_one(): T4_ERR_STAG */
 		FAKE_STATUS_IWARP(IB_WC_LOC_ACCESS_ERR),
@@ -301,11 +311,11 @@ const struct fake_personality fake_personalities[] = {
 		.max_send_sge = 4,
 		.max_recv_sge = 4,
 		.max_read_sge = 4,
-		/* qedr/verbs.c:3980 cqe_get_qp(): the pointer in the entry; nothing cleans them */
+		/* qedr/verbs.c:3980 cqe_get_qp(): a pointer in the CQE; no code removes CQEs */
 		.leftovers = FAKE_LEFTOVERS_DANGLE,
-		/* qedr_create_qp() takes what qed_rdma gives, the first free bit: assumed */
+		/* Assumed: qed_rdma assigns the number, the first free bit of its bitmap. */
 		.numbers_again = true,
-		/* qedr/verbs.c:1197 qedr_check_qp_attrs() refuses beyond; cap is not written */
+		/* qedr/verbs.c:1197 qedr_check_qp_attrs() refuses more; cap stays */
 		.inline_grant = FAKE_INLINE_AS_ASKED,
 		/* linux/qed/roce_common.h:14 ROCE_REQ_MAX_INLINE_DATA_SIZE */
 		.max_inline = 256,
@@ -319,7 +329,7 @@ const struct fake_personality fake_personalities[] = {
 		.last_wqe = FAKE_LAST_WQE_NEVER,
 		/* qedr/verbs.c:4072 qedr_poll_cq_req() */
 		FAKE_STATUS_IB,
-		/* qedr/verbs.c:3174 qedr_map_mr_sg() hands NULL to ib_sg_to_pages() */
+		/* qedr/verbs.c:3174 qedr_map_mr_sg() passes NULL to ib_sg_to_pages() */
 		.map_offset_lost = true,
 		/* qedr/verbs.c:135 qedr_query_device(); ib_device.local_dma_lkey is not set */
 		.reserved_lkey = true,
@@ -335,18 +345,18 @@ const struct fake_personality fake_personalities[] = {
 		.max_send_sge = 6,
 		.max_recv_sge = 1,
 		.max_read_sge = 1,
-		/* erdma/erdma_cq.c:151 erdma_poll_one_cqe(): entries of no QP are skipped */
+		/* erdma/erdma_cq.c:151 erdma_poll_one_cqe(): CQEs without a QP are skipped */
 		.leftovers = FAKE_LEFTOVERS_DROPPED,
 		/* erdma/erdma_verbs.c:1032 erdma_create_qp(): cyclically */
 		.numbers_again = false,
-		/* erdma/erdma_verbs.c:1042 erdma_create_qp(); cap is not written */
+		/* erdma/erdma_verbs.c:1042 erdma_create_qp() does not write cap */
 		.rounds_depth = false,
-		/* erdma/erdma_verbs.c:484 erdma_qp_validate_cap(); there is no SRQ anyway */
+		/* erdma/erdma_verbs.c:484 erdma_qp_validate_cap(); erdma has no SRQ */
 		.wants_recv = true,
 		/* erdma/erdma_verbs.c:483 erdma_qp_validate_cap(), ERDMA_MAX_INLINE */
 		.inline_grant = FAKE_INLINE_AS_ASKED,
 		.max_inline = 96,
-		/* erdma/erdma_qp.c:660 erdma_post_send() does not look at the state */
+		/* erdma/erdma_qp.c:660 erdma_post_send() does not check the state */
 		.not_ready = 0,
 		/* erdma/erdma_qp.c:678 erdma_post_send(): *bad_send_wr = send_wr */
 		.full_blames_first = true,
@@ -359,7 +369,7 @@ const struct fake_personality fake_personalities[] = {
 		/* erdma/erdma_qp.c:694 erdma_post_send(): 100 us, erdma_flush_worker() */
 		.flush_ms = 1,
 		.last_wqe = FAKE_LAST_WQE_NEVER,
-		/* erdma/erdma_cq.c:71 map_cqe_status[]: REM_ACCESS_ERR is of receives only */
+		/* erdma/erdma_cq.c:71 map_cqe_status[]: REM_ACCESS_ERR is for receives only */
 		FAKE_STATUS_IWARP(IB_WC_LOC_ACCESS_ERR),
 		/* erdma/erdma_verbs.c:339 erdma_query_device() */
 		.reserved_lkey = true,
@@ -367,7 +377,7 @@ const struct fake_personality fake_personalities[] = {
 		.read_sink_remote = true,
 	}, {
 		.name = "mana",
-		/* Not every kernel has a number for it. */
+		/* Not every kernel has an RDMA_DRIVER_* number for it. */
 		.driver_id = RDMA_DRIVER_UNKNOWN,
 		/* mana/main.c:557 mana_ib_get_port_immutable() */
 		.ports = FAKE_PORT_ROCE_V2,
@@ -391,7 +401,7 @@ const struct fake_personality fake_personalities[] = {
 		.max_fast_reg_pages = 128,
 		/* vmw_pvrdma/pvrdma_cq.c:277 _pvrdma_flush_cqe() */
 		.leftovers = FAKE_LEFTOVERS_DROPPED,
-		/* The hypervisor gives numbers out; assumed. */
+		/* Assumed: the hypervisor assigns the numbers, and reuses them. */
 		.numbers_again = true,
 		/* vmw_pvrdma/pvrdma_qp.c:141 pvrdma_set_rq_size(), 166 pvrdma_set_sq_size() */
 		.rounds_depth = true,
@@ -403,7 +413,7 @@ const struct fake_personality fake_personalities[] = {
 		.told = FAKE_TOLD_HARDIRQ,
 		/* vmw_pvrdma/pvrdma_cq.c:79 pvrdma_req_notify_cq() */
 		.arm = FAKE_ARM_REPORTS,
-		/* vmw_pvrdma/pvrdma_main.c:451: the hypervisor's */
+		/* vmw_pvrdma/pvrdma_main.c:451: the hypervisor raises the event */
 		.last_wqe = FAKE_LAST_WQE_ONCE,
 		FAKE_STATUS_IB,
 	}, {
@@ -419,12 +429,12 @@ const struct fake_personality fake_personalities[] = {
 		.numbers_again = false,
 		/* mthca/mthca_qp.c:1255 mthca_set_qp_size() */
 		.rounds_depth = true,
-		/* mthca/mthca_qp.c:959 mthca_max_inline_data() is 0; 1262: -EINVAL beyond that */
+		/* mthca/mthca_qp.c:959 mthca_max_inline_data() is 0; 1262: -EINVAL for more */
 		.inline_grant = FAKE_INLINE_REFUSED,
-		/* mthca/mthca_qp.c:1626 mthca_tavor_post_send(): never looks at IB_SEND_INLINE */
+		/* mthca/mthca_qp.c:1626 mthca_tavor_post_send() ignores IB_SEND_INLINE */
 		.ignores_inline = true,
 		.not_ready = 0,
-		/* mthca/mthca_cq.c:230 mthca_cq_completion(), of the EQ's interrupt */
+		/* mthca/mthca_cq.c:230 mthca_cq_completion(), from the EQ's interrupt */
 		.told = FAKE_TOLD_HARDIRQ,
 		/* mthca/mthca_cq.c:736 mthca_arbel_arm_cq() */
 		.arm = FAKE_ARM_RINGS,
@@ -438,19 +448,19 @@ const struct fake_personality fake_personalities[] = {
 		.driver_id = RDMA_DRIVER_RXE,
 		/* rxe/rxe_verbs.c:207 rxe_port_immutable() */
 		.ports = FAKE_PORT_ROCE_V2,
-		/* rxe/rxe_verbs.c: nothing looks for a QP's entries; wc.qp dangles */
+		/* rxe/rxe_verbs.c: no code removes a QP's CQEs; wc.qp dangles */
 		.leftovers = FAKE_LEFTOVERS_KEPT,
 		/* rxe/rxe_pool.c:141 __rxe_add_to_pool(): cyclically */
 		.numbers_again = false,
-		/* rxe/rxe_qp.c:272 rxe_init_sq(): what an entry has room for */
+		/* rxe/rxe_qp.c:272 rxe_init_sq(): as much as fits in a WQE */
 		.inline_grant = FAKE_INLINE_MORE,
 		/* rxe/rxe_verbs.c:934 rxe_post_send() */
 		.not_ready = -EINVAL,
-		/* rxe/rxe_cq.c:85 rxe_cq_post(): in the QP's work item, under a lock, irqs off */
+		/* rxe/rxe_cq.c:85 rxe_cq_post(): in the QP's work item, with a lock, irqs off */
 		.told = FAKE_TOLD_IRQS_OFF,
 		/* rxe/rxe_verbs.c:1188 rxe_req_notify_cq() */
 		.arm = FAKE_ARM_REPORTS,
-		/* rxe/rxe_resp.c:1550 flush_recv_queue()'s caller: when the QP goes to error */
+		/* rxe/rxe_resp.c:1550 the caller of flush_recv_queue(), on the way to ERR */
 		.last_wqe = FAKE_LAST_WQE_TWICE,
 		FAKE_STATUS_IB,
 		/* rxe/rxe_verbs.c:1532 rxe_register_device() */
@@ -469,23 +479,23 @@ const struct fake_personality fake_personalities[] = {
 		.max_read_sge = 1,
 		/* siw/siw_cq.c:48 siw_reap_cqe(): wc.qp dangles, and is not used */
 		.leftovers = FAKE_LEFTOVERS_KEPT,
-		/* siw/siw_qp.c:1284 siw_qp_add(): xa_alloc() gives the lowest free one */
+		/* siw/siw_qp.c:1284 siw_qp_add(): xa_alloc() gives the lowest free number */
 		.numbers_again = true,
-		/* siw/siw_verbs.c:349 siw_create_qp() refuses; cap is not written */
+		/* siw/siw_verbs.c:349 siw_create_qp() refuses more; cap stays */
 		.inline_grant = FAKE_INLINE_AS_ASKED,
 		.max_inline = 80,
 		/* siw/siw_verbs.c:824 siw_post_send() */
 		.not_ready = -ENOTCONN,
 		/* siw/siw_verbs.c:890 siw_post_send() */
 		.read_wants_sge = true,
-		/* siw/siw_qp.c:1074 siw_sqe_complete(), in whatever context */
+		/* siw/siw_qp.c:1074 siw_sqe_complete(), in the caller's context */
 		.told = FAKE_TOLD_INLINE,
 		/* siw/siw_verbs.c:1294 siw_req_notify_cq() */
 		.arm = FAKE_ARM_REPORTS,
 		.last_wqe = FAKE_LAST_WQE_NEVER,
-		/* In siw a write completes when it is sent, which the fake does not do. */
+		/* In siw a write completes when it is sent; the fake does not do this. */
 		FAKE_STATUS_IWARP(IB_WC_LOC_PROT_ERR),
-		/* siw/siw_verbs.c:1533 siw_map_mr_sg(): the offset does not come into the list */
+		/* siw/siw_verbs.c:1533 siw_map_mr_sg(): the list ignores the offset */
 		.map_offset_lost = true,
 	},
 	{}

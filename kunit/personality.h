@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the drivers of RDMA devices do where the standard, or the habit of consumers, leaves them a
- * choice: one entry for each driver, for the fake device to do the same.
+ * Behavior of the drivers of RDMA devices where the standard, or the practice of consumers, leaves
+ * a choice.  There is one entry for each driver, and the fake device can behave like any of them.
  *
- * Each entry was read from the driver's source in Linux 7.2, and names the place.  Nothing here was
- * observed on a card.  What firmware or hardware decides is left out, or marked as assumed.
+ * Each entry comes from the driver's source in Linux 7.2, and names the file and line.  Nothing
+ * here was observed on a card.  What firmware or hardware decides is left out, or marked as
+ * assumed.
  *
- * In tests of the core the fake device remains an iWARP device with its own small numbers: a limit
- * of a driver counts if it is below that of the fake.  Neither this file nor the table needs KUnit.
+ * In tests of the core the fake device remains an iWARP device with its own small limits.  A limit
+ * of a driver applies only if it is below that of the fake device.  Neither this file nor the table
+ * needs KUnit.
  */
 #ifndef _KRDMA_KUNIT_PERSONALITY_H
 #define _KRDMA_KUNIT_PERSONALITY_H
@@ -17,8 +19,8 @@
 #include <rdma/ib_verbs.h>
 
 /*
- * Kinds of ports a driver's devices have.  In tests of the core the fake's port is iWARP all
- * the same.
+ * Kinds of ports that the devices of a driver have.  In tests of the core the fake device's port
+ * is always iWARP.
  */
 #define FAKE_PORT_IB		BIT(0)
 #define FAKE_PORT_ROCE_V1	BIT(1)
@@ -40,12 +42,13 @@ enum fake_leftovers {
 
 /**
  * enum fake_inline - what create_qp writes to cap.max_inline_data
- * @FAKE_INLINE_AS_ASKED: nothing
+ * @FAKE_INLINE_AS_ASKED: nothing; more than fake_personality.max_inline is refused
  * @FAKE_INLINE_NONE: 0, whatever was asked for
- * @FAKE_INLINE_MORE: at least what was asked for, more if there is room
- * @FAKE_INLINE_CAPPED: what was asked for, at most fake_personality.max_inline; the others
- *	refuse to exceed that
- * @FAKE_INLINE_REFUSED: create_qp refuses every other length than 0
+ * @FAKE_INLINE_MORE: at least what was asked for, more if it fits in the WQE; more than
+ *	fake_personality.max_inline is refused
+ * @FAKE_INLINE_CAPPED: what was asked for, rounded up to a power of two, at most
+ *	fake_personality.max_inline
+ * @FAKE_INLINE_REFUSED: create_qp refuses any length other than 0
  */
 enum fake_inline {
 	FAKE_INLINE_AS_ASKED,
@@ -56,11 +59,11 @@ enum fake_inline {
 };
 
 /**
- * enum fake_arm - req_notify_cq with IB_CQ_REPORT_MISSED_EVENTS, completions being there
+ * enum fake_arm - req_notify_cq with IB_CQ_REPORT_MISSED_EVENTS when the CQ has completions
  * @FAKE_ARM_REPORTS: it arms, and returns 1
  * @FAKE_ARM_INSTEAD: it returns 1 and does not arm
- * @FAKE_ARM_RINGS: it arms and returns 0, always: the device sees that the consumer's index
- *	is behind, and raises the event at once
+ * @FAKE_ARM_RINGS: it arms and always returns 0; the device sees that the consumer's index is
+ *	behind, and raises the event at once
  */
 enum fake_arm {
 	FAKE_ARM_REPORTS,
@@ -69,10 +72,10 @@ enum fake_arm {
 };
 
 /**
- * enum fake_told - where a CQ's handler is called, unless a test changes it
+ * enum fake_told - context in which a CQ's handler is called, unless a test changes it
  * @FAKE_TOLD_IRQS_OFF: by a worker with interrupts off
  * @FAKE_TOLD_INLINE: inside the call that made the completion
- * @FAKE_TOLD_SOFTIRQ: by a tasklet; the fake does it by a worker with interrupts on
+ * @FAKE_TOLD_SOFTIRQ: by a tasklet; the fake device uses a worker with interrupts on
  * @FAKE_TOLD_HARDIRQ: by the interrupt handler
  */
 enum fake_told {
@@ -84,10 +87,10 @@ enum fake_told {
 
 /**
  * enum fake_last_wqe - IB_EVENT_QP_LAST_WQE_REACHED of a QP with an SRQ
- * @FAKE_LAST_WQE_ONCE: when its sends were flushed
- * @FAKE_LAST_WQE_EARLY: before they are
- * @FAKE_LAST_WQE_TWICE: before they are, twice
- * @FAKE_LAST_WQE_NEVER: not at all
+ * @FAKE_LAST_WQE_ONCE: once, after its sends are flushed
+ * @FAKE_LAST_WQE_EARLY: once, before its sends are flushed
+ * @FAKE_LAST_WQE_TWICE: twice, before its sends are flushed
+ * @FAKE_LAST_WQE_NEVER: never
  */
 enum fake_last_wqe {
 	FAKE_LAST_WQE_ONCE,
@@ -103,20 +106,20 @@ enum fake_last_wqe {
 #define FAKE_LACKS_READ_INV	BIT(3)
 #define FAKE_LACKS_SRQ		BIT(4)
 #define FAKE_LACKS_FAST_REG	BIT(5)
-/* QPs for consumers in the kernel: krdma cannot use such a device. */
+/* RC QPs for consumers in the kernel: krdma cannot use a device without them. */
 #define FAKE_LACKS_KERNEL_RC	BIT(6)
-/* IB_WR_LOCAL_INV, although there is fast registration. */
+/* IB_WR_LOCAL_INV, although the driver has fast registration. */
 #define FAKE_LACKS_LOCAL_INV	BIT(7)
 
 /**
  * struct fake_personality - how a driver behaves
- * @name: of the driver, and of the variant where it has two
- * @driver_id: what devices of a whole machine say that their driver is; those of tests of the
- *	core say RDMA_DRIVER_UNKNOWN
+ * @name: name of the driver, with the variant if the driver has two
+ * @driver_id: driver_id of devices of a whole machine; devices of tests of the core have
+ *	RDMA_DRIVER_UNKNOWN
  * @ports: FAKE_PORT_*
  * @lacks: FAKE_LACKS_*
  *
- * Limits; 0: not below the fake's
+ * Limits; 0: not below the limit of the fake device
  * @max_send_sge: SGEs of a send
  * @max_recv_sge: SGEs of a receive
  * @max_read_sge: SGEs of a read
@@ -127,42 +130,41 @@ enum fake_last_wqe {
  * @leftovers: what happens to unpolled completions of a QP that is destroyed
  * @srq_slots_lost: dropped completions of an SRQ's receives do not free their WQEs
  * @numbers_again: the next QP gets the number of one that was destroyed
- * @rounds_depth: depths become a power of two, which cap says
+ * @rounds_depth: create_qp rounds depths up to a power of two, and writes them to cap
  * @srq_wants_no_recv: create_qp refuses a receive depth together with an SRQ
  * @wants_recv: create_qp refuses a receive depth of 0, without an SRQ
- * @inline_grant: what create_qp says of inline data
- * @max_inline: the most there is; 0: as much as the fake has
- * @ignores_inline: IB_SEND_INLINE is not looked at: the entry is read by its key
+ * @inline_grant: what create_qp writes for inline data
+ * @max_inline: limit of inline data in bytes; 0: the limit of the fake device
+ * @ignores_inline: IB_SEND_INLINE is ignored: the device reads the SGE with its lkey
  *
  * Posts
- * @not_ready: errno of a send before RTS; 0: it is taken and stays there
- * @dead_post: errno while the device is dead; 0: it is taken
- * @full_blames_first: where the queue gets full, bad_wr is the first request of the list,
- *	though those up to there were taken
- * @takes_first_sge: the first entry is used without a look at num_sge, if sg_list is not
- *	NULL
- * @derefs_first_sge: the first entry of a write's or read's sg_list is looked at without a
- *	look at num_sge, even if sg_list is NULL
+ * @not_ready: errno of a send before RTS; 0: the send is posted and stays in the SQ
+ * @dead_post: errno of a post while the device is dead; 0: the work request is posted
+ * @full_blames_first: if the SQ becomes full, bad_wr is the first work request of the list,
+ *	although those before the failing one are posted
+ * @takes_first_sge: the first SGE is used without a check of num_sge, if sg_list is not NULL
+ * @derefs_first_sge: the first SGE of a read, or of a write in a list of a write and a send, is
+ *	read without a check of num_sge, even if sg_list is NULL
  * @read_wants_sge: a read without an SGE is refused
  *
  * Completions
- * @told: where the handler is called
+ * @told: context in which the handler is called
  * @arm: what arming reports of existing completions
- * @flush_ms: flushed completions come so much later; 0: at once
- * @last_wqe: the event
+ * @flush_ms: delay of flushed completions, in milliseconds; 0: none
+ * @last_wqe: when IB_EVENT_QP_LAST_WQE_REACHED is raised
  * @remote_access: status of an access that the peer refuses
  * @no_receive: status of a message for which the peer had no receive
  * @local_memory: status of an lkey that is not valid for the memory
- * @general_err_stays: a completion with IB_WC_GENERAL_ERR leaves the QP in its state
- * @fatal_event: IB_EVENT_DEVICE_FATAL comes when the device dies
+ * @general_err_stays: a completion with IB_WC_GENERAL_ERR does not change the QP's state
+ * @fatal_event: IB_EVENT_DEVICE_FATAL is raised when the device dies
  *
  * Memory
  * @map_sleeps: ib_map_mr_sg() allocates with GFP_KERNEL
- * @map_fails_with_0: where it fails it returns 0, no errno
- * @map_offset_lost: it ignores sg_offset
+ * @map_fails_with_0: if it fails, ib_map_mr_sg() returns 0 instead of an errno
+ * @map_offset_lost: ib_map_mr_sg() ignores sg_offset
  * @reserved_lkey: there is an lkey for all local memory (IBK_LOCAL_DMA_LKEY)
  * @local_dma_lkey: that lkey, which may be 0
- * @read_sink_remote: a read's memory needs a key with IB_ACCESS_REMOTE_WRITE
+ * @read_sink_remote: the local memory of a read needs an lkey with IB_ACCESS_REMOTE_WRITE
  */
 struct fake_personality {
 	const char *name;
@@ -211,13 +213,13 @@ struct fake_personality {
 	bool read_sink_remote;
 };
 
-/* The fake's own: strict, and like no driver. */
+/* The default of the fake device: strict, and like no driver. */
 extern const struct fake_personality fake_strict;
 
-/* The personalities of drivers; the last one has no name. */
+/* The personalities of drivers.  The name of the last entry is NULL. */
 extern const struct fake_personality fake_personalities[];
 
-/* Finds one by name; NULL or "" is fake_strict.  Returns NULL if there is none. */
+/* Find a personality by name.  NULL or "": fake_strict.  Returns NULL if it does not exist. */
 const struct fake_personality *fake_personality_find(const char *name);
 
 /* The personality that the module's parameter names (module.c). */

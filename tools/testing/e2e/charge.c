@@ -35,7 +35,7 @@
 /* Devices may allow fewer SGEs in an SRQ than in an RQ. */
 #define SRQ_SGE		16
 
-/* krdma's own memory for a queue of DEPTH work requests: a pointer to an MR for each SGE. */
+/* krdma's memory for an SQ or RQ of DEPTH work requests: a pointer to an MR for each SGE. */
 #define OWN_BYTES(sge)	((int64_t)DEPTH * (sge) * 8)
 
 /* A line of /proc/meminfo, such as "MemTotal: %ld". */
@@ -243,7 +243,7 @@ TEST_F(charge, deep_shared_receive_queues_too)
 #define PIECE	(MIB / 64)
 
 /*
- * Registers regions of PIECE bytes until one fails, at most @room; @mr becomes the last one.
+ * Registers MRs of PIECE bytes until one fails, at most @room; *@mr becomes the last one.
  * Returns their number, or -errno.
  */
 static int fill_memory(int session, uint32_t device, struct mr *mr, int room)

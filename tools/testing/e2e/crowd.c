@@ -172,7 +172,7 @@ TEST_F_TIMEOUT(crowd, one_who_waits_gets_on_when_receives_are_posted, 240)
 	}
 	EXPECT_EQ(HONEST, done);
 	EXPECT_EQ(HONEST, self->got_through);
-	/* The greedy peers went on meanwhile; a single one of them may have starved. */
+	/* The greedy peers continued meanwhile; a single one of them may have starved. */
 	EXPECT_LT(DEPTH, self->taken[0] + self->taken[1] + self->taken[2]);
 }
 

@@ -63,7 +63,7 @@ static void arrive(const struct victim *victim)
 		_exit(9);
 }
 
-/* Returns only if something has failed: 1 or more says what. */
+/* Returns only on failure: a positive number, which identifies the failed step. */
 typedef int fate(struct victim *victim);
 
 static int wait_for_death(const struct victim *victim)

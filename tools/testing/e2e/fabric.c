@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An rxe device of the test's own.
+ * An rxe device that belongs to the test.
  */
 #include <errno.h>
 

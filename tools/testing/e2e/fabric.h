@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An rxe device of the test's own, for tests that remove, rename or reconfigure a device.  They
- * must not do so to the device that the machine was booted with.
+ * An rxe device that belongs to the test, for tests that remove, rename or reconfigure a device.
+ * They must not do so to the device that the machine was booted with.
  */
 #ifndef KRDMA_E2E_FABRIC_H
 #define KRDMA_E2E_FABRIC_H

@@ -30,7 +30,7 @@
 
 /* The number of objects is checked each time after this many episodes. */
 #define COUNT_EVERY	8
-/* Some ioctls find what they need only once in a thousand calls. */
+/* Some ioctls find a suitable object only once in a thousand calls. */
 #define ENOUGH_CALLS	5000
 
 /* On a slow kernel this time limits the number of calls. */
@@ -38,8 +38,8 @@
 /* On a slow kernel this time limits the number of stored inputs that are repeated. */
 #define REPLAY_MS	20000
 /*
- * How much of what the stored inputs have reached a run must reach again.  What an input
- * reaches depends on timing, and more so on a slow kernel.
+ * Percentage of the recorded sights and edges of the stored inputs that a run must reach again.
+ * What an input reaches depends on timing, and more so on a slow kernel.
  */
 #define SIGHTS_PERCENT	rounds(90, 60)
 #define EDGES_PERCENT	80
@@ -111,7 +111,7 @@ FIXTURE_TEARDOWN(fuzz)
  * Stored inputs
  */
 
-/* What some of them reached together when they were stored. */
+/* What the repeated inputs reached when they were stored, and the sights missing now. */
 struct record {
 	size_t inputs;
 	unsigned int edges;
@@ -289,7 +289,7 @@ TEST_F_TIMEOUT(fuzz, calls_that_no_program_makes, 1000000)
 
 	printf("# KRDMA_SEED=%#llx repeats this\n", (unsigned long long)self->seed);
 	begin_with(shared, &self->inputs);
-	/* What the stored inputs reach is not new any more. */
+	/* Replay the stored inputs first, so that what they reach is not new. */
 	if (out)
 		EXPECT_LE(0, replay(shared, &self->inputs, self->seconds * 200));
 	do {

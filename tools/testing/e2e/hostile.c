@@ -102,7 +102,7 @@ static int storm_end(struct storm *storm)
 	return -pthread_join(storm->thread, NULL);
 }
 
-/* Goes on until @end, and longer if @some, the count of the wanted outcomes, is still 0. */
+/* Continue until @end, and longer while @some, the number of wanted outcomes, is 0. */
 static bool storms(const struct storm *storm, uint64_t end, unsigned int some)
 {
 	return !storm->wrong && (now_ms() < end || (!some && now_ms() < end + PATIENCE_MS));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's test harness, with another time limit.  It gives a test half a minute, which
- * an emulated machine with a kernel that checks everything can need for what takes a
- * second elsewhere; whoever waits for something has a limit of their own.
+ * The kernel's test harness, with a longer time limit.  The kernel's limit is half a minute, but an
+ * emulated machine with a debug kernel can need that long for what takes a second elsewhere.  A
+ * test that waits for something has its own, shorter limit.
  *
- * And when the process of a test has ended, all of krdma's objects that it had must go.
+ * When the process of a test has ended, krdma must also release all objects of the process.
  */
 #ifndef E2E_KSELFTEST_HARNESS_H
 #define E2E_KSELFTEST_HARNESS_H

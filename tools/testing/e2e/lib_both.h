@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A server and a client of libkrdma's simple layer, connected to each other within one
- * process.  Calls answer 0 or a negative errno.
+ * process.  Calls return 0 or a negative errno.
  */
 #ifndef KRDMA_E2E_LIB_BOTH_H
 #define KRDMA_E2E_LIB_BOTH_H
@@ -14,9 +14,9 @@
 #define BOTH_PATIENCE_MS	60000
 
 /**
- * struct lib_both - the two
+ * struct lib_both - a server and a client
  * @server, @client: the contexts
- * @port: where the server listens
+ * @port: port on which the server listens
  */
 struct lib_both {
 	struct krdma_simple *server;
@@ -24,13 +24,13 @@ struct lib_both {
 	uint16_t port;
 };
 
-/* Where the server is: KRDMA_ADDRESS of the environment, for other devices. */
+/* Address of the server: $KRDMA_ADDRESS, if the tests run on another device, or BOOT_ADDRESS. */
 const char *both_address(void);
 
-/* What they are to be; timeout_ms: BOTH_PATIENCE_MS. */
+/* Options of the server or the client; the timeout is BOTH_PATIENCE_MS. */
 struct krdma_simple_options both_options(uint32_t cq_notify);
 
-/* Both contexts, not connected; connected. */
+/* make: create both contexts.  connect: connect them.  open: make and connect. */
 int lib_both_make(struct lib_both *both, const struct krdma_simple_options *server,
 		  const struct krdma_simple_options *client);
 int lib_both_connect(struct lib_both *both);
@@ -56,7 +56,7 @@ struct both_call {
 
 int both_call_begin(struct both_call *call, int (*function)(struct krdma_simple *simple),
 		    struct krdma_simple *context);
-/* Waits for its end; what it has answered. */
+/* Wait for the end of the call.  Returns its result. */
 int both_call_end(struct both_call *call);
 
 #endif

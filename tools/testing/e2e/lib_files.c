@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folders with files in them, and a server of libkrdma's.
+ * Directories with files, and a file server of libkrdma.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -166,7 +166,7 @@ bool files_are(const char *folder, const char *name, size_t length, unsigned int
 	int fd = open(files_path(path, folder, name), O_RDONLY | O_CLOEXEC);
 	bool are = false;
 
-	/* One byte more would be one too many. */
+	/* Read one byte more, to notice a file that is too long. */
 	if (data && fd >= 0)
 		are = pread(fd, data, length + 1, 0) == (ssize_t)length &&
 		      filled(data, length, seed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Folders with files in them, and a server of libkrdma's that offers one of them.
- * Calls answer 0 or a negative errno.
+ * Directories with files, and a file server of libkrdma that offers one of them.  Calls return 0
+ * or a negative errno.
  */
 #ifndef KRDMA_E2E_LIB_FILES_H
 #define KRDMA_E2E_LIB_FILES_H
@@ -16,7 +16,7 @@
 #define FILES_PATH	512
 #define FILES_REPORTS	64
 
-/* A report of the server's, with a name of its own. */
+/* A report of the server, with a copy of the name. */
 struct files_report {
 	struct krdma_file_report is;
 	char name[KRDMA_FILE_NAME_MAX + 1];
@@ -50,11 +50,17 @@ struct files {
 	unsigned int report_count;
 };
 
-/* Session and folders; close: all of it, with a server that is still there. */
+/*
+ * open: open the session and create the directories.  close: stop the server if it runs, close the
+ * session and remove the directories.
+ */
 int files_open(struct files *files);
 void files_close(struct files *files);
 
-/* @path: NULL: files->there.  @options: NULL, or what is to be different; not the report. */
+/*
+ * Start a server at @at.  @path is NULL for files->there.  @options is NULL for the defaults; its
+ * report and its context are ignored.
+ */
 int files_serve(struct files *files, const char *at, const char *path,
 		const struct krdma_file_server_options *options);
 int files_stop(struct files *files);
@@ -62,10 +68,13 @@ int files_stop(struct files *files);
 /* Wait for a report, and take the oldest one that was not taken yet. */
 int files_report(struct files *files, struct files_report *report);
 
-/* Paths of files in a folder; the text is the caller's. */
+/* Write the path of @name in @folder to @path, and return @path. */
 const char *files_path(char path[FILES_PATH], const char *folder, const char *name);
 
-/* Create, or compare, a file with a pattern that differs for each seed and length. */
+/*
+ * make: create a file of @length bytes with the pattern of @seed.  are: does the file have exactly
+ * these bytes?
+ */
 int files_make(const char *folder, const char *name, size_t length, unsigned int seed);
 bool files_are(const char *folder, const char *name, size_t length, unsigned int seed);
 bool files_exist(const char *folder, const char *name);
@@ -79,13 +88,17 @@ int files_mode(const char *folder, const char *name);
  */
 int files_parts(const char *folder, char *name);
 
-/* A client's calls, between these folders, to this server. */
+/* Copy a file from the server to files->here, or from there to the server. */
 int files_get(struct files *files, const char *name, const char *as,
 	      const struct krdma_file_options *options, struct krdma_file_result *result);
 int files_put(struct files *files, const char *file, const char *name,
 	      const struct krdma_file_options *options, struct krdma_file_result *result);
 
-/* Options of a client that gives up at so many bytes: its context. */
+/**
+ * struct files_limit - context of files_give_up(), which ends a copy
+ * @at: number of bytes after which the copy ends
+ * @seen: number of bytes at the last call
+ */
 struct files_limit {
 	uint64_t at;
 	uint64_t seen;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two connections of libkrdma's that are connected to each other within one process.
+ * Two connections of libkrdma, connected to each other within one process.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 
 #include "lib_pair.h"
 
-/* Whoever asks with a queue is prepared for it. */
 static int prepare(struct krdma_conn *conn, struct krdma_ring *ring, struct krdma_srq *srq)
 {
 	struct krdma_conn_create_qp_args prepare = { .size = sizeof(prepare), .max_inline = 16 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Two connections of libkrdma's that are connected to each other within one process.
- * Calls answer 0 or a negative errno.
+ * Two connections of libkrdma, connected to each other within one process.  Calls return 0 or a
+ * negative errno.
  */
 #ifndef KRDMA_E2E_LIB_PAIR_H
 #define KRDMA_E2E_LIB_PAIR_H
@@ -18,10 +18,10 @@
 #define LIB_ANSWER	"yes"
 
 /**
- * struct lib_pair - two ends
+ * struct lib_pair - both ends of a connection
  * @session: session of both ends
  * @device: ID of the device
- * @listener: listener at a free port
+ * @listener: listener on a free port
  * @a, @b: the end that connects and the end that accepts
  * @rings: rings of A and of B
  * @srq: SRQ from which B takes receives, or NULL
@@ -37,9 +37,9 @@ struct lib_pair {
 };
 
 /*
- * open: with a session of its own, which lib_pair_close() leaves open, as memory may
- * still be registered there.  open_with: in that session, with such queues.  connect: of
- * one whose session and queues there are.  After a failure of any, lib_pair_close().
+ * open: in a new session, which lib_pair_close() leaves open because it may still have MRs.
+ * open_with: in @session, with new rings.  connect: with the session and the rings of @pair, which
+ * the caller has set.  If any of them fails, call lib_pair_close().
  */
 int lib_pair_open(struct lib_pair *pair, const char *address, uint32_t ring_flags);
 int lib_pair_open_with(struct lib_pair *pair, struct krdma *session, const char *address,
@@ -47,13 +47,13 @@ int lib_pair_open_with(struct lib_pair *pair, struct krdma *session, const char 
 int lib_pair_connect(struct lib_pair *pair, const char *address);
 void lib_pair_close(struct lib_pair *pair);
 
-/* For connections that are resolved elsewhere: as patient as these. */
+/* For connections that a test resolves itself: the ACK timeout of these connections. */
 extern const struct krdma_conn_resolve_args lib_patient;
 
-/* Where its ring is mapped. */
+/* Returns the address at which the ring is mapped. */
 void *lib_queue_ring(const struct krdma_ring *ring);
 
-/* A further client that asks the pair's listener. */
+/* Create another connection, and request it from the pair's listener. */
 int lib_pair_ask(struct lib_pair *pair, struct krdma_ring *ring, struct krdma_conn **conn);
 
 #endif

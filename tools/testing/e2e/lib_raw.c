@@ -39,7 +39,6 @@ struct message raw_piece(uint8_t type, uint64_t offset, uint64_t length, uint32_
 	return message;
 }
 
-/* A window of what a raw end has registered, or of nothing at all. */
 void raw_set_window(struct raw *raw, struct message *message, uint32_t size, uint32_t count)
 {
 	raw_set(message, 48, size, 4);

@@ -42,7 +42,7 @@ struct message {
 void raw_set(struct message *message, unsigned int offset, uint64_t value, unsigned int bytes);
 struct message raw_make(uint8_t type, const char *name);
 struct message raw_piece(uint8_t type, uint64_t offset, uint64_t length, uint32_t slot);
-/* A window of what a raw end has registered, or of nothing at all. */
+/* Put the offered window into @message: the memory descriptor of raw->window, @size and @count. */
 void raw_set_window(struct raw *raw, struct message *message, uint32_t size, uint32_t count);
 void raw_hello(unsigned char bytes[16], uint16_t version, uint32_t code);
 int raw_connect(struct raw *raw, struct files *files, const void *data, size_t length);
@@ -50,7 +50,7 @@ int raw_accept(struct raw *raw, struct krdma *session, struct krdma_listener *li
 	       const void *data, size_t length);
 void raw_close(struct raw *raw);
 int raw_send(struct raw *raw, const struct message *message);
-/* The next message that is no ALIVE: its type, or -errno. */
+/* Receive the next message that is not ALIVE.  Returns its type, or -errno. */
 int raw_next(struct raw *raw, struct message *message);
 /* The same without credit. */
 int raw_receive(struct raw *raw, struct message *message);

@@ -208,7 +208,7 @@ TEST_F_TIMEOUT(simple, nothing_is_lost_when_nobody_takes_it, 300)
 	size_t length;
 
 	while (taken < end) {
-		/* As many messages as fit, with none taken. */
+		/* Send as many messages as fit while none is received. */
 		for (unsigned int i = 0; i < DEPTH; i++, sent++) {
 			memcpy(self->here, &sent, sizeof(sent));
 			ASSERT_EQ(0, sent % 3 ? krdma_simple_send(self->client, 0, sizeof(sent)) :

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dummy network interfaces, which rxe devices are put on.
+ * Dummy network interfaces for rxe devices, and interfaces above them.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Dummy network interfaces, which rxe devices are put on.  Calls answer 0 or a
+ * Dummy network interfaces for rxe devices, and interfaces above them.  Calls return 0 or a
  * negative errno.
  */
 #ifndef KRDMA_E2E_NET_LINK_H
@@ -11,7 +11,7 @@
 int net_link_add(const char *name);
 int net_link_remove(const char *name);
 
-/* Interfaces above another one: a VLAN; a bridge, of which it becomes a port. */
+/* Create an interface above @below: a VLAN, or a bridge that has @below as a port. */
 int net_link_add_vlan(const char *name, const char *below, unsigned short id);
 int net_link_add_bridge(const char *name, const char *below);
 

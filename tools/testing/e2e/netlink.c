@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Just enough netlink to make requests of rtnetlink and of the RDMA subsystem.
+ * Netlink requests to rtnetlink and to the RDMA subsystem.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 
 #include "netlink.h"
 
-/* Longer than anything that a test does; a kernel that never answers is a bug. */
+/* Longer than any operation of a test.  A kernel that does not answer has a bug. */
 #define ANSWER_TIMEOUT_S	60
 
 void netlink_begin(struct netlink_request *request, uint16_t type, uint16_t flags,
@@ -55,7 +55,7 @@ void netlink_nest_end(struct netlink_request *request, struct nlattr *nest)
 	nest->nla_len = (char *)request + request->header.nlmsg_len - (char *)nest;
 }
 
-/* True when this was the last message; *ret is then the kernel's verdict. */
+/* Returns true for the last message of an answer.  *ret is then the result of the request. */
 static bool take_message(const struct nlmsghdr *message, netlink_answer *answer, void *context,
 			 int *ret)
 {

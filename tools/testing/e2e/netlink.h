@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Just enough netlink to make requests of rtnetlink and of the RDMA subsystem.
+ * Netlink requests to rtnetlink and to the RDMA subsystem.
  */
 #ifndef KRDMA_E2E_NETLINK_H
 #define KRDMA_E2E_NETLINK_H
@@ -15,7 +15,7 @@ struct netlink_request {
 	unsigned char body[1024];
 };
 
-/* Called for each message of the answer, with what follows its header. */
+/* Called for each message of the answer.  @body is the payload, without the header. */
 typedef void netlink_answer(void *context, const void *body, size_t length);
 
 void netlink_begin(struct netlink_request *request, uint16_t type, uint16_t flags,
@@ -25,7 +25,7 @@ void netlink_put_string(struct netlink_request *request, uint16_t type, const ch
 struct nlattr *netlink_nest(struct netlink_request *request, uint16_t type);
 void netlink_nest_end(struct netlink_request *request, struct nlattr *nest);
 
-/* Sends, and reads until the kernel says that it is done: 0 or -errno. */
+/* Send @request, and read until the last message of the answer.  Returns 0 or -errno. */
 int netlink_exchange(int protocol, struct netlink_request *request, netlink_answer *answer,
 		     void *context);
 

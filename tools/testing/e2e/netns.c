@@ -16,8 +16,8 @@
 #define MODE_MS		20000
 
 /*
- * The mode can change only while there is no further namespace, and the kernel
- * takes its time to clean up the last one.
+ * The mode can change only while no other network namespace exists, and the kernel cleans up the
+ * last one in the background.
  */
 static int set_mode(enum rdma_netns_mode mode)
 {
@@ -127,7 +127,7 @@ static int visit_namespace(int outside, uint32_t id, enum rdma_netns_mode mode, 
 		return 2;
 	if (!as_a_stranger(inside, id, mode))
 		return 3;
-	/* Opened before the move: still the first namespace's. */
+	/* Opened before the move: still in the first namespace. */
 	if (!as_a_native(outside, id))
 		return 4;
 	if (channel >= 0 && fd_send(channel, inside))

@@ -2,7 +2,7 @@
 /*
  * Listeners, connections, and pairs of connections that are connected to each
  * other within one process, over the device that the machine was booted with.
- * Calls answer 0 or a negative errno.
+ * Calls return 0 or a negative errno.
  */
 #ifndef KRDMA_E2E_PAIR_H
 #define KRDMA_E2E_PAIR_H
@@ -30,7 +30,7 @@ int boot_device(int session, uint32_t *id);
  * Listeners
  */
 
-/* Listen at @text; port 0 takes a free one.  *@address (may be NULL) is set to the address. */
+/* Listen at @text; port 0: a free port.  *@address (may be NULL) is set to the address. */
 int listener_open(int session, const char *text, uint16_t port, uint32_t backlog, int *fd,
 		  struct __kernel_sockaddr_storage *address);
 int listener_next(int listener, uint64_t deadline_ns, int *fd, uint32_t *id);
@@ -48,7 +48,7 @@ int conn_disconnect(int conn, uint32_t flags);
 /* @data has @room bytes for private data; *@query is the complete result. */
 int conn_query(int conn, void *data, uint32_t room, struct krdma_conn_query_args *query);
 
-/* KRDMA_CONN_QUERY's; UINT32_MAX if it fails. */
+/* The state that KRDMA_CONN_QUERY returns; UINT32_MAX if it fails. */
 uint32_t conn_state(int conn);
 
 /* Wait until @conn is closed: 0, whatever the reason was, or -ETIMEDOUT. */
@@ -126,9 +126,9 @@ int end_ask(struct end *end, int session, const struct __kernel_sockaddr_storage
 void end_close(struct end *end);
 
 /*
- * A second for an answer, and seven tries: a device that is a program, on a busy machine and in
- * a kernel that checks everything, is late now and then, and nothing is lost here.  For
- * end_ask() too, if its options do not say otherwise.
+ * An ACK timeout of a second, with seven tries.  A software device is sometimes late on a busy
+ * machine with a debug kernel, although no packet is lost.  end_ask() uses it too, unless its
+ * options set another one.
  */
 #define PAIR_ACK_TIMEOUT	18
 
@@ -154,9 +154,9 @@ struct pair_options {
  * struct pair - two connected ends
  * @sessions: of A and of B; may be the same
  * @owned: were opened by pair_open()
- * @device: the number of the device
- * @listener: the descriptor, open as long as the pair is
- * @address: where it listens
+ * @device: ID of the device
+ * @listener: file descriptor of the listener, open until pair_close()
+ * @address: address of the listener
  * @a: the end that connects
  * @b: the end that accepts
  */
@@ -171,10 +171,9 @@ struct pair {
 };
 
 /*
- * open: both ends connected.  begin, resolve, meet: its parts: sessions and the
- * listener; A created and resolved; (A prepared and connecting) B taken from the
- * listener.  After a failure of any, pair_close() tidies up.  Its memory must not
- * move.
+ * open: create and connect both ends.  Its steps: begin opens the sessions and creates the
+ * listener.  resolve creates and resolves A.  meet creates the QP of A, starts to connect A, and
+ * takes B from the listener.  If any of them fails, call pair_close().  @pair must not move.
  */
 int pair_open(struct pair *pair, const struct pair_options *options);
 int pair_begin(struct pair *pair, const struct pair_options *options);
@@ -182,7 +181,7 @@ int pair_resolve(struct pair *pair);
 int pair_meet(struct pair *pair, const struct pair_options *options);
 void pair_close(struct pair *pair);
 
-/* All of pair_open() but its pair_begin(). */
+/* All steps of pair_open() after pair_begin(). */
 int pair_connect(struct pair *pair, const struct pair_options *options);
 
 /* Both ends wait until they are connected. */

@@ -19,7 +19,7 @@
 /* This number of consecutive pattern bytes is not a coincidence. */
 #define RUN		4
 
-/* Freed objects, their padding, freed pages: none of them is what a test fills with. */
+/* Patterns of freed objects, padding and freed pages.  No test fills memory with one of them. */
 static const unsigned char patterns[] = { 0x6b, 0x5a, 0xaa };
 
 static bool is_pattern(unsigned char byte)
@@ -51,7 +51,7 @@ TEST(what_is_freed_is_poisoned)
 
 	ASSERT_EQ(0, read_line(line, sizeof(line), "/sys/kernel/slab/kmalloc-256/poison"));
 	EXPECT_STREQ("1", line);
-	/* And it is seen. */
+	/* poison_at() finds the pattern. */
 	EXPECT_EQ(2, poison_at(sample, sizeof(sample)));
 	sample[4] = 0;
 	EXPECT_EQ(-1, poison_at(sample, sizeof(sample)));

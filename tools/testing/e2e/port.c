@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KRDMA_PORT_QUERY: a port, and how it follows the network interface below it.
+ * KRDMA_PORT_QUERY: the attributes of a port, and how they follow its network interface.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -127,7 +127,7 @@ TEST_F(port, the_network_interface)
 		EXPECT_EQ(0, self->port.netdev_name[i]);
 }
 
-/* The port once it is in that state, or -ETIMEDOUT: providers hear of it late. */
+/* Wait until the port is in @state, or return -ETIMEDOUT.  Providers notice a change late. */
 static int await_state(int session, uint32_t device, uint32_t state,
 		       struct krdma_port_query_args *port)
 {
@@ -157,7 +157,7 @@ TEST_F(port, the_state_follows_the_link)
 
 TEST_F(port, the_mtu_follows_the_interface)
 {
-	/* An interface's MTU, less the headers, rounded down to a path MTU. */
+	/* The MTU of the interface minus the headers, rounded down to a path MTU. */
 	static const struct {
 		int interface;
 		uint32_t path;

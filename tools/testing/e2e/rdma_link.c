@@ -73,7 +73,7 @@ int rdma_link_add(const char *name, const char *netdev)
 	return netlink_exchange(NETLINK_RDMA, &request, NULL, NULL);
 }
 
-/* A request about one device, by its name, with one attribute more. */
+/* Send @command for the device @name, with one more attribute if @size is not 0. */
 static int change_device(const char *name, unsigned int command, uint16_t type, const void *data,
 			 size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * RDMA devices as `rdma link` and `rdma dev` manage them.  Calls answer 0 or a
+ * RDMA devices as `rdma link` and `rdma dev` manage them.  Calls return 0 or a
  * negative errno.
  */
 #ifndef KRDMA_E2E_RDMA_LINK_H
@@ -17,7 +17,7 @@ int rdma_link_add(const char *name, const char *netdev);
 int rdma_link_remove(const char *name);
 int rdma_link_rename(const char *name, const char *new_name);
 
-/* Changing the mode is refused (EBUSY) while other namespaces exist. */
+/* Returns -EBUSY while other network namespaces exist. */
 int rdma_netns_mode_set(enum rdma_netns_mode mode);
 
 #endif

@@ -14,7 +14,7 @@ enum resource_kind {
 	RESOURCE_CM_ID,
 	RESOURCE_MR,
 	RESOURCE_SRQ,
-	/* Pages that drivers have pinned, of the whole machine. */
+	/* Pages that drivers have pinned, on the whole machine. */
 	RESOURCE_PINS,
 	RESOURCE_KINDS,
 };
@@ -23,10 +23,10 @@ struct resources {
 	int64_t count[RESOURCE_KINDS];
 };
 
-/* Of all RDMA devices together: 0 or -errno. */
+/* Counts the objects of all RDMA devices together.  Returns 0 or -errno. */
 int resources_read(struct resources *resources);
 
-/* The kind's name, for a test that says which one has leaked. */
+/* Name of @kind, for messages. */
 const char *resource_name(enum resource_kind kind);
 
 /*

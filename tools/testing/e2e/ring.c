@@ -647,7 +647,7 @@ TEST_F(ring, the_end_flushes_what_is_under_way)
 		EXPECT_FALSE(seen[cqe.wr_id]);
 		seen[cqe.wr_id] = true;
 	}
-	/* So do those whose completions were not taken before the program closed the connection. */
+	/* A closed connection accepts no work requests. */
 	ASSERT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
 	EXPECT_EQ(-ENOTCONN, ring_submit(self->b->ring, entries, 1, NULL));
 }

@@ -22,16 +22,16 @@
 uint64_t deadline_in(unsigned int ms);
 
 /*
- * How many microseconds have passed since that moment, negative if it is still to come; and how
- * many of them a wait whose timer was right may need to return.
+ * past: microseconds since the deadline; negative before it.  late: microseconds within which a
+ * wait with a correct timer must return after its deadline.
  */
 int64_t deadline_past_us(uint64_t deadline_ns);
 int64_t deadline_late_us(void);
 
 /*
- * The call that has just returned waited until its deadline, and not longer.  Queues have timers
- * of their own.  Listeners and connections wait by the kernel's timer wheel, which rounds a time
- * of @ms up: by two ticks of 4 ms, and an eighth of it at most.
+ * Expect that the call that has just returned waited until its deadline, and not longer.  Rings
+ * have their own timers.  Listeners and connections use the kernel's timer wheel, which rounds a
+ * time of @ms up by at most two ticks of 4 ms and an eighth of the time.
  */
 #define EXPECT_ON_TIME(deadline_ns)		EXPECT_PAST(deadline_ns, 0)
 #define EXPECT_ON_WHEEL_TIME(deadline_ns, ms)	EXPECT_PAST(deadline_ns, 8000 + (ms) * 1000 / 8)
@@ -102,7 +102,7 @@ int ring_take(struct ring *ring, struct krdma_cqe *cqe);
 /* The same, waiting inside KRDMA_RING_ENTER; -ETIMEDOUT. */
 int ring_wait(struct ring *ring, struct krdma_cqe *cqe, unsigned int ms);
 
-/* KRDMA_RING_REAP: from any thread; *@reaped of them came. */
+/* KRDMA_RING_REAP, from any thread; *@reaped is set to the number of completions. */
 int ring_reap(int ring, struct krdma_cqe *cqes, uint32_t count, uint32_t min_complete,
 	      uint64_t deadline_ns, uint32_t *reaped);
 
@@ -111,7 +111,7 @@ int ring_query(int ring, struct krdma_ring_query_args *query);
 /* KRDMA_RING_CONFINE. */
 int ring_confine(int ring, const uint32_t *ids, uint32_t count);
 
-/* poll() of one descriptor: the mask, 0 if nothing came in time, -errno. */
+/* poll() of one descriptor.  Returns the mask, 0 after @ms without an event, or -errno. */
 int poll_mask(int fd, short events, unsigned int ms);
 
 /**
@@ -120,8 +120,8 @@ int poll_mask(int fd, short events, unsigned int ms);
  * @id: ID of the MR
  * @rkey: for peers
  * @remote_addr: for peers
- * @data: where it is
- * @length: bytes
+ * @data: address of the memory
+ * @length: length in bytes
  */
 struct mr {
 	int session;
@@ -132,7 +132,7 @@ struct mr {
 	size_t length;
 };
 
-/* All access rights; mr_register() takes it for all that the device has. */
+/* All access rights; mr_register() then requests all that the device has. */
 #define ACCESS_ALL	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
 			 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
 
@@ -161,7 +161,7 @@ struct krdma_sqe sqe_receive(uint32_t dest, uint64_t wr_id, const struct mr *mr,
 struct krdma_sqe sqe_send(uint32_t dest, uint64_t wr_id, const struct mr *mr,
 			  size_t offset, uint32_t length);
 
-/* Write, read and their kind: @local to or from @remote, which is the peer's. */
+/* RDMA operations and atomics between @local and @remote, an MR of the peer. */
 struct krdma_sqe sqe_remote(uint8_t opcode, uint32_t dest, uint64_t wr_id,
 			    const struct mr *local, size_t offset, uint32_t length,
 			    const struct mr *remote, size_t remote_offset);

@@ -8,17 +8,17 @@
 #
 #	run.sh [PROGRAM]...        for example: run.sh abi.64 device.32
 #
-# KRDMA_SLOW=1 shortens the stress tests for a kernel that checks everything;
-# the 32-bit and x32 programs are always shortened: they are there for the layouts.  x32
-# programs run in a kernel that was booted with syscall.x32=y, and are skipped elsewhere.
+# KRDMA_SLOW=1 shortens the stress tests, for a debug kernel.  The 32-bit and x32 programs are
+# always shortened, because they test the layouts.  x32 programs run in a kernel that was booted
+# with syscall.x32=y, and are skipped elsewhere.
 
 here=$(dirname "$0")
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 objects=/sys/kernel/debug/krdma/objects
 
-# Renumbers the results of one program after those before it.  What counts is
-# left in $work/tally ("results failures") and read again by the next.
+# Renumbers the results of one program, continuing after the previous program.  The counts are
+# kept in $work/tally ("results failures") for the next program.
 merge()
 {
 	awk -v program="$1" -v statusfile="$work/status" -v tallyfile="$work/tally" '
@@ -52,7 +52,7 @@ merge()
 		next
 	}
 	/^TAP version/ { next }
-	# The harness announces and closes each test: only what it says between is worth a line.
+	# Drop the lines of the harness that begin and end a test, and keep those between.
 	/^#  RUN|^#          +OK / { next }
 	/^#/ { print; fflush(); next }
 	{ print "# " $0; fflush() }
@@ -67,7 +67,7 @@ merge()
 				report("not ok", "ended by itself (signal " status - 128 ")")
 			else
 				print "# " program " exited with status " status
-		# A status that no result explains must not pass unseen.
+		# A bad exit status without a failed result is a failure, too.
 		if (status != 0 && status <= 128 && failures == count[2])
 			report("not ok", "exits with 0 when all passes (status " status ")")
 		print results " " failures > tallyfile
@@ -91,7 +91,7 @@ run()
 	echo "# $1 took $((${now%.*} - ${began%.*})) s"
 }
 
-# The kinds of which there are more than there were, without the module none.
+# Prints the kinds of objects of which more exist than before; nothing without the module.
 objects_left()
 {
 	[ -d /sys/module/krdma ] || return 0
@@ -99,7 +99,7 @@ objects_left()
 		$2 > before[$1] + 0 { printf " %s %d", $1, $2 - before[$1] }' "$work/objects" "$objects" 2>&1
 }
 
-# skip NAME WHY: a line of its own, so that it is seen.
+# skip NAME WHY: reports a skipped test in its own line.
 skip()
 {
 	local results failures

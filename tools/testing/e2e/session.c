@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What every test program does with /dev/krdma.
+ * Calls of /dev/krdma and other helpers of all test programs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -151,14 +151,14 @@ int read_line(char *line, unsigned int size, const char *format, ...)
 #define HUGE_PAGES	"/proc/sys/vm/nr_hugepages"
 #define HUGE_TRIES	50
 
-/* One huge page is set aside: from memory that may be in pieces after all that has run. */
+/* Retry: after other tests the free memory may be fragmented. */
 int huge_page_get(void)
 {
 	char line[32];
 	int err;
 
 	for (unsigned int i = 0; i < HUGE_TRIES; i++) {
-		/* What caches and buddies hold in between is moved or given back. */
+		/* Free the caches, and compact the memory, to get a contiguous range. */
 		write_text("/proc/sys/vm/drop_caches", "3");
 		write_text("/proc/sys/vm/compact_memory", "1");
 		err = write_text(HUGE_PAGES, "1");

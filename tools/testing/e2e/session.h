@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What every test program does with /dev/krdma.  All calls answer 0 or a
- * negative errno, so that a test can name the errno it expects.
+ * Calls of /dev/krdma and other helpers of all test programs.  Calls return 0, or a file
+ * descriptor if they open one, or a negative errno, so that a test can name the errno it expects.
  */
 #ifndef KRDMA_E2E_SESSION_H
 #define KRDMA_E2E_SESSION_H
@@ -16,7 +16,7 @@
 /* The device that the machine under test is booted with. */
 #define BOOT_DEVICE	"rxe0"
 
-/* "1": krdma pins memory itself, "0": where the device's driver cannot. */
+/* "1": krdma pins memory itself; "0": only if the device's driver cannot. */
 #define FORCE_PIN	"/sys/module/krdma/parameters/force_pin"
 
 int session_open(int flags);
@@ -43,7 +43,7 @@ unsigned int rounds(unsigned int usual, unsigned int slow);
 /* Write @text to a file of the kernel: 0 or -errno. */
 int write_text(const char *path, const char *text);
 
-/* Reserve one huge page in the pool, or none: 0 or -errno. */
+/* Reserve one huge page in the pool, or release it: 0 or -errno. */
 int huge_page_get(void);
 int huge_page_put(void);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that krdma registers itself, on a device whose network address is not on the
- * device's own interface, but on one above it.
+ * MRs of memory that krdma pins and registers itself, on a device whose network address is not on
+ * the device's own network interface, but on an interface above it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ static void take_down(void)
 	net_link_remove(BELOW);
 }
 
-/* An address that an interface gives itself would do. */
+/* An address that the interface assigns to itself would be enough to register memory. */
 static void no_addresses_of_its_own(const char *name)
 {
 	char path[64];
@@ -97,7 +97,7 @@ static int put_up(enum kind kind)
 	ret = net_link_up(BELOW, true);
 	if (!ret)
 		ret = put_above(kind);
-	/* Its name may not be free yet. */
+	/* Retry: the name of a removed device may still be in use. */
 	while (!ret && (ret = rdma_link_add(DEVICE, BELOW)) == -ENFILE && now_ms() < deadline) {
 		sleep_ms(20);
 		ret = 0;
@@ -134,7 +134,7 @@ TEST_F(upper, memory_is_registered)
 	mr_destroy(&mr);
 }
 
-/* Where a connection works, its peer reaches the memory. */
+/* If the device can connect, the peer can access the memory. */
 TEST_F(upper, a_peer_reaches_it)
 {
 	static const struct pair_options options = { .address = ADDRESS };

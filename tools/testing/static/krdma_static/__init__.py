@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The checks that need no kernel: each looks at the tree and yields findings."""
+"""Checks that need no running kernel.  Each reads the tree and yields findings."""

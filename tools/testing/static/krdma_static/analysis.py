@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What compilers find that follow the paths through a file."""
+"""Findings of compilers that analyse the paths through a file."""
 
 import os
 import re
@@ -12,7 +12,7 @@ FOLDERS = ("tools/lib/", "tools/cli/")
 FLAGS = ["-std=c11", "-Iuapi", "-Itools/lib", "-D_GNU_SOURCE", '-DKRDMA_VERSION="analysed"']
 WARNING = re.compile(r"(\S+?):(\d+):(?:\d+:)? (?:warning|error|fatal error): (.*)")
 
-# Each by itself judges a file: they find different things.
+# Each analyser checks every file: they find different defects.
 ANALYSERS = {
     "gcc": ["gcc", "-O1", "-Wall", "-fanalyzer", "-c", "-o", os.devnull],
     "clang": ["clang", "--analyze", "--analyzer-output", "text", "-o", os.devnull],
@@ -33,8 +33,8 @@ def findings(analyser, tree, name):
 
 def analyse(tree):
     """gcc -fanalyzer and clang --analyze find nothing in the library and the tool"""
-    # A file that was without a finding is so again while it and all headers are the same.
-    # A tree with a planted defect is always judged.
+    # A file that had no finding has none again, as long as it and all headers are the same.
+    # A tree with a planted defect is always checked.
     headers = [tree.text(name) for name in tree.files(".h", under=FOLDERS + ("uapi/",))]
     names = tree.files(".c", under=FOLDERS)
     for analyser in ANALYSERS:

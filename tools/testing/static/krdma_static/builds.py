@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds for each kernel with W=1 under sparse, in which every warning counts."""
+"""Builds for each kernel with W=1 and sparse.  Every warning is a finding."""
 
 import contextlib
 import glob
@@ -15,14 +15,14 @@ from .tree import CannotCheck, Finding, Note, run
 SERIES = ("6.1", "6.12", "7.2", "debug")
 MODULE = ("Kbuild", "krdma", "blk", "include", "uapi", "kunit")
 
-# What sparse 0.6.4 does not know and the newest headers use.  After its first
-# error in a file it says nothing more of that file.
+# Functions that the newest headers use and sparse 0.6.4 does not know.  After its first
+# error in a file, sparse reports nothing more about that file.
 SPARSE_HEADER = """\
 #define __typeof_unqual__ __typeof__
 #define __builtin_strlen(text) (sizeof(text) - 1)
 """
 
-# What the build system says of the machine, not of the sources.
+# Messages of the build system about the machine, not about the sources.
 NOT_OF_SOURCES = (
     # another point release of the compiler than the distribution's builder had
     r"warning: the compiler differs from the one used to build the kernel",
@@ -48,14 +48,14 @@ int krdma_planted(int __user *user, __be32 *wire)
 MODULE_DESCRIPTION("defects that must be found");
 MODULE_LICENSE("GPL");
 """
-# The lines of PLANTED that must be complained about.
+# The lines of PLANTED for which a build must report a warning.
 PLANTED_LINES = {8: "an unused variable (gcc W=1)", 10: "a wrong byte order (sparse)",
                  11: "a user pointer read directly (sparse)"}
 
 
 def kernel_folder(series):
     """The folder of a kernel."""
-    # Fetching or building a kernel takes a while: its progress is not captured.
+    # Fetching or building a kernel takes long, so the progress is not captured.
     done = subprocess.run([os.path.join(TOP, "tools/vm/kernel"), "path", series],
                           stdout=subprocess.PIPE, check=False)
     if done.returncode:
@@ -64,14 +64,14 @@ def kernel_folder(series):
 
 
 def judges(series):
-    """One word for all that a verdict depends on, apart from the sources."""
+    """A digest of all that the result depends on, apart from the sources."""
     kernel = kernel_folder(series)
     compiler = subprocess.run(["gcc", "-print-prog-name=cc1"], stdout=subprocess.PIPE, text=True,
                               check=False).stdout.strip()
     files = [os.path.join(kernel, name) for name in ("vmlinuz", "config", "build/Module.symvers")]
     files += [name for name in (compiler,) if os.path.isfile(name)]
     files += cache.programs("gcc", "as", "ld", "make", "sparse") + cache.checkers(__file__)
-    # The compilers of the other suites, and how one comes to them.
+    # The compilers of the other suites, and the scripts that run them.
     for pattern in ("usr/lib*/gcc/*/*/cc1", "usr/bin/sparse", "etc/krdma-tree"):
         files += sorted(glob.glob(os.path.join(cache.root(), "trees/*", pattern)))
     files += [os.path.join(TOP, "tools/vm", name) for name in ("kernel", "tree")]
@@ -79,10 +79,10 @@ def judges(series):
 
 
 def make(series, folder):
-    """Output of a build with all judges, of what has changed since the last."""
+    """The output of a build, with all checkers, of what has changed since the last one."""
     write(folder, "sparse.h", SPARSE_HEADER)
-    # Debian's headers of 7.2 lack the script that looks whether sparse can be
-    # used, so C=1 alone does nothing there; the second setting wins over that.
+    # Debian's headers of 7.2 lack the script that checks whether sparse can be used, so C=1
+    # alone does nothing there.  KBUILD_CHECKSRC=1 overrides this.
     status, output = run([os.path.join(TOP, "tools/vm/kernel"), "make", series, folder,
                           "W=1", "C=1", "KBUILD_CHECKSRC=1",
                           f"CF=-D__CHECK_ENDIAN__ -include {folder}/sparse.h",
@@ -94,7 +94,7 @@ def make(series, folder):
 
 
 def write(folder, name, text):
-    """A file with this content, left alone if it has it: make looks at the time."""
+    """Writes a file, unless it has this content already: make compares times."""
     path = os.path.join(folder, name)
     with contextlib.suppress(FileNotFoundError):
         with open(path, encoding="utf-8") as stream:
@@ -106,7 +106,7 @@ def write(folder, name, text):
 
 
 def lay(tree, folder, sources):
-    """The sources, and the planted one, which is always judged anew."""
+    """Writes the sources, and the planted one, which is always compiled again."""
     for path in glob.glob(os.path.join(folder, "**/*.[chS]"), recursive=True):
         name = os.path.relpath(path, folder)
         if name not in (*sources, PLANTED_NAME, "sparse.h") and not name.endswith(".mod.c"):
@@ -125,9 +125,9 @@ def lay(tree, folder, sources):
 
 @contextlib.contextmanager
 def continued(series):
-    """The folder of the last build if it was without complaint and by the same judges,
-    otherwise an empty one: the build system knows what of it is out of date, and what
-    is not has been judged.  Gives a function to be called when all is well."""
+    """The folder of the last build if that had no warnings and the same checkers; otherwise
+    an empty folder.  The build system knows which objects are out of date; the others have
+    passed.  Also yields a function to call if this build has no warnings."""
     with cache.locked(f"build-{series}") as folder:
         clean = os.path.join(folder, ".clean")
         by_whom = judges(series)
@@ -135,7 +135,7 @@ def continued(series):
         with contextlib.suppress(FileNotFoundError):
             with open(clean, encoding="utf-8") as stream:
                 last = stream.read()
-            # Until this one has ended well: it may be stopped half-way.
+            # all_is_well() writes it again.  A build may be interrupted before that.
             os.remove(clean)
         if last != by_whom:
             shutil.rmtree(folder)
@@ -144,7 +144,7 @@ def continued(series):
 
 
 def complaints(output, folder):
-    """Every warning of a build: (file, line, text)."""
+    """Every warning and error of a build: (file, line, text)."""
     for line in output.splitlines():
         if any(re.search(pattern, line) for pattern in NOT_OF_SOURCES):
             continue
@@ -176,7 +176,7 @@ def builder(series):
                               "so it proves nothing")
             if not found and not missed:
                 all_is_well()
-            # The planted one apart.
+            # Without the planted file.
             judged = len(re.findall(r"^\s*CC \[M\]\s+(?!.*(?:\.mod|module-common)\.o$).*$",
                                     output, re.MULTILINE)) - 1
             yield Note(f"{judged} objects judged; the others are what they were when they passed")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Documentation/coverage.rst: what krdma offers, and the tests that prove it.
 
-It is made of Documentation/coverage.rows, which has the texts; of the annotations beside
-the tests (see tests.py); and, for the column "state", of the results of a run.
+It is made from Documentation/coverage.rows, which has the texts, from the annotations beside
+the tests (see tests.py) and, for the column "state", from the results of a run.
 """
 
 import re
@@ -57,7 +57,7 @@ SECTION_HEAD = """
 
 
 class Row:
-    """A row: where its text is, the text, and what limits it, as (mark, why)."""
+    """A row: its line, its words, a mark with the reason for it, and its proofs."""
 
     def __init__(self, name, line):
         self.name = name
@@ -68,7 +68,7 @@ class Row:
         self.proofs = []
 
     def text(self):
-        """What krdma offers, with what is missing."""
+        """What krdma offers, and what is missing."""
         text = " ".join(self.words)
         if self.mark:
             label = "Missing" if self.mark == PARTLY else self.mark.capitalize()
@@ -80,11 +80,11 @@ class Row:
         return sorted({label for proof in self.proofs for label in proof.labels})
 
     def missing(self, ran):
-        """The tests that are not among those that ran and passed."""
+        """The tests that did not run, or did not pass."""
         return list(dict.fromkeys(one for proof in self.proofs for one in proof.missing(ran)))
 
     def state(self, ran):
-        """The state that a run gives it."""
+        """The state of the row after a run."""
         missing = self.missing(ran)
         if missing:
             return f"{NOT_SHOWN}: {first_of(missing, '``')}"
@@ -92,7 +92,7 @@ class Row:
 
 
 def first_of(tests, quote=""):
-    """The first of some tests, and how many there are besides."""
+    """The first of some tests, and the number of the others."""
     more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
     return f"{quote}{tests[0]}{quote}{more}"
 
@@ -133,7 +133,7 @@ def read_rows(tree):
 
 
 class Promises:
-    """All of it: the rows with their proofs, and what is wrong with either."""
+    """The rows with their proofs, and the findings about them."""
 
     def __init__(self, tree):
         if ROWS not in tree.files():
@@ -157,7 +157,7 @@ class Promises:
                           f"'{NOT_YET}: WHY' or '{NOT_OFFERED}: WHY'")
 
     def find(self, row, what):
-        """Notes what is wrong with a row."""
+        """Adds a finding about a row."""
         self.findings.append(Finding(ROWS, row.line, f"row {row.name} {what}"))
 
     def table(self, states):
@@ -201,7 +201,7 @@ def shown_rows(tree):
 
 
 def kept_states(tree, promises):
-    """The states in the tree, of the rows of which the tests are still the same."""
+    """The states in the tree, for rows with unchanged tests."""
     shown = shown_rows(tree)
     states = {}
     for name, row in promises.rows.items():
@@ -216,7 +216,7 @@ def kept_states(tree, promises):
 
 
 def may_be(row, state):
-    """Whether some run gives this row that state."""
+    """Whether a run can give this row that state."""
     if not row.proofs:
         return state == row.state(())
     return state == (row.mark or DONE) or state.startswith(NOT_SHOWN)
@@ -251,7 +251,7 @@ def coverage(tree):
 
 
 def judge(tree, ran):
-    """Rows that the table calls done or partly there, though a test did not run or pass."""
+    """Findings for rows that are done or partly done, although a test did not run or pass."""
     promises = Promises(tree)
     yield from promises.findings
     for name, (_, state, _) in shown_rows(tree).items():
@@ -265,7 +265,7 @@ def judge(tree, ran):
 
 
 def written(tree, ran):
-    """The table as text: by the tests that ran, or with the states that it has."""
+    """The table as text, with the states of a run, or with its present ones if "ran" is None."""
     promises = Promises(tree)
     if promises.findings:
         raise CannotCheck("\n".join(map(str, promises.findings)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Documents are well-formed, found, and name only what exists."""
+"""Documents are well-formed, are in the index, and name only what exists."""
 
 import functools
 import glob
@@ -10,11 +10,11 @@ from .tree import CannotCheck, Finding
 
 DOCS = "Documentation/"
 INDEX = DOCS + "index.rst"
-# What a document may name by path; a path into another tree begins otherwise.
+# Paths of this tree in documents.  A path of another tree begins differently.
 OUR_PATHS = re.compile(r"^(?:\./)?((?:tools|krdma|kunit|include|uapi|Documentation|\.ci)/[\w./*-]*)")
 
 
-# Names what is gone, too.
+# The changelog also names what no longer exists.
 HISTORY = "CHANGELOG.rst"
 
 
@@ -26,7 +26,7 @@ def documents(tree):
 
 @functools.lru_cache(maxsize=None)
 def parse(name, text):
-    """The parsed document, and what the parser complains about."""
+    """The parsed document, and the parser's messages as (line, text)."""
     try:
         import docutils.core
         import docutils.nodes
@@ -40,14 +40,14 @@ def parse(name, text):
                             "raw_enabled": False, "syntax_highlight": "none"})
     bad = [(node.get("line") or 1, node.children[0].astext() if node.children else node.astext())
            for node in document.findall(docutils.nodes.system_message) if node["level"] >= 2]
-    # Messages without a place in the text are kept apart by the parser.
+    # The parser keeps messages without a position in the text separately.
     bad += [(node.get("line") or 1, node.astext()) for node in document.parse_messages
             if node["level"] >= 2 and not node.parent]
     return document, bad
 
 
 def line_of(node):
-    """The line in which a node stands, as near as the parser knows it."""
+    """The line of a node, or of its nearest parent whose line is known."""
     while node is not None:
         if node.line:
             return node.line
@@ -80,11 +80,11 @@ def docs(tree):
 
 
 def literals(tree, name):
-    """What a document sets as code: (line, text), a block line by line."""
+    """Code in a document, as (line, text); a block has an entry for each of its lines."""
     import docutils.nodes
     document, _ = parse(name, tree.text(name))
     for node in document.findall(docutils.nodes.literal):
-        # Not the parser's line, which is that of the paragraph.
+        # The parser knows only the line of the paragraph, so search for the text.
         text = node.astext().replace("\n", " ")
         lines = [number for number, line in tree.lines(name) if f"``{text}``" in line]
         yield (lines[0] if lines else line_of(node)), text
@@ -109,13 +109,13 @@ def claims(tree):
         if name == HISTORY:
             continue
         for line, text in literals(tree, name):
-            # What is quoted is another shell's affair.
+            # Quoted text is for another program, such as a second shell.
             for command in re.split(r"&&|[;|]", re.sub(r"'[^']*'", "''", text)):
                 yield from claim(tree, name, line, command, targets, variables)
 
 
 def claim(tree, name, line, text, targets, variables):
-    """Findings about one piece of code in a document."""
+    """Findings about one command in a document."""
     words = text.split()
     while words and re.match(r"^(\w+=.*|sudo)$", words[0]):
         words.pop(0)

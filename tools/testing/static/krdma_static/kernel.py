@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel's own judges, and those of shell scripts."""
+"""Checks with the tools of the kernel, and checks of scripts."""
 
 import functools
 import glob
@@ -15,25 +15,25 @@ TOP = cache.TOP
 
 C_FOLDERS = ("krdma/", "blk/", "include/", "uapi/", "kunit/", "tools/")
 
-# Types of checkpatch's messages that do not hold here; where, and why.
+# (path, type) of the checkpatch messages that are ignored, with the reason.
 CHECKPATCH_IGNORED = (
-    # krdma/compat/ is the one place that has to know kernel versions.
+    # Only krdma/compat/ may depend on kernel versions.
     ("krdma/compat/", "LINUX_VERSION_CODE"),
-    # __printf() and the like are the kernel's; programs have only the compiler's
-    # own spelling.
+    # Only the kernel has __printf() and similar macros; programs use the compiler's
+    # attributes.
     ("tools/", "PREFER_DEFINED_ATTRIBUTE_MACRO"),
-    # It has a processor's instruction where there is one.
+    # It uses the CPU's instruction for a CRC if the architecture has one.
     ("tools/lib/file_crc.c", "ARCH_DEFINES"),
-    # A check is a row of steps of which each can fail: the macro is the way out.
+    # Each step of a check can fail; the macro then returns from the function.
     ("tools/cli/selftest.h", "MACRO_WITH_FLOW_CONTROL"),
-    # Tests share memory between threads, and do wrong on purpose: the compiler
-    # must not remove such an access, and READ_ONCE() is the kernel's.
+    # Tests share memory between threads, and access memory wrongly on purpose.  The
+    # compiler must not remove such an access, and only the kernel has READ_ONCE().
     ("tools/testing/", "VOLATILE"),
-    # Macros that fill a table: lists of errors, which parentheses would turn into
-    # one, and the name of a member, which does nothing however often it is given.
+    # Macros that fill a table.  Their arguments are lists of errnos, which parentheses
+    # would turn into one expression, and names of members, which have no side effects.
     ("tools/testing/e2e/fuzz_table.c", "COMPLEX_MACRO"),
     ("tools/testing/e2e/fuzz_table.c", "MACRO_ARG_REUSE"),
-    # Assertions, which do nothing either.
+    # Assertions; their arguments have no side effects either.
     ("krdma/user/layout.h", "MACRO_ARG_REUSE"),
     ("tools/testing/pure/abi_layout.c", "MACRO_ARG_REUSE"),
 )
@@ -45,7 +45,7 @@ def linux_source():
     if os.environ.get("KRDMA_LINUX_SOURCE"):
         return os.environ["KRDMA_LINUX_SOURCE"]
     try:
-        # Progress and the reason of a failure go to the person, not in here.
+        # The progress and the reason of a failure go to the user, by stderr.
         done = subprocess.run([os.path.join(TOP, "tools/vm/source")],
                               stdout=subprocess.PIPE, check=False)
     except OSError as error:
@@ -58,15 +58,15 @@ def linux_source():
 
 
 def unjudged(tree, check, judges, names):
-    """Of these files, those that have not passed the check before, with the digest under
-    which that is remembered.  A tree with a planted defect is always judged."""
+    """The files that have not passed the check before, each with the digest under which a
+    pass is remembered.  In a tree with a planted defect these are all files."""
     known = set(cache.passed(check)) if tree.root == TOP else set()
     keys = {name: cache.digest([], judges, name, tree.text(name)) for name in names}
     return {name: key for name, key in keys.items() if key not in known}
 
 
 def spared(names, keys):
-    """What is said of those that were not judged."""
+    """A Note about the files that need not be checked."""
     if len(keys) < len(names):
         yield Note(f"{len(names) - len(keys)} files are what they were when they passed; "
                    f"{len(keys)} judged")
@@ -75,8 +75,8 @@ def spared(names, keys):
 def checkpatch(tree):
     """the kernel's coding style, strict, 100 columns"""
     script = os.path.join(linux_source(), "scripts/checkpatch.pl")
-    # It looks at each file by itself: one that has passed, under this name, will again.
-    # A tree with a planted defect is always judged.
+    # checkpatch checks each file separately, so a file that has passed under this name
+    # passes again.
     judges = cache.digest(sorted(glob.glob(script) +
                                  glob.glob(os.path.join(linux_source(), "scripts/*.txt")) +
                                  glob.glob(os.path.join(linux_source(), "scripts/*.checkpatch"))) +
@@ -88,9 +88,9 @@ def checkpatch(tree):
     for name in keys:
         ignored = tuple(what for folder, what in CHECKPATCH_IGNORED if name.startswith(folder))
         batches.setdefault(ignored, []).append(name)
-    # It leaves a file in a git checkout, and skips without a word what has a
-    # blank in its path: so it works elsewhere, through a link, and the last file
-    # of each batch is one that it must complain about.
+    # checkpatch leaves a file in a git checkout, and silently skips a file with a blank
+    # in its path.  So it runs in another folder, with a link to the tree, and the last
+    # file of each batch has an error that it must report.
     with tempfile.TemporaryDirectory(prefix="krdma-") as folder:
         os.symlink(tree.root, os.path.join(folder, "tree"))
         with open(os.path.join(folder, "wrong.c"), "w", encoding="utf-8") as stream:
@@ -126,7 +126,7 @@ def kernel_doc(tree):
     """kernel-doc comments are complete and well-formed"""
     names = tree.files(".c", ".h", under=("krdma/", "blk/", "include/", "uapi/"))
     script = os.path.join(linux_source(), "scripts/kernel-doc")
-    # It looks at each file by itself.
+    # kernel-doc checks each file separately.
     judges = cache.digest(sorted(
         [script] + glob.glob(os.path.join(linux_source(), "tools/lib/python/kdoc/*.py"))) +
         cache.checkers(__file__) + cache.programs("perl", "python3"))
@@ -177,7 +177,7 @@ def exports(tree):
 
 def shellcheck(tree):
     """shell scripts are clean"""
-    # It looks at a script and at those which that one sources, wherever these are named.
+    # shellcheck also reads the scripts that a script sources, so the digest covers them.
     names = dict(tree.shells())
     sourced = {os.path.basename(path) for name in names for path in re.findall(
         r"^\s*# shellcheck source=(\S+)", tree.text(name), re.MULTILINE)}
@@ -190,7 +190,7 @@ def shellcheck(tree):
         batches.setdefault(names[name], []).append(name)
     wrong = False
     for shell, batch in sorted(batches.items()):
-        # -x -P: follow the files that a script sources, from its own folder on
+        # -x -P: follow the files that a script sources, relative to its folder
         status, output = run(["shellcheck", "-f", "gcc", "-x", "-P", "SCRIPTDIR", "-s", shell] +
                              batch, cwd=tree.root)
         found = list(messages(output))

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Who may know what: the strata of the module."""
+"""Which interfaces each file of the module may use: its strata and its rooms."""
 
 import re
 
 from .tree import CannotCheck, Finding
 
 COMPAT = "krdma/compat/"
-# Tracepoints are of all strata, and give requests their names.
+# Tracepoints belong to all strata, and contain the names of the ioctls.
 TRACE = "krdma/trace."
-# Not krdma_mr_desc.h: that is what peers see.
+# Not krdma_mr_desc.h: its structure is for peers, so the core uses it too.
 UAPI = ("uapi/linux/krdma.h", "uapi/linux/krdma_mr.h", "uapi/linux/krdma_conn.h",
         "uapi/linux/krdma_limit.h", "uapi/linux/krdma_ring.h")
 RDMA = re.compile(r"#\s*include\s*[<\"](rdma/[^>\"]+)[>\"]")
@@ -16,13 +16,13 @@ PURE_LIST = "tools/testing/pure/Makefile"
 
 
 def sources(tree):
-    """C sources of the module itself, compat apart."""
+    """C sources of the module, without krdma/compat/."""
     return [name for name in tree.files(".c", ".h", under=("krdma/", "include/"))
             if not name.startswith(COMPAT)]
 
 
 def is_front(name):
-    """The files that speak with programs."""
+    """Whether a file belongs to the front, the interface for programs."""
     return name.startswith("krdma/user/")
 
 
@@ -51,7 +51,7 @@ def versions(tree):
 
 
 def requests(tree):
-    """What only programs and the front know: the structures and requests of the ABI."""
+    """A regex for what only programs and the front may use: structures and ioctls of the ABI."""
     if UAPI[0] not in tree.files():
         raise CannotCheck(f"{UAPI[0]} is not there: it says what the core must not know")
     text = "".join(tree.text(name) for name in UAPI if name in tree.files())
@@ -80,8 +80,8 @@ def strata(tree):
             yield Finding(name, number, f"a pure file includes {RDMA.search(line).group(1)}")
 
 
-# The rooms of krdma/, from the lowest to the highest.  What stands above them, such as
-# main.c and trace.h, belongs to no room.
+# The rooms of krdma/, from the lowest to the highest.  Files above them, such as main.c and
+# trace.h, belong to no room.
 ROOMS = ("compat", "core", "mr", "io", "cm", "user")
 ROOM = re.compile(r"krdma/(" + "|".join(ROOMS) + r")/([\w.]+)$")
 OWN_INCLUDE = re.compile(r"#\s*include\s+\"((?:" + "|".join(ROOMS) + r")/[\w.]+)\"")
@@ -98,7 +98,7 @@ def room_of(name):
 
 
 def blank(text):
-    """The text without its comments, with as many lines."""
+    """The text without its comments, with the same number of lines."""
     return COMMENT.sub(lambda match: "\n" * match.group().count("\n"), text)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One word for one thing, and the field's: what may be named how."""
+"""Names of things: one word for each thing, and the established one."""
 
 import re
 
@@ -18,7 +18,7 @@ TAG = re.compile(r"\b(?:struct|enum|union)\s+(krdma_\w+)\s*\{")
 FUNCTION = re.compile(r"^[a-zA-Z_][\w \t*]*?\b(krdma_\w+)\(", re.MULTILINE)
 IDENTIFIER = re.compile(r"\b(?:krdma|KRDMA)_\w*[a-zA-Z0-9]\b(?!_)")
 
-# Calls that do the same for a program and for another module, and so have one name.
+# Functions that do the same for a program and for a kernel module, so their names are the same.
 SAME = set("""
 krdma_conn_accept krdma_conn_close krdma_conn_connect krdma_conn_create krdma_conn_create_qp
 krdma_conn_disconnect krdma_conn_next_event krdma_conn_private_data krdma_conn_query
@@ -29,7 +29,7 @@ krdma_mr_deregister krdma_mr_describe krdma_mr_register krdma_mr_rkey_at
 krdma_opcode_name krdma_srq_close krdma_srq_create krdma_wc_status_name
 """.split())
 
-# Words that have given way, as parts of identifiers, and what is said instead.
+# Words that are no longer used in identifiers, and the words to use instead.
 GONE = (
     (r"krdma_(?:user_)?queues?(?:_\w+)?|KRDMA_(?:CMD_)?QUEUE_\w+",
      "a CQ of the device or a ring of a program"),
@@ -50,12 +50,12 @@ GONE = (
 
 
 def code(tree, name):
-    """A file without its comments and strings, with as many lines."""
+    """A file without its comments and strings, with the same number of lines."""
     return STRING.sub('""', blank(tree.text(name)))
 
 
 def first(tree, name, word):
-    """The line where a word stands first."""
+    """The number of the first line with a word."""
     for number, line in tree.lines(name):
         if re.search(rf"\b{word}\b", line):
             return number
@@ -63,7 +63,7 @@ def first(tree, name, word):
 
 
 def found_in(texts, regex):
-    """What a regular expression names: word to the file where it stands first."""
+    """The words that match a regular expression: word to the first file that has it."""
     words = {}
     for name, text in texts.items():
         for word in regex.findall(text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""tools/fuzz/krdma.txt: the interface for programs, for those who run syzkaller."""
+"""tools/fuzz/krdma.txt, which describes the interface for programs to syzkaller."""
 
 import re
 
@@ -20,13 +20,13 @@ def header_structs(text):
 
 
 def described_structs(text):
-    """The same of the descriptions, with each field's type as it stands there."""
+    """Structures of the descriptions: name to its fields, as (name, type)."""
     return {name: re.findall(r"^\t(\w+)\t+(.*?)$", body, re.M)
             for name, body in re.findall(r"^(\w+) \{\n(.*?)^\}", text, re.M | re.S)}
 
 
 def width(kind, resources):
-    """Bits of a type of the descriptions; None: it is not one number."""
+    """The width of a type of the descriptions in bits; None if it is not one number."""
     name = re.match(r"\w+", kind).group()
     base = resources.get(name, name)
     if re.match(r"(?:ptr64|int64|bytesize64)\b", base) or re.search(r", int64\]", kind):
@@ -38,7 +38,7 @@ def width(kind, resources):
 
 
 def compare_struct(name, fields, described, resources, line):
-    """What is wrong with a structure."""
+    """Findings about one structure."""
     names = [field for field, _ in described]
     wanted = [field for field, _ in fields]
     if names != wanted:

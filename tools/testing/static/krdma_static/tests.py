@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tests that the tree holds, and the rows of coverage.rst that they prove.
+"""The tests in the tree, and the rows of coverage.rst that they prove.
 
-An annotation stands on a line of its own, directly above its test; in C
-it may also be the last line of the comment there:
+An annotation is a separate line, directly above its test; in C it may also be
+the last line of the comment there:
 
     /* Proves: A4, B3 (core-debug), E9 (core-debug siw) */
     # Proves: F1
 
-In parentheses: the tiers, where not all that run this test by default count;
-and a provider or a variant, where not all count.
+The parentheses name the tiers that count, if these are not the ones that run the test
+by default, and a provider or a variant, if not all of them count.
 """
 
 import re
@@ -19,7 +19,8 @@ from .tree import Finding
 HERE = "tools/testing/static/krdma_static/tests.py"
 
 KERNELS = ("6-1", "6-12", "7-2", "debug")
-# The tiers that run the tests of a folder; the first ones by default.
+# The tiers that run the tests of a folder: by default, and those that an annotation can name
+# besides.
 TIERS = {
     "e2e": [f"e2e-{kernel}" for kernel in KERNELS],
     "core": [f"core-{kernel}" for kernel in KERNELS],
@@ -34,7 +35,7 @@ OTHER_TIERS = {
 }
 
 ANNOTATION = re.compile(r"^\s*(?:/\*| \*|#) Proves: (.*?)(?: \*/)?$")
-# What looks like one, so that a mistake in its form is not a silent one.
+# Lines that resemble an annotation, so that an annotation in a wrong form is reported.
 RESEMBLES = re.compile(r"\bProves:|(?i:^\s*(?:/\*+|\*|//|#)\s*proves?(?:\s*:|\s+[A-Z]\d))")
 ITEM = re.compile(r"([A-Z]\d+)(?: \(([\w. -]+)\))?")
 
@@ -43,17 +44,17 @@ SHELL_TEST = re.compile(
     r"(?:\"([^\"$\n]+)\"|'([^'\n]+)'|([\w.-]+))(?=\s|$)")
 
 
-# The device that a case of the core is shown over, unless its annotation says otherwise.
+# The providers that count for a case of the core, unless its annotation names one.
 PROVIDERS = {"", "rxe"}
 
 
 class Name(NamedTuple):
-    """One of the names of a test, which has several where it runs in variants."""
+    """One of the names of a test.  A test that runs in variants has several."""
 
     name: str
     provider: str = ""
     variant: str = ""
-    # What stands for this name and all others with the same.
+    # Short form of this name and all others with the same pattern.
     pattern: str = ""
 
 
@@ -74,14 +75,14 @@ class Test:
         return word in self.tiers | self.providers | self.variants
 
     def chosen(self, words):
-        """The names that the words of an annotation choose."""
+        """The names that the words of an annotation select."""
         providers = self.providers & set(words) or PROVIDERS
         variants = self.variants & set(words)
         return [name for name in self.names
                 if name.provider in providers and (not variants or name.variant in variants)]
 
     def shown(self, names):
-        """What stands for some of its names."""
+        """The short forms of some of its names."""
         short = {}
         for name in names:
             alike = {one for one in self.names if name.pattern and one.pattern == name.pattern}
@@ -104,12 +105,12 @@ class Proof:
                        for short in test.shown(names)]
 
     def missing(self, ran):
-        """What of it is not among the tests that ran and passed."""
+        """The wanted tests that did not run, or did not pass."""
         return [one for one in self.wanted if one not in ran]
 
 
 def c_tests(name, text, tables):
-    """(line, tests declared there) of a C file; tables say which functions are cases."""
+    """(line, tests declared there) of a C file; "tables": see case_tables()."""
     folder = "kunit" if name.startswith("kunit/") else name.split("/")[2]
     program = f"{name.rsplit('/', 1)[1][:-2]}.64: " if folder == "e2e" else ""
     variants = re.findall(r"^[^#\n]*?\bFIXTURE_VARIANT_ADD\((\w+),\s*(\w+)\)", text, re.MULTILINE)
@@ -131,10 +132,10 @@ def c_tests(name, text, tables):
 
 
 def fixture_names(folder, variants, fixture, test):
-    """The names of a test of a fixture: by variant, where it has any."""
+    """The names of a test of a fixture, one for each variant of the fixture."""
     names = []
     for variant in dict.fromkeys(variant for owner, variant in variants if owner == fixture):
-        # The variants of the core's program are the providers, each in two ways.
+        # The core's program has two variants for each provider.
         provider = variant.split("_")[0] if folder == "core" else ""
         names.append(Name(f"{fixture}.{variant}.{test}", provider, variant,
                           f"{fixture}.{provider}*.{test}"))
@@ -142,14 +143,14 @@ def fixture_names(folder, variants, fixture, test):
 
 
 def core_case(kind, case):
-    """A case of krdma_core_test.ko, as its run.sh prints it: by device."""
+    """A case of krdma_core_test.ko, with the names that its run.sh prints for each device."""
     names = []
     for provider in ("rxe", "siw"):
         names.append(Name(f"{provider}: {case}", provider))
         if kind == "_ADDRESSES":
             names.append(Name(f"{provider} ipv6: {case}", provider))
         elif kind == "_CONTEXTS":
-            # Over siw, run.sh has callbacks in a workqueue only.
+            # Over siw, run.sh tests callbacks in a workqueue only.
             names.pop()
             names += [Name(f"{provider}: {case}.{context}", provider, context,
                            f"{provider}: {case}.*")
@@ -159,11 +160,11 @@ def core_case(kind, case):
 
 
 def case_tables(tree):
-    """Functions that a table makes a test: (file, or None for any; function) to tests."""
+    """Functions that a table declares as tests: (file or None for any, function) to tests."""
     tables = {}
     for name in tree.files(".c", under=("kunit/", "tools/testing/")):
         text = tree.text(name)
-        # A suite comes behind its cases.
+        # The name of a suite follows its cases.
         cases = []
         for case, suite in re.findall(r"\bKUNIT_CASE\w*\((\w+)|^\t\.name\s*=\s*\"([\w-]+)\"",
                                       text, re.MULTILINE):
@@ -173,7 +174,7 @@ def case_tables(tree):
             for one in cases:
                 test = Test("kunit", [Name(f"{suite}: {one}")])
                 tables.setdefault((name, one), []).append(test)
-                # The function of a pure rule is in a header, for a program too.
+                # The function of a pure test is in a header, because a program runs it too.
                 pure = one.removeprefix("test_")
                 if f"PURE_TEST({pure})" in text:
                     tables.setdefault((None, pure), []).append(test)
@@ -220,7 +221,7 @@ def static_tests(tree):
 
 
 def all_tests(tree):
-    """The tests: file to line to the tests that are declared there."""
+    """All tests: file to line to the tests that are declared there."""
     tables = case_tables(tree)
     found = {}
     for name in tree.files(under=("kunit/", "tools/testing/")):
@@ -245,13 +246,13 @@ def test_names(tree):
 
 
 def may_annotate(name):
-    """Documents quote annotations, and so do those who look for them."""
+    """Whether a file can have annotations.  Documents, selftest and this file quote them."""
     return not name.startswith(("Documentation/", "tools/testing/static/")) or \
         name.startswith("tools/testing/static/krdma_static/") and name != HERE
 
 
 def proofs(tree, rows):
-    """What the annotations of the tree state, as Proofs; Findings where one is wrong."""
+    """The Proofs that the annotations of the tree state, and Findings for wrong annotations."""
     asked = asked_programs(tree)
     tests = all_tests(tree)
     for name in tree.files():
@@ -277,8 +278,8 @@ def proofs(tree, rows):
 
 
 def statements(name, number, text, tests, rows, asked):
-    """What one annotation states of the tests below it.  "asked": a program that runs only
-    where it is asked for.
+    """The Proofs, or Findings, of one annotation and the tests below it.  "asked": their
+    program runs only in tiers that name it.
     """
     seen = set()
     for item in text.split(", "):
@@ -310,7 +311,7 @@ def statements(name, number, text, tests, rows, asked):
 
 
 def asked_programs(tree):
-    """The sources of end-to-end programs that run only where they are asked for."""
+    """The sources of end-to-end programs that run only in tiers that name them."""
     name = "tools/testing/e2e/Makefile"
     if name not in tree.files():
         return set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What every file of the project has in common: form, licence, and its own words."""
+"""Checks of every file: its form, its licence, and that it refers to the project only."""
 
 import re
 
@@ -10,11 +10,11 @@ MAX_LINES = 1200
 # One table, with a row for each promise and a line for each test.
 TABLES = ("Documentation/coverage.rst",)
 
-# Texts that are taken over as they are.
+# Texts of others, which are copied unchanged.
 FOREIGN = ("LICENSES/",)
 
 GPL = "GPL-2.0"
-# The first folder that fits decides.
+# The first folder that matches decides.
 LICENCES = (
     ("uapi/", "GPL-2.0 WITH Linux-syscall-note"),
     ("tools/testing/e2e/abi_v1/", "GPL-2.0 WITH Linux-syscall-note"),
@@ -23,7 +23,7 @@ LICENCES = (
     ("tools/examples/", "LGPL-2.1 OR BSD-2-Clause"),
     ("", GPL),
 )
-# Patches of these have empty lines of the sources in them, with a blank before each.
+# The patches there contain empty lines of the sources, with a blank before each.
 PLANTED = "tools/testing/mutants/"
 # Files that have no comments: lists, output to compare with, and the planted faults.
 DATA = re.compile(r"^(LICENSE|\.gitignore|tools/testing/static/urls)$|/golden/|"
@@ -33,8 +33,8 @@ DATA = re.compile(r"^(LICENSE|\.gitignore|tools/testing/static/urls)$|/golden/|"
 
 URLS = "tools/testing/static/urls"
 
-# What a reader of the project does not have or need.  The brackets keep the
-# patterns from finding themselves.
+# References to what a reader of the project does not have or need.  Because of the
+# brackets, the patterns do not match themselves.
 NOT_OURS = (
     (r"(?<![\w.$}/])(\.\./)+share[d]\b|(?<![\w.}-])/(home|wor[k]|User[s])/\w",
      "names a folder of somebody's machine"),
@@ -65,7 +65,7 @@ def form(tree):
             yield Finding(name, text.count("\n") + 1, "no newline at the end of the file")
         if text.endswith("\n\n"):
             yield Finding(name, text.count("\n"), "empty line at the end of the file")
-        # Annotations say what a test proves: they add no subject to the file.
+        # Annotations are not counted, because they add no subject to the file.
         count = sum(not ANNOTATION.match(line) for _, line in tree.lines(name))
         if count > MAX_LINES and name not in TABLES:
             yield Finding(name, count, f"{count} lines, {MAX_LINES} are allowed: "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tree under check, and what a check has to say about it."""
+"""The tree that is checked, and the results of a check."""
 
 import os
 import re
@@ -7,7 +7,7 @@ import subprocess
 
 
 class CannotCheck(Exception):
-    """A check could not be made.  That is a failure, never a pass."""
+    """A check could not run.  That is a failure, never a pass."""
 
 
 class Finding:
@@ -23,7 +23,7 @@ class Finding:
 
 
 class Note:
-    """What is worth saying and no defect."""
+    """A remark that is not a defect."""
 
     def __init__(self, text):
         self.text = text
@@ -53,7 +53,7 @@ class Tree:
                 (not under or name.startswith(tuple(under)))]
 
     def _list(self):
-        # Whoever runs the checks need not own the tree (sudo): hence the
+        # The user that runs the checks may not own the tree (sudo), so git needs
         # safe.directory.  Files that are not committed yet count too.
         git = ["git", "-c", "safe.directory=*", "-C", self.root, "ls-files", "-z",
                "--cached", "--others", "--exclude-standard"]
