@@ -68,7 +68,7 @@ TEST_F(mr, created_memory_is_zero_and_goes)
 		struct krdma_mr *mr;
 
 		ASSERT_EQ(0, krdma_mr_alloc(self->pair.session, self->pair.device,
-					    lengths[i], ACCESS_ALL, &mr));
+					    lengths[i], lib_pair_access(&self->pair), &mr));
 		EXPECT_EQ(lengths[i], krdma_mr_length(mr));
 		EXPECT_NE(0, krdma_mr_id(mr));
 		EXPECT_NE(0, krdma_mr_rkey(mr));
@@ -196,9 +196,9 @@ TEST_F(mr, too_much)
 	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &few));
 	ASSERT_EQ(0, setresuid(65534, 65534, 65534));
 	EXPECT_EQ(-ENOMEM, krdma_mr_alloc(self->pair.session, self->pair.device, 4 << 20,
-					  ACCESS_ALL, &mr));
+					  lib_pair_access(&self->pair), &mr));
 	EXPECT_EQ(-EINVAL, krdma_mr_alloc(self->pair.session, self->pair.device, 0,
-					  ACCESS_ALL, &mr));
+					  lib_pair_access(&self->pair), &mr));
 	EXPECT_EQ(-ENODEV, krdma_mr_alloc(self->pair.session, 0x7fffffff, PAGE, ACCESS_ALL,
 					  &mr));
 }

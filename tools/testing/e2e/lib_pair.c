@@ -112,3 +112,8 @@ void *lib_queue_ring(const struct krdma_ring *ring)
 {
 	return ring->header;
 }
+
+uint32_t lib_pair_access(const struct lib_pair *pair)
+{
+	return access_of_device(krdma_fd(pair->session), pair->device, ACCESS_ALL);
+}

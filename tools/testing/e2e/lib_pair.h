@@ -47,6 +47,9 @@ int lib_pair_open_with(struct lib_pair *pair, struct krdma *session, const char 
 int lib_pair_connect(struct lib_pair *pair, const char *address);
 void lib_pair_close(struct lib_pair *pair);
 
+/* All access rights that the device has. */
+uint32_t lib_pair_access(const struct lib_pair *pair);
+
 /* For connections that a test resolves itself: the ACK timeout of these connections. */
 extern const struct krdma_conn_resolve_args lib_patient;
 

@@ -232,23 +232,12 @@ TEST_F(operation, a_message_that_ends_a_key)
 	EXPECT_EQ(0, write_text(FORCE_PIN, "0"));
 }
 
-/* Does the boot device's driver register a process's memory?  Otherwise krdma pins it. */
-static bool driver_registers(void)
-{
-	char driver[64] = "";
-
-	if (strcmp(getenv("KRDMA_LINK") ?: "", "krdma_fake"))
-		return true;
-	read_line(driver, sizeof(driver), "/sys/module/krdma_fake/parameters/personality");
-	return !strcmp(driver, "mlx4") || !strcmp(driver, "mlx5");
-}
-
 /* Proves: E4 */
 TEST_F(operation, a_message_that_cannot_end_a_key)
 {
 	if (!(self->device.caps & KRDMA_DEVICE_CAP_FAST_REG))
 		SKIP(return, "the device cannot invalidate");
-	if (!driver_registers())
+	if (!boot_driver_registers())
 		SKIP(return, "krdma pins all memory on this device");
 	end_key(_metadata, self, variant, false);
 }

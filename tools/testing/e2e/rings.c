@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -239,6 +240,16 @@ int poll_mask(int fd, short events, unsigned int ms)
 /*
  * Memory
  */
+
+bool boot_driver_registers(void)
+{
+	char driver[64] = "";
+
+	if (strcmp(getenv("KRDMA_LINK") ?: "", "krdma_fake"))
+		return true;
+	read_line(driver, sizeof(driver), "/sys/module/krdma_fake/parameters/personality");
+	return !strcmp(driver, "mlx4") || !strcmp(driver, "mlx5");
+}
 
 bool device_has_atomics(int session, uint32_t device_id)
 {

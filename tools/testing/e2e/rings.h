@@ -136,6 +136,9 @@ struct mr {
 #define ACCESS_ALL	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
 			 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
 
+/* Does the boot device's driver register a process's memory?  Otherwise krdma pins it. */
+bool boot_driver_registers(void);
+
 bool device_has_atomics(int session, uint32_t device_id);
 
 /* The access that mr_register() requests for @access: of ACCESS_ALL what the device has. */
