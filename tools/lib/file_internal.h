@@ -166,7 +166,6 @@ int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t 
  * @heard: time of the last received message, in ns
  * @advanced: time of the last progress of either side, in ns
  * @watched: time of the last call of @watch, in ns
- * @alive: a keepalive message is in flight
  * @free: bitmap of the send buffers that are not in flight
  * @posted: number of reads and writes posted on the peer's memory
  * @completed: number of those that have completed; they complete in order
@@ -194,7 +193,6 @@ struct file_link {
 	uint64_t heard;
 	uint64_t advanced;
 	uint64_t watched;
-	bool alive;
 	uint32_t free;
 	uint64_t posted;
 	uint64_t completed;
