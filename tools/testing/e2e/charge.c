@@ -602,6 +602,9 @@ TEST_F(charge, a_session_is_told_of_its_limits)
 #define REQUEST_BYTES	4096
 #define CONN_BYTES	8192
 #define ASKERS		3
+/* A limit that is more than they need, and more pieces of memory than it allows. */
+#define SMALL_MIB	4
+#define ENOUGH		(SMALL_MIB * 64)
 
 static bool comes_to_use(int session, uint64_t bytes)
 {
@@ -664,7 +667,7 @@ static int wait_at_a_listener(void *context)
 	CHECK(!conn_resolve(late.conn, &address));
 	CHECK(!conn_wait(late.conn, deadline_in(PATIENCE_MS), NULL));
 	CHECK(!end_prepare(&late, NULL));
-	CHECK(fill_memory(clients, device, &mr, 65) < 65);
+	CHECK(fill_memory(clients, device, &mr, ENOUGH) < ENOUGH);
 	for (last = -1; (one = session_open(O_CLOEXEC)) >= 0; last = one)
 		;
 	CHECK(one == -EDQUOT && last >= 0);
@@ -684,7 +687,7 @@ static int wait_at_a_listener(void *context)
 /* Proves: F6 */
 TEST_F(charge, requests_that_wait_at_a_listener)
 {
-	ASSERT_EQ(0, set_limit(LIMIT_MIB));
+	ASSERT_EQ(0, set_limit(SMALL_MIB));
 	EXPECT_EQ(0, child_run_as(SOME_USER + 3, wait_at_a_listener, NULL));
 }
 

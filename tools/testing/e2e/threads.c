@@ -415,6 +415,9 @@ TEST_F_TIMEOUT(threads, closed_while_used, 300)
 struct chain {
 	int session;
 	int error;
+	/* The step that failed, in which round. */
+	const char *step;
+	unsigned int round;
 	unsigned int count;
 };
 
@@ -430,15 +433,21 @@ static void *connect_and_close(void *argument)
 		struct krdma_sqe receive, send;
 		struct krdma_cqe cqe;
 
+		chain->round = i;
+		chain->step = "connect";
 		chain->error = pair_open(&pair, &options);
 		receive = sqe_receive(pair.b.id, 1, NULL, 0, 0);
 		send = sqe_send(pair.a.id, 2, NULL, 0, 0);
-		if (!chain->error)
+		if (!chain->error) {
+			chain->step = "post";
 			chain->error = ring_submit(pair.b.ring, &receive, 1, NULL);
+		}
 		if (!chain->error)
 			chain->error = ring_submit(pair.a.ring, &send, 1, NULL);
-		if (!chain->error)
+		if (!chain->error) {
+			chain->step = "receive";
 			chain->error = ring_wait(pair.b.ring, &cqe, PATIENCE_MS);
+		}
 		pair_close(&pair);
 	}
 	return NULL;
@@ -451,13 +460,17 @@ TEST_F_TIMEOUT(threads, connections_made_and_ended_in_parallel, 300)
 	struct chain chains[THREADS];
 
 	for (int i = 0; i < THREADS; i++) {
-		chains[i] = (struct chain) { self->pair.sessions[0], 0, rounds(8, 3) };
+		chains[i] = (struct chain) {
+			.session = self->pair.sessions[0], .count = rounds(8, 3),
+		};
 		ASSERT_EQ(0, pthread_create(&self->threads[i], NULL, connect_and_close,
 					    &chains[i]));
 	}
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(self->threads[i], NULL);
-		EXPECT_EQ(0, chains[i].error);
+		EXPECT_EQ(0, chains[i].error) {
+			TH_LOG("thread %d, round %u: %s", i, chains[i].round, chains[i].step);
+		}
 	}
 }
 

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A user reaches a limit, stays there, and goes, for each limit of Documentation/limits.rst.
+ * Meanwhile a program of another user writes to a peer, and registers and deregisters memory.
+ * The longest time that one of its rounds took is printed for each phase, and has a bound.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "child.h"
+#include "pair.h"
+#include "resources.h"
+#include "session.h"
+
+#define PARAMETERS	"/sys/module/krdma/parameters/"
+#define ROOT		"/tmp/krdma-bystander"
+#define GROUP		ROOT "/test"
+
+#define PAGE		4096
+#define PIECE		(64 * 1024)
+#define FILES		16384
+#define GONE_MS		30000
+/* Longest round of the other user's program, in microseconds. */
+#define BOUND_US	100000
+/* How long each phase is watched. */
+#define PHASE_MS	200
+
+/**
+ * struct bystander - shared with the program of the other user
+ * @ready: it has made its first round
+ * @over: it is to end
+ * @worst_us: duration of its longest round; the test sets it to 0
+ * @rounds: number of rounds
+ * @reached: the user has reached its limit
+ */
+struct bystander {
+	atomic_bool ready;
+	atomic_bool over;
+	atomic_ullong worst_us;
+	atomic_ullong rounds;
+	atomic_bool reached;
+};
+
+/*
+ * The other user
+ */
+
+static uint64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000ULL + now.tv_nsec / 1000;
+}
+
+static int one_round(struct pair *pair, const struct mr *from, const struct mr *to, void *page)
+{
+	struct mr mr;
+	int ret;
+
+	ret = pair_write(pair, from, to);
+	if (ret)
+		return ret;
+	ret = mr_register(pair->sessions[0], pair->device, page, PAGE, KRDMA_ACCESS_LOCAL_WRITE,
+			  &mr);
+	return ret ?: mr_deregister(pair->sessions[0], mr.id, 0);
+}
+
+/* It has a higher priority, so that it waits for what others hold and not for a CPU. */
+static int go_on(void *context)
+{
+	const struct sched_param priority = { .sched_priority = 40 };
+	struct bystander *shared = context;
+	struct mr from, to;
+	struct pair pair;
+	void *page;
+
+	CHECK(!sched_setscheduler(0, SCHED_FIFO, &priority));
+	CHECK(!child_become(OTHER_USER));
+	CHECK(!pair_open(&pair, NULL));
+	CHECK(!mr_create(pair.sessions[0], pair.device, PAGE, KRDMA_ACCESS_LOCAL_WRITE, &from));
+	CHECK(!mr_create(pair.sessions[0], pair.device, PAGE,
+			 KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE, &to));
+	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(page != MAP_FAILED);
+	while (!shared->over) {
+		uint64_t begin = now_us(), took;
+
+		CHECK(!one_round(&pair, &from, &to, page));
+		took = now_us() - begin;
+		if (took > shared->worst_us)
+			shared->worst_us = took;
+		shared->rounds++;
+		shared->ready = true;
+		usleep(1000);
+	}
+	return 0;
+}
+
+/*
+ * The user who reaches a limit: each function returns the errno that ended it, or 0.
+ */
+
+static int many_sessions(void)
+{
+	int ret;
+
+	do {
+		ret = session_open(O_CLOEXEC);
+	} while (ret >= 0);
+	return ret;
+}
+
+static int sessions_of_a_namespace(void)
+{
+	if (unshare(CLONE_NEWUSER))
+		return -errno;
+	return many_sessions();
+}
+
+static int many_conns(void)
+{
+	int session = session_open(O_CLOEXEC);
+	int ret, fd;
+
+	do {
+		ret = conn_create(session, &fd, NULL);
+	} while (!ret);
+	return ret;
+}
+
+static int many_listeners(void)
+{
+	int session = session_open(O_CLOEXEC);
+	int ret, fd;
+
+	do {
+		ret = listener_open(session, BOOT_ADDRESS, 0, 1, &fd, NULL);
+	} while (!ret);
+	return ret;
+}
+
+static int much_memory(void)
+{
+	int session = session_open(O_CLOEXEC);
+	uint32_t device;
+	struct mr mr;
+	int ret;
+
+	ret = boot_device(session, &device);
+	while (!ret)
+		ret = mr_create(session, device, PIECE, KRDMA_ACCESS_LOCAL_WRITE, &mr);
+	return ret;
+}
+
+static int many_rings(void)
+{
+	const struct ring_options options = { .cq_entries = 8192 };
+	int session = session_open(O_CLOEXEC);
+	struct ring ring;
+	int ret;
+
+	do {
+		ret = ring_create(session, &options, &ring);
+	} while (!ret);
+	return ret;
+}
+
+static int deep_queues(void)
+{
+	int session = session_open(O_CLOEXEC);
+	struct __kernel_sockaddr_storage address;
+	struct krdma_device_query_args device;
+	struct end_options options = {};
+	uint32_t id;
+	int ret;
+
+	ret = boot_device(session, &id) ?: session_device(session, id, &device) ?:
+	      address_set(&address, BOOT_ADDRESS, 7611);
+	options.recv_depth = device.max_recv_wr + 1;
+	for (int i = 0; !ret && i < 100; i++) {
+		struct end end;
+
+		end_init(&end, session);
+		ret = conn_create(session, &end.conn, &end.id) ?:
+		      conn_resolve(end.conn, &address) ?:
+		      conn_wait(end.conn, deadline_in(PATIENCE_MS), NULL);
+		if (!ret && end_prepare(&end, &options) != -EINVAL)
+			return 0;
+		end_close(&end);
+	}
+	return ret ?: -EINVAL;
+}
+
+/* Clients of the same user; they share a ring. */
+static int many_requests(void)
+{
+	const struct ring_options ring_options = { .cq_entries = 32768 };
+	static struct end clients[256];
+	int session = session_open(O_CLOEXEC);
+	struct __kernel_sockaddr_storage address;
+	struct end_options options = {};
+	struct ring ring;
+	int fd, ret;
+
+	ret = listener_open(session, BOOT_ADDRESS, 0, 0, &fd, &address) ?:
+	      ring_create(session, &ring_options, &ring);
+	options.ring = &ring;
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(clients); i++) {
+		ret = end_ask(&clients[i], session, &address, &options);
+		for (size_t j = 0; !ret && j <= i; j++) {
+			int state = conn_wait(clients[j].conn, 0, NULL);
+
+			ret = state == -EINPROGRESS ? 0 : state;
+		}
+	}
+	return ret;
+}
+
+FIXTURE(bystander)
+{
+	struct bystander *shared;
+	struct resources before;
+	char saved[32];
+	mode_t mode;
+	bool mounted;
+	pid_t other;
+};
+
+/**
+ * struct limit - a row of the table
+ * @reach: reaches the limit; returns the errno that ended it
+ * @errors: errnos of which one ends it
+ * @parameter: parameter of the module that is set meanwhile, or NULL: the default is reached
+ * @value: its value
+ * @controller: controller of the control group in which the user is, or NULL
+ * @file: file of the limit in that group
+ * @max: what is written to the file
+ * @resource: resource limit that is set, if @most is not 0
+ * @most: its value
+ * @killed: the user's program may be killed instead
+ *
+ * The default limits of objects and of memory would take minutes to reach.
+ */
+struct limit {
+	int (*reach)(void);
+	int errors[2];
+	const char *parameter;
+	const char *value;
+	const char *controller;
+	const char *file;
+	const char *max;
+	int resource;
+	unsigned long most;
+	bool killed;
+};
+
+FIXTURE_VARIANT(bystander)
+{
+	struct limit limit;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(bystander, sessions) { {
+	.reach = many_sessions, .errors = { -EDQUOT } } };
+FIXTURE_VARIANT_ADD(bystander, objects) { {
+	.reach = many_conns, .errors = { -EDQUOT }, .parameter = "max_objects", .value = "4096" } };
+FIXTURE_VARIANT_ADD(bystander, ports) { {
+	.reach = many_listeners, .errors = { -EDQUOT },
+	.parameter = "max_ports", .value = "1024" } };
+FIXTURE_VARIANT_ADD(bystander, memory) { {
+	.reach = much_memory, .errors = { -EDQUOT }, .parameter = "max_memory_mb", .value = "64",
+	.resource = RLIMIT_MEMLOCK, .most = RLIM_INFINITY } };
+FIXTURE_VARIANT_ADD(bystander, user_namespace) { {
+	.reach = sessions_of_a_namespace, .errors = { -EDQUOT } } };
+FIXTURE_VARIANT_ADD(bystander, pinned_memory) { {
+	.reach = much_memory, .errors = { -ENOMEM },
+	.resource = RLIMIT_MEMLOCK, .most = 8 << 20 } };
+FIXTURE_VARIANT_ADD(bystander, descriptors) { {
+	.reach = many_conns, .errors = { -EMFILE },
+	.resource = RLIMIT_NOFILE, .most = 1024 } };
+FIXTURE_VARIANT_ADD(bystander, device_of_a_group) { {
+	.reach = much_memory, .errors = { -EDQUOT }, .controller = "rdma", .file = "rdma.max",
+	.max = BOOT_DEVICE " hca_handle=max hca_object=64" } };
+FIXTURE_VARIANT_ADD(bystander, memory_of_a_group) { {
+	.reach = many_rings, .errors = { -ENOMEM, -EDQUOT }, .controller = "memory",
+	.file = "memory.max", .max = "64M", .killed = true } };
+FIXTURE_VARIANT_ADD(bystander, backlog) { {
+	.reach = many_requests, .errors = { -ECONNREFUSED } } };
+FIXTURE_VARIANT_ADD(bystander, depth) { {
+	.reach = deep_queues, .errors = { -EINVAL } } };
+
+/* clang-format on */
+
+/* The program of the user who reaches the limit. */
+struct reacher {
+	struct bystander *shared;
+	const struct limit *limit;
+};
+
+static int reach(void *context)
+{
+	const struct rlimit files = { FILES, FILES };
+	struct reacher *reacher = context;
+	const struct limit *limit = reacher->limit;
+	const struct rlimit most = { limit->most, limit->most };
+	int ret;
+
+	if (limit->controller)
+		CHECK(!write_text(GROUP "/cgroup.procs", "0"));
+	CHECK(!setrlimit(RLIMIT_NOFILE, &files));
+	if (limit->most)
+		CHECK(!setrlimit(limit->resource, &most));
+	CHECK(!child_become(SOME_USER));
+	ret = limit->reach();
+	if (ret != limit->errors[0] && ret != limit->errors[1])
+		printf("# ended by %s\n", strerror(-ret));
+	CHECK(ret && (ret == limit->errors[0] || ret == limit->errors[1]));
+	reacher->shared->reached = true;
+	pause();
+	return 0;
+}
+
+FIXTURE_SETUP(bystander)
+{
+	const struct limit *limit = &variant->limit;
+	struct stat status;
+
+	if (limit->controller) {
+		char line[256] = "";
+
+		mkdir(ROOT, 0755);
+		self->mounted = !mount("none", ROOT, "cgroup2", 0, NULL);
+		if (self->mounted)
+			read_line(line, sizeof(line), ROOT "/cgroup.controllers");
+		if (!strstr(line, limit->controller))
+			SKIP(return, "no %s controller: '%s'", limit->controller, line);
+		snprintf(line, sizeof(line), "+%s", limit->controller);
+		ASSERT_EQ(0, write_text(ROOT "/cgroup.subtree_control", line));
+		ASSERT_TRUE(!mkdir(GROUP, 0755) || errno == EEXIST);
+		snprintf(line, sizeof(line), GROUP "/%s", limit->file);
+		ASSERT_EQ(0, write_text(line, limit->max));
+	}
+	if (limit->parameter) {
+		char path[128];
+
+		snprintf(path, sizeof(path), PARAMETERS "%s", limit->parameter);
+		ASSERT_EQ(0, read_line(self->saved, sizeof(self->saved), "%s", path));
+		ASSERT_EQ(0, write_text(path, limit->value));
+	}
+	ASSERT_EQ(0, resources_read(&self->before));
+	ASSERT_EQ(0, stat(SESSION_PATH, &status));
+	self->mode = status.st_mode;
+	ASSERT_EQ(0, chmod(SESSION_PATH, 0666));
+	self->shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->shared);
+	self->other = child_start(go_on, self->shared);
+	ASSERT_LT(0, self->other);
+	for (int i = 0; i < PATIENCE_MS && !self->shared->ready; i++)
+		sleep_ms(1);
+	ASSERT_TRUE(self->shared->ready);
+}
+
+FIXTURE_TEARDOWN(bystander)
+{
+	const struct limit *limit = &variant->limit;
+
+	chmod(SESSION_PATH, self->mode & 07777);
+	if (limit->parameter) {
+		char path[128];
+
+		snprintf(path, sizeof(path), PARAMETERS "%s", limit->parameter);
+		EXPECT_EQ(0, write_text(path, self->saved));
+	}
+	EXPECT_EQ(0, resources_await(&self->before, GONE_MS));
+	if (limit->controller) {
+		char line[64];
+
+		/* A group that goes with a limit leaves a record of it in some kernels. */
+		if (!strcmp(limit->controller, "rdma"))
+			write_text(GROUP "/rdma.max",
+				   BOOT_DEVICE " hca_handle=max hca_object=max");
+		rmdir(GROUP);
+		snprintf(line, sizeof(line), "-%s", limit->controller);
+		write_text(ROOT "/cgroup.subtree_control", line);
+	}
+	if (self->mounted)
+		umount(ROOT);
+	rmdir(ROOT);
+}
+
+static uint64_t worst_since(struct bystander *shared)
+{
+	return atomic_exchange(&shared->worst_us, 0);
+}
+
+/* Proves: F6 */
+TEST_F_TIMEOUT(bystander, goes_on, 600)
+{
+	const struct limit *limit = &variant->limit;
+	struct reacher reacher = { self->shared, limit };
+	uint64_t before, reaching, there, after, rounds;
+	bool killed = false;
+	int status;
+	pid_t child;
+
+	worst_since(self->shared);
+	sleep_ms(PHASE_MS);
+	before = worst_since(self->shared);
+
+	child = child_start(reach, &reacher);
+	ASSERT_LT(0, child);
+	while (!self->shared->reached && !killed) {
+		killed = waitpid(child, &status, WNOHANG) == child;
+		sleep_ms(1);
+	}
+	reaching = worst_since(self->shared);
+	if (killed && !(limit->killed && WIFSIGNALED(status)))
+		EXPECT_EQ(0, status);
+
+	rounds = self->shared->rounds;
+	sleep_ms(PHASE_MS);
+	there = worst_since(self->shared);
+	EXPECT_LT(rounds, self->shared->rounds);
+	if (!killed)
+		EXPECT_LE(0, child_kill(child));
+	sleep_ms(PHASE_MS);
+	after = worst_since(self->shared);
+
+	self->shared->over = true;
+	EXPECT_EQ(self->other, waitpid(self->other, &status, 0));
+	EXPECT_EQ(0, status);
+	printf("# longest round of another user, in us: %llu before, %llu on the way%s, ",
+	       (unsigned long long)before, (unsigned long long)reaching,
+	       killed ? " until the program was killed" : "");
+	printf("%llu at the limit, %llu after it\n", (unsigned long long)there,
+	       (unsigned long long)after);
+	EXPECT_GE(BOUND_US, reaching);
+	EXPECT_GE(BOUND_US, there);
+	EXPECT_GE(BOUND_US, after);
+}
+
+TEST_HARNESS_MAIN
