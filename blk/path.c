@@ -146,7 +146,7 @@ static int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 		.keepalive_ms = KRDMA_BLK_KEEPALIVE_MS,
 	};
 	struct krdma_device_attr dev;
-	u32 sge, pieces;
+	u32 sge, parts;
 	int ret;
 
 	ret = krdma_device_query_attr(krdma_conn_device(queue->conn), &dev);
@@ -157,9 +157,9 @@ static int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 		return -EOPNOTSUPP;
 
 	sge = min3(dev.limits.max_send_sge, dev.limits.max_read_sge, (u32)KRDMA_BLK_SEGMENTS);
-	pieces = DIV_ROUND_UP(KRDMA_BLK_SEGMENTS, max(sge, 1U));
+	parts = DIV_ROUND_UP(KRDMA_BLK_SEGMENTS, max(sge, 1U));
 	attr.max_send_sge = sge;
-	attr.send_depth = min(KRDMA_BLK_DEPTH * pieces, dev.limits.max_send_wr);
+	attr.send_depth = min(KRDMA_BLK_DEPTH * parts, dev.limits.max_send_wr);
 	return krdma_conn_create_qp(queue->conn, &attr);
 }
 

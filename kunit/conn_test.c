@@ -431,7 +431,7 @@ static void test_bad_params(struct kunit *test)
  * States
  */
 
-static int ask_prepare(struct actor *actor)
+static int ask_create_qp(struct actor *actor)
 {
 	static const struct krdma_conn_attr attr;
 
@@ -463,7 +463,7 @@ static const struct {
 	int (*ask)(struct actor *actor);
 } calls[] = {
 	{ "resolve", actor_resolve },
-	{ "prepare", ask_prepare },
+	{ "create QP", ask_create_qp },
 	{ "connect", ask_connect },
 	{ "accept", ask_accept },
 	{ "reject", ask_reject },

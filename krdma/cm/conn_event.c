@@ -194,13 +194,13 @@ void krdma_conn_finish(struct krdma_conn *conn)
 int krdma_conn_next_event(struct krdma_conn *conn, struct krdma_event *event)
 {
 	unsigned long flags;
-	bool told;
+	bool delivered;
 
 	spin_lock_irqsave(&conn->state_lock, flags);
-	told = krdma_conn_has_pending(conn) || krdma_conn_notifies(conn);
+	delivered = krdma_conn_has_pending(conn) || krdma_conn_notifies(conn);
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 
-	if (told)
+	if (delivered)
 		return -EINVAL;
 	return krdma_conn_take_event(conn, event) ? 0 : -EAGAIN;
 }

@@ -415,8 +415,8 @@ static void krdma_listener_ready_work(struct work_struct *work)
 		listener->ready(listener);
 
 	/* From here on the consumer is not called any more, however often this runs. */
-	if (ended && !listener->told) {
-		listener->told = true;
+	if (ended && !listener->completed) {
+		listener->completed = true;
 		complete_all(&listener->closed);
 		/* Drop the listener's own reference. */
 		krdma_listener_put(listener);

@@ -51,7 +51,7 @@ struct rdma_cm_id;
  * @v6only: leave IPv4 to other listeners if the address is the IPv6 wildcard
  * @work: ends the listener, or restarts it where the address is now
  * @ready_work: calls the consumer
- * @told: @closed has been completed; for @ready_work alone
+ * @completed: @closed has been completed; for @ready_work alone
  * @closed: completed when the listener has ended and the consumer is not called any more
  */
 struct krdma_listener {
@@ -83,7 +83,7 @@ struct krdma_listener {
 
 	struct work_struct work;
 	struct work_struct ready_work;
-	bool told;
+	bool completed;
 	struct completion closed;
 };
 

@@ -48,11 +48,11 @@
  * @gate_map: @gate as lockdep sees it
  * @gate_closed: completed when every caller has left @gate for good
  * @ibdev: the RDMA device.  Protected by @gate, or by a use.
- * @uses_lock: protects @uses, @told and @going
+ * @uses_lock: protects @uses, @notified and @going
  * @uses: users of the RDMA device that have not been notified of its removal: &struct krdma_use
- * @told: users that have been notified of its removal
+ * @notified: users that have been notified of its removal
  * @going: the device is being removed, and accepts no further uses
- * @unused: woken when both @uses and @told become empty
+ * @unused: woken when both @uses and @notified become empty
  * @notifier_device: delivers its events to device notifiers
  * @ports: cached attributes of its ports.  Set once, before the device can be found.
  * @vectors: its completion vectors.  Set once, before the device can be found.
@@ -74,7 +74,7 @@ struct krdma_device {
 
 	spinlock_t uses_lock;		/* see above */
 	struct list_head uses;
-	struct list_head told;
+	struct list_head notified;
 	bool going;
 	wait_queue_head_t unused;
 	struct krdma_notifier_device *notifier_device;
@@ -212,7 +212,7 @@ void krdma_device_unuse(struct krdma_device *dev, struct krdma_use *use)
 	krdma_object_uncount(KRDMA_OBJECT_DEVICE_USE, use);
 	list_del(&use->node);
 	/* Under the lock: @dev may be freed as soon as the removal sees the lists empty. */
-	if (list_empty(&dev->uses) && list_empty(&dev->told))
+	if (list_empty(&dev->uses) && list_empty(&dev->notified))
 		wake_up_all(&dev->unused);
 	spin_unlock_irqrestore(&dev->uses_lock, flags);
 }
@@ -225,7 +225,7 @@ static bool krdma_device_unused(struct krdma_device *dev)
 	bool unused;
 
 	spin_lock_irqsave(&dev->uses_lock, flags);
-	unused = list_empty(&dev->uses) && list_empty(&dev->told);
+	unused = list_empty(&dev->uses) && list_empty(&dev->notified);
 	spin_unlock_irqrestore(&dev->uses_lock, flags);
 
 	return unused;
@@ -243,7 +243,7 @@ static bool krdma_device_notify_uses(struct krdma_device *dev)
 	dev->going = true;
 	for (int i = 0; i < KRDMA_USES_AT_A_TIME && !list_empty(&dev->uses); i++) {
 		use = list_first_entry(&dev->uses, struct krdma_use, node);
-		list_move_tail(&use->node, &dev->told);
+		list_move_tail(&use->node, &dev->notified);
 		use->gone(use);
 	}
 	more = !list_empty(&dev->uses);
@@ -409,7 +409,7 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 	init_completion(&dev->gate_closed);
 	spin_lock_init(&dev->uses_lock);
 	INIT_LIST_HEAD(&dev->uses);
-	INIT_LIST_HEAD(&dev->told);
+	INIT_LIST_HEAD(&dev->notified);
 	init_waitqueue_head(&dev->unused);
 	refcount_set(&dev->refs, 1);
 	dev->ibdev = ibdev;

@@ -150,7 +150,7 @@ static struct krdma_user_srq *krdma_user_parts_srq(struct krdma_user_session *se
 
 static int krdma_user_parts_get(struct krdma_user_parts *parts,
 				struct krdma_user_session *session,
-				const struct krdma_conn_create_qp_args *prepare)
+				const struct krdma_conn_create_qp_args *args)
 {
 	struct krdma_user_ring *ring;
 	struct krdma_user_srq *srq;
@@ -158,13 +158,13 @@ static int krdma_user_parts_get(struct krdma_user_parts *parts,
 
 	*parts = (struct krdma_user_parts) {};
 
-	ring = krdma_user_parts_ring(session, prepare->ring_fd);
+	ring = krdma_user_parts_ring(session, args->ring_fd);
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
 	parts->ring = ring;
 
-	if (prepare->flags & KRDMA_CREATE_QP_SRQ) {
-		srq = krdma_user_parts_srq(session, prepare->srq_fd);
+	if (args->flags & KRDMA_CREATE_QP_SRQ) {
+		srq = krdma_user_parts_srq(session, args->srq_fd);
 		if (IS_ERR(srq)) {
 			ret = PTR_ERR(srq);
 			goto err_put;
@@ -172,8 +172,8 @@ static int krdma_user_parts_get(struct krdma_user_parts *parts,
 		parts->srq = srq;
 		return 0;
 	}
-	if (prepare->flags & KRDMA_CREATE_QP_RECV_RING) {
-		ring = krdma_user_parts_ring(session, prepare->recv_ring_fd);
+	if (args->flags & KRDMA_CREATE_QP_RECV_RING) {
+		ring = krdma_user_parts_ring(session, args->recv_ring_fd);
 		if (IS_ERR(ring)) {
 			ret = PTR_ERR(ring);
 			goto err_put;
@@ -212,17 +212,17 @@ static int krdma_user_conn_without_qp(enum krdma_conn_state state, bool *resolve
 /* Converts the attributes for the core, and binds the rings to the device if they are not yet. */
 static int krdma_user_conn_attr(struct krdma_conn_attr *attr,
 				const struct krdma_user_parts *parts, u32 device_id,
-				const struct krdma_conn_create_qp_args *prepare)
+				const struct krdma_conn_create_qp_args *args)
 {
 	struct krdma_cq *cq;
 
 	*attr = (struct krdma_conn_attr) {
-		.send_depth = prepare->send_depth,
-		.recv_depth = prepare->recv_depth,
-		.max_send_sge = prepare->max_send_sge,
-		.max_recv_sge = prepare->max_recv_sge,
-		.max_inline = prepare->max_inline,
-		.keepalive_ms = prepare->keepalive_ms,
+		.send_depth = args->send_depth,
+		.recv_depth = args->recv_depth,
+		.max_send_sge = args->max_send_sge,
+		.max_recv_sge = args->max_recv_sge,
+		.max_inline = args->max_inline,
+		.keepalive_ms = args->keepalive_ms,
 		.where = KRDMA_CONTEXT_POLL,
 	};
 
@@ -246,7 +246,7 @@ static int krdma_user_conn_attr(struct krdma_conn_attr *attr,
 /* If this succeeds, the connection has the references of @parts. */
 static int krdma_user_conn_create_qp_with(struct krdma_user_conn *conn,
 					  const struct krdma_user_parts *parts,
-					  const struct krdma_conn_create_qp_args *prepare)
+					  const struct krdma_conn_create_qp_args *args)
 {
 	struct krdma_conn_attr attr;
 	struct krdma_conn_info info;
@@ -261,7 +261,7 @@ static int krdma_user_conn_create_qp_with(struct krdma_user_conn *conn,
 		ret = krdma_user_conn_without_qp(info.state, &resolved);
 		if (!resolved)
 			return ret;
-		ret = krdma_user_conn_attr(&attr, parts, info.device_id, prepare);
+		ret = krdma_user_conn_attr(&attr, parts, info.device_id, args);
 		if (ret)
 			return ret;
 	} else {
@@ -284,15 +284,15 @@ static int krdma_user_conn_create_qp_with(struct krdma_user_conn *conn,
 	return 0;
 }
 
-static int krdma_user_conn_create_qp_check(const struct krdma_conn_create_qp_args *prepare)
+static int krdma_user_conn_create_qp_check(const struct krdma_conn_create_qp_args *args)
 {
 	const u32 known = KRDMA_CREATE_QP_RECV_RING | KRDMA_CREATE_QP_SRQ;
 
-	if (prepare->flags & ~known)
+	if (args->flags & ~known)
 		return -EOPNOTSUPP;
-	if (prepare->flags == known)
+	if (args->flags == known)
 		return -EINVAL;
-	if ((prepare->flags & KRDMA_CREATE_QP_SRQ) && prepare->recv_depth)
+	if ((args->flags & KRDMA_CREATE_QP_SRQ) && args->recv_depth)
 		return -EINVAL;
 	return 0;
 }
@@ -306,16 +306,16 @@ static int krdma_user_conn_create_qp_check(const struct krdma_conn_create_qp_arg
  */
 int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd)
 {
-	struct krdma_conn_create_qp_args *prepare = &ucmd->buffer->conn_create_qp;
+	struct krdma_conn_create_qp_args *args = &ucmd->buffer->conn_create_qp;
 	struct krdma_user_conn *conn = ucmd->conn;
 	struct krdma_user_parts parts;
 	struct krdma_conn_info info;
 	int ret;
 
-	ret = krdma_user_conn_create_qp_check(prepare);
+	ret = krdma_user_conn_create_qp_check(args);
 	if (ret)
 		return ret;
-	ret = krdma_user_parts_get(&parts, conn->session, prepare);
+	ret = krdma_user_parts_get(&parts, conn->session, args);
 	if (ret)
 		return ret;
 
@@ -324,7 +324,7 @@ int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd)
 		krdma_user_parts_put(&parts);
 		return -ERESTARTSYS;
 	}
-	ret = krdma_user_conn_create_qp_with(conn, &parts, prepare);
+	ret = krdma_user_conn_create_qp_with(conn, &parts, args);
 	mutex_unlock(&conn->create_qp_lock);
 	if (ret) {
 		krdma_user_parts_put(&parts);
@@ -332,12 +332,12 @@ int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd)
 	}
 
 	krdma_conn_query(conn->core, &info);
-	prepare->send_depth = info.send_depth;
-	prepare->recv_depth = info.recv_depth;
-	prepare->max_send_sge = info.max_send_sge;
-	prepare->max_recv_sge = info.max_recv_sge;
-	prepare->max_inline = info.max_inline;
-	prepare->device_id = info.device_id;
+	args->send_depth = info.send_depth;
+	args->recv_depth = info.recv_depth;
+	args->max_send_sge = info.max_send_sge;
+	args->max_recv_sge = info.max_recv_sge;
+	args->max_inline = info.max_inline;
+	args->device_id = info.device_id;
 	return krdma_ucmd_inform(ucmd);
 }
 
@@ -356,29 +356,29 @@ static int krdma_user_private_data(u64 from, u32 length, u8 *data)
 	return 0;
 }
 
-static int krdma_user_conn_param(const struct krdma_conn_param_args *terms, u8 *data,
+static int krdma_user_conn_param(const struct krdma_conn_param_args *args, u8 *data,
 				 struct krdma_conn_param *param)
 {
-	if ((terms->flags & ~(KRDMA_CONN_PARAM_PLAIN | KRDMA_CONN_PARAM_NO_RNR_RETRY)) ||
-	    terms->reserved)
+	if ((args->flags & ~(KRDMA_CONN_PARAM_PLAIN | KRDMA_CONN_PARAM_NO_RNR_RETRY)) ||
+	    args->reserved)
 		return -EOPNOTSUPP;
-	if (terms->read_depth > U8_MAX || terms->read_depth_in > U8_MAX ||
-	    terms->retry_count > KRDMA_RETRIES_MAX || terms->rnr_retry_count > KRDMA_RETRIES_MAX)
+	if (args->read_depth > U8_MAX || args->read_depth_in > U8_MAX ||
+	    args->retry_count > KRDMA_RETRIES_MAX || args->rnr_retry_count > KRDMA_RETRIES_MAX)
 		return -EINVAL;
-	if ((terms->flags & KRDMA_CONN_PARAM_NO_RNR_RETRY) && terms->rnr_retry_count)
+	if ((args->flags & KRDMA_CONN_PARAM_NO_RNR_RETRY) && args->rnr_retry_count)
 		return -EINVAL;
 
 	*param = (struct krdma_conn_param) {
 		.private_data = data,
-		.private_data_len = terms->private_data_len,
-		.plain = terms->flags & KRDMA_CONN_PARAM_PLAIN,
-		.read_depth = terms->read_depth,
-		.read_depth_in = terms->read_depth_in,
-		.retry_count = terms->retry_count,
-		.rnr_retry_count = terms->rnr_retry_count,
-		.no_rnr_retry = terms->flags & KRDMA_CONN_PARAM_NO_RNR_RETRY,
+		.private_data_len = args->private_data_len,
+		.plain = args->flags & KRDMA_CONN_PARAM_PLAIN,
+		.read_depth = args->read_depth,
+		.read_depth_in = args->read_depth_in,
+		.retry_count = args->retry_count,
+		.rnr_retry_count = args->rnr_retry_count,
+		.no_rnr_retry = args->flags & KRDMA_CONN_PARAM_NO_RNR_RETRY,
 	};
-	return krdma_user_private_data(terms->private_data, terms->private_data_len, data);
+	return krdma_user_private_data(args->private_data, args->private_data_len, data);
 }
 
 /*

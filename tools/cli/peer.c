@@ -309,11 +309,11 @@ static void explain_connect(const struct peer *peer, int err)
 
 int peer_connect(struct peer *peer, const void *data, size_t length)
 {
-	struct krdma_conn_param_args terms = {
-		.size = sizeof(terms),
+	struct krdma_conn_param_args param = {
+		.size = sizeof(param),
 		.flags = peer->options->plain ? KRDMA_CONN_PARAM_PLAIN : 0,
 	};
-	int err = krdma_conn_connect(peer->conn, &terms, data, length);
+	int err = krdma_conn_connect(peer->conn, &param, data, length);
 
 	if (!err)
 		err = wait_for(peer);

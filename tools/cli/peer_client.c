@@ -117,11 +117,11 @@ static int await_connected(struct client *client)
 	return err;
 }
 
-int client_accept(struct client *client, const struct krdma_conn_param_args *terms,
+int client_accept(struct client *client, const struct krdma_conn_param_args *param,
 		  const void *data,
 		  size_t length)
 {
-	int err = krdma_conn_accept(client->conn, terms, data, length);
+	int err = krdma_conn_accept(client->conn, param, data, length);
 
 	/* The client left before it was accepted. */
 	if (err == -ENOTCONN)

@@ -20,7 +20,7 @@ static int post_receive(const struct echo *echo, uint32_t place)
 	return krdma_ring_post(echo->client->ring, &entry, 1, NULL);
 }
 
-static int prepare(struct echo *echo)
+static int create_qp(struct echo *echo)
 {
 	uint32_t place;
 	int err;
@@ -50,7 +50,7 @@ int echo_begin(struct echo *echo, struct client *client, uint32_t length, uint32
 		client_refuse(client, VERDICT_FULL, 0);
 		return -ENOMEM;
 	}
-	return prepare(echo);
+	return create_qp(echo);
 }
 
 void echo_end(struct echo *echo)

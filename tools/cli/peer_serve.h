@@ -92,7 +92,7 @@ int client_memory(struct client *client, uint64_t length, uint32_t access,
 int client_prepare(struct client *client, uint32_t send_depth, uint32_t recv_depth);
 
 /* Accept the client with these private data, and wait until it is connected. */
-int client_accept(struct client *client, const struct krdma_conn_param_args *terms,
+int client_accept(struct client *client, const struct krdma_conn_param_args *param,
 		  const void *data,
 		  size_t length);
 

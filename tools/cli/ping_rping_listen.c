@@ -120,7 +120,7 @@ static int serve_round(struct rounds *rounds)
 	return err ? err : do_and_tell(rounds, KRDMA_OP_WRITE, length, &remote);
 }
 
-static int prepare(struct rounds *rounds)
+static int create_qp(struct rounds *rounds)
 {
 	struct client *client = rounds->client;
 	int err;
@@ -138,15 +138,15 @@ static int prepare(struct rounds *rounds)
 
 static int attend(struct client *client)
 {
-	const struct krdma_conn_param_args terms = {
-		.size = sizeof(terms),
+	const struct krdma_conn_param_args param = {
+		.size = sizeof(param),
 		.flags = KRDMA_CONN_PARAM_PLAIN,
 	};
 	struct rounds rounds = { .client = client };
-	int err = prepare(&rounds);
+	int err = create_qp(&rounds);
 
 	if (!err)
-		err = client_accept(client, &terms, NULL, 0);
+		err = client_accept(client, &param, NULL, 0);
 	while (!err)
 		err = serve_round(&rounds);
 	return err == -ENOTCONN ? -ECONNRESET : err;

@@ -219,7 +219,7 @@ static int await_connected(struct far *far, struct krdma_conn *conn, uint64_t de
 	return err;
 }
 
-static int prepare(struct far *far, struct far_conn *conn, const struct wire_words *in)
+static int create_qp(struct far *far, struct far_conn *conn, const struct wire_words *in)
 {
 	uint64_t flags = in->word[5];
 	struct krdma_ring_create_args ring = {
@@ -254,8 +254,8 @@ static int prepare(struct far *far, struct far_conn *conn, const struct wire_wor
 static int accept_it(struct far *far, struct far_conn *conn, const struct wire_words *in,
 		     uint64_t deadline, struct wire_words *out)
 {
-	struct krdma_conn_param_args terms = {
-		.size = sizeof(terms),
+	struct krdma_conn_param_args param = {
+		.size = sizeof(param),
 		.flags = in->word[5] & FAR_ACCEPT_NO_RNR ? KRDMA_CONN_PARAM_NO_RNR_RETRY : 0,
 	};
 	struct krdma_conn_query_args query;
@@ -265,9 +265,9 @@ static int accept_it(struct far *far, struct far_conn *conn, const struct wire_w
 	wire_private(data, in->word[2], 1);
 	if (in->word[5] & FAR_ACCEPT_REJECT)
 		return krdma_conn_reject(conn->conn, data, sizeof(data));
-	err = prepare(far, conn, in);
+	err = create_qp(far, conn, in);
 	if (!err)
-		err = krdma_conn_accept(conn->conn, &terms, data, sizeof(data));
+		err = krdma_conn_accept(conn->conn, &param, data, sizeof(data));
 	if (!err)
 		err = await_connected(far, conn->conn, deadline);
 	if (!err)

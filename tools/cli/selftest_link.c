@@ -132,7 +132,7 @@ static int resolve(struct selftest *test, struct link *link)
 }
 
 /* Create the ring and the QP.  Returns 0, or the error of the interface. */
-static int prepare(struct selftest *test, struct link *link, const struct link_options *options)
+static int create_qp(struct selftest *test, struct link *link, const struct link_options *options)
 {
 	uint32_t send_depth = options->send_depth ? options->send_depth : 64;
 	uint32_t recv_depth = options->recv_depth ? options->recv_depth : 64;
@@ -143,8 +143,8 @@ static int prepare(struct selftest *test, struct link *link, const struct link_o
 		.sq_entries = 64,
 		.cq_entries = send_depth + recv_depth + KRDMA_RING_EXTRA,
 	};
-	struct krdma_conn_create_qp_args prepare = {
-		.size = sizeof(prepare),
+	struct krdma_conn_create_qp_args args = {
+		.size = sizeof(args),
 		.send_depth = options->send_depth,
 		.recv_depth = options->recv_depth,
 		.max_send_sge = options->send_sge,
@@ -153,7 +153,7 @@ static int prepare(struct selftest *test, struct link *link, const struct link_o
 	};
 	int err = krdma_ring_create(test->session, &ring, &link->ring);
 
-	return err ? err : krdma_conn_create_qp(link->conn, link->ring, NULL, NULL, &prepare);
+	return err ? err : krdma_conn_create_qp(link->conn, link->ring, NULL, NULL, &args);
 }
 
 /* Check the private data with which the far end accepted: the complement of the nonce. */
@@ -174,15 +174,15 @@ static int check_answer(struct selftest *test, struct link *link, uint64_t nonce
 static int connect_link(struct selftest *test, struct link *link,
 			const struct link_options *options, uint64_t nonce)
 {
-	struct krdma_conn_param_args terms = {
-		.size = sizeof(terms),
+	struct krdma_conn_param_args param = {
+		.size = sizeof(param),
 		.flags = options->no_rnr ? KRDMA_CONN_PARAM_NO_RNR_RETRY : 0,
 	};
 	uint8_t data[WIRE_PRIVATE];
 	int err;
 
 	wire_private(data, nonce, 0);
-	err = krdma_conn_connect(link->conn, &terms, data, sizeof(data));
+	err = krdma_conn_connect(link->conn, &param, data, sizeof(data));
 	return err ? err : await_conn(test, link->conn);
 }
 
@@ -249,7 +249,7 @@ int link_try(struct selftest *test, struct link *link, unsigned int far,
 	if (!options)
 		options = &defaults;
 	try(resolve(test, link));
-	*result = prepare(test, link, options);
+	*result = create_qp(test, link, options);
 	if (*result)
 		return 0;
 	try(ask_far(test, link, options, nonce));

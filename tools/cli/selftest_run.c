@@ -135,7 +135,7 @@ static int run_all(struct selftest *test)
 }
 
 /* Find the device once; each check opens its own sessions. */
-static int prepare(struct selftest *test)
+static int create_qp(struct selftest *test)
 {
 	int err = open_session(&test->session);
 
@@ -160,7 +160,7 @@ int selftest_run(const struct selftest_settings *settings)
 	int err, status;
 
 	stop_catch();
-	err = prepare(&test);
+	err = create_qp(&test);
 	if (err) {
 		far_stop(&test);
 		return EXIT_FAILED;

@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	check("resolve", krdma_conn_resolve(conn, (struct sockaddr *)&address, NULL));
 	check("no way", krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL));
 	check("queue", krdma_ring_create(session, NULL, &ring));
-	check("prepare", krdma_conn_create_qp(conn, ring, NULL, NULL, NULL));
+	check("create QP", krdma_conn_create_qp(conn, ring, NULL, NULL, NULL));
 	check("connect", krdma_conn_connect(conn, NULL, NULL, 0));
 	check("connect", krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL));
 

@@ -49,7 +49,7 @@ static void serve(struct server *server, struct krdma_conn *conn)
 	size_t length;
 
 	make_memory(server, conn);
-	check("prepare", krdma_conn_create_qp(conn, server->ring, NULL, NULL, &depths));
+	check("create QP", krdma_conn_create_qp(conn, server->ring, NULL, NULL, &depths));
 
 	/* Post before accepting, so that the client's message always finds a receive. */
 	receive = krdma_entry_recv(conn, 1, server->message, 0, MESSAGE_SIZE);

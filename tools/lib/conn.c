@@ -51,57 +51,57 @@ KRDMA_PUBLIC int krdma_conn_create_qp(struct krdma_conn *conn, struct krdma_ring
 				      struct krdma_ring *recv_ring, struct krdma_srq *srq,
 				      const struct krdma_conn_create_qp_args *options)
 {
-	struct krdma_conn_create_qp_args prepare;
+	struct krdma_conn_create_qp_args args;
 	int err;
 
 	if (!conn || !ring)
 		return -EINVAL;
-	err = request_options(&prepare, sizeof(prepare), options);
+	err = request_options(&args, sizeof(args), options);
 	if (err)
 		return err;
-	prepare.flags &= ~(__u32)(KRDMA_CREATE_QP_RECV_RING | KRDMA_CREATE_QP_SRQ);
-	prepare.ring_fd = ring->fd;
+	args.flags &= ~(__u32)(KRDMA_CREATE_QP_RECV_RING | KRDMA_CREATE_QP_SRQ);
+	args.ring_fd = ring->fd;
 	if (recv_ring) {
-		prepare.flags |= KRDMA_CREATE_QP_RECV_RING;
-		prepare.recv_ring_fd = recv_ring->fd;
+		args.flags |= KRDMA_CREATE_QP_RECV_RING;
+		args.recv_ring_fd = recv_ring->fd;
 	}
 	if (srq) {
-		prepare.flags |= KRDMA_CREATE_QP_SRQ;
-		prepare.srq_fd = srq->fd;
+		args.flags |= KRDMA_CREATE_QP_SRQ;
+		args.srq_fd = srq->fd;
 	}
-	return request_issue(conn->fd, KRDMA_CONN_CREATE_QP, &prepare);
+	return request_issue(conn->fd, KRDMA_CONN_CREATE_QP, &args);
 }
 
 static int agree(struct krdma_conn *conn, unsigned long request,
 		 const struct krdma_conn_param_args *options, const void *data, size_t length)
 {
-	struct krdma_conn_param_args terms;
+	struct krdma_conn_param_args param;
 	int err;
 
 	if (!conn || (length && !data))
 		return -EINVAL;
 	if (length > UINT32_MAX)
 		return -EMSGSIZE;
-	err = request_options(&terms, sizeof(terms), options);
+	err = request_options(&param, sizeof(param), options);
 	if (err)
 		return err;
-	terms.private_data = (uintptr_t)data;
-	terms.private_data_len = (__u32)length;
-	return request_issue(conn->fd, request, &terms);
+	param.private_data = (uintptr_t)data;
+	param.private_data_len = (__u32)length;
+	return request_issue(conn->fd, request, &param);
 }
 
 KRDMA_PUBLIC int krdma_conn_connect(struct krdma_conn *conn,
-				    const struct krdma_conn_param_args *terms,
+				    const struct krdma_conn_param_args *param,
 				    const void *data, size_t length)
 {
-	return agree(conn, KRDMA_CONN_CONNECT, terms, data, length);
+	return agree(conn, KRDMA_CONN_CONNECT, param, data, length);
 }
 
 KRDMA_PUBLIC int krdma_conn_accept(struct krdma_conn *conn,
-				   const struct krdma_conn_param_args *terms,
+				   const struct krdma_conn_param_args *param,
 				   const void *data, size_t length)
 {
-	return agree(conn, KRDMA_CONN_ACCEPT, terms, data, length);
+	return agree(conn, KRDMA_CONN_ACCEPT, param, data, length);
 }
 
 KRDMA_PUBLIC int krdma_conn_reject(struct krdma_conn *conn, const void *data, size_t length)

@@ -361,7 +361,7 @@ static int await_state(struct file_link *link)
 }
 
 /* Creates the ring and the QP, and posts the receives, so that the peer can send. */
-static int prepare(struct file_link *link)
+static int create_qp(struct file_link *link)
 {
 	struct krdma_conn_create_qp_args options = {
 		.size = sizeof(options),
@@ -439,7 +439,7 @@ int file_link_connect(struct file_link *link, const struct sockaddr *server)
 		err = await_state(link);
 	if (err)
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
-	err = prepare(link);
+	err = create_qp(link);
 	if (err)
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_HERE);
 	file_hello_encode(hello, 0, own_flags(link));
@@ -495,7 +495,7 @@ int file_link_accept(struct file_link *link, struct krdma_conn *conn)
 		reject(link, -ENOKEY);
 		return file_link_fail(link, -ENOKEY, KRDMA_FILE_SIDE_HERE);
 	}
-	err = prepare(link);
+	err = create_qp(link);
 	if (err) {
 		reject(link, err);
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_HERE);

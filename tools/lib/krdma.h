@@ -333,7 +333,7 @@ int krdma_conn_create_qp(struct krdma_conn *conn, struct krdma_ring *ring,
 /**
  * krdma_conn_connect() - Send a connection request to the peer
  * @conn: the connection, resolved and with a QP
- * @terms: connection parameters, &struct krdma_conn_param_args, or NULL; its private data are
+ * @param: connection parameters, &struct krdma_conn_param_args, or NULL; its private data are
  *	ignored
  * @data: private data for the peer
  * @length: length of @data in bytes
@@ -342,20 +342,20 @@ int krdma_conn_create_qp(struct krdma_conn *conn, struct krdma_ring *ring,
  *
  * Errors: EMSGSIZE (more private data than the transport can carry); EINVAL.
  */
-int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param_args *terms,
+int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param_args *param,
 		       const void *data, size_t length);
 
 /**
  * krdma_conn_accept() - Accept a connection request
  * @conn: the connection, requested by a peer and with a QP
- * @terms: connection parameters, as for krdma_conn_connect()
+ * @param: connection parameters, as for krdma_conn_connect()
  * @data: private data for the peer
  * @length: length of @data in bytes
  *
  * krdma_conn_wait() reports when the connection is established. If several threads accept, one
  * of them succeeds.
  */
-int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param_args *terms,
+int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param_args *param,
 		      const void *data, size_t length);
 
 /**

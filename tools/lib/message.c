@@ -195,7 +195,7 @@ static int post_receive(struct krdma_messenger *messenger, uint64_t slot)
 	return krdma_ring_post(messenger->recv_ring, &entry, 1, NULL);
 }
 
-static int prepare(struct krdma_messenger *messenger)
+static int create_qp(struct krdma_messenger *messenger)
 {
 	struct krdma_conn_create_qp_args options = {
 		.size = sizeof(options), .recv_depth = RECEIVES, .max_send_sge = 1,
@@ -246,7 +246,7 @@ KRDMA_PUBLIC int krdma_messenger_create(struct krdma *session, struct krdma_conn
 		free(new);
 		return err;
 	}
-	err = prepare(new);
+	err = create_qp(new);
 	if (err)
 		krdma_messenger_destroy(new);
 	else

@@ -84,7 +84,7 @@ static int make_slots(struct krdma_simple *simple, uint32_t receives, uint32_t s
 			      KRDMA_ACCESS_LOCAL_WRITE, &simple->slots);
 }
 
-static int prepare(struct krdma_simple *simple)
+static int create_qp(struct krdma_simple *simple)
 {
 	uint32_t receives = simple->options.depth + SIMPLE_EXTRA;
 	struct krdma_conn_create_qp_args options = {
@@ -126,7 +126,7 @@ int simple_link_create_qp(struct krdma_simple *simple, struct krdma_conn *conn)
 	simple->failed = 0;
 	simple->ended_here = false;
 	memset(&simple->peer, 0, sizeof(simple->peer));
-	return prepare(simple);
+	return create_qp(simple);
 }
 
 /* Tries the addresses in turn until one has a route. */

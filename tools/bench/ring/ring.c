@@ -162,10 +162,10 @@ static void connect_pair(struct bench *bench, struct pair *pair)
 	check("connection", krdma_conn_create(bench->session, &pair->client));
 	check("resolve", krdma_conn_resolve(pair->client, address, NULL));
 	check("resolve", krdma_conn_wait(pair->client, patience(), NULL));
-	check("prepare", krdma_conn_create_qp(pair->client, bench->ring, NULL, NULL, &client));
+	check("create QP", krdma_conn_create_qp(pair->client, bench->ring, NULL, NULL, &client));
 	check("connect", krdma_conn_connect(pair->client, NULL, NULL, 0));
 	check("request", krdma_listener_next(bench->listener, patience(), &pair->server));
-	check("prepare",
+	check("create QP",
 	      krdma_conn_create_qp(pair->server, bench->server_queue, NULL, NULL, &server));
 	check("accept", krdma_conn_accept(pair->server, NULL, NULL, 0));
 	check("connect", krdma_conn_wait(pair->client, patience(), NULL));

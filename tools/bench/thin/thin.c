@@ -64,8 +64,8 @@ void *thin_pages(size_t length)
 void thin_make(struct krdma *session, uint32_t device, struct thin_end *end,
 	       struct krdma_ring *ring, struct krdma_srq *srq)
 {
-	struct krdma_conn_create_qp_args prepare = {
-		.size = sizeof(prepare),
+	struct krdma_conn_create_qp_args args = {
+		.size = sizeof(args),
 		.send_depth = PEER_DEPTH,
 		.recv_depth = srq ? 0 : PEER_DEPTH,
 		.max_send_sge = 1,
@@ -78,7 +78,7 @@ void thin_make(struct krdma *session, uint32_t device, struct thin_end *end,
 		end->data = thin_pages(PEER_OWN_MEMORY);
 		end->own = thin_memory(session, device, end->data, PEER_OWN_MEMORY);
 	}
-	thin_check("prepare", krdma_conn_create_qp(end->conn, ring, NULL, srq, &prepare));
+	thin_check("create QP", krdma_conn_create_qp(end->conn, ring, NULL, srq, &args));
 }
 
 void thin_unmake(struct thin_end *end)

@@ -252,7 +252,7 @@ static void ask(struct client *client, size_t length)
 	check("connection", krdma_conn_create(client->session, &conn));
 	check("resolve", krdma_conn_resolve(conn, (struct sockaddr *)&client->address, NULL));
 	check("resolve", krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL));
-	check("prepare", krdma_conn_create_qp(conn, ring, NULL, NULL, &depths));
+	check("create QP", krdma_conn_create_qp(conn, ring, NULL, NULL, &depths));
 	check("connect", krdma_conn_connect(conn, NULL, &client->hello, length));
 	err = krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL);
 	print_answer(client, conn, err);
@@ -488,7 +488,7 @@ static void welcome(struct server *server, struct krdma_conn *conn, const struct
 	fault->make(&welcome, table);
 
 	check("queue", krdma_ring_create(server->session, NULL, &ring));
-	check("prepare", krdma_conn_create_qp(conn, ring, NULL, NULL, &depths));
+	check("create QP", krdma_conn_create_qp(conn, ring, NULL, NULL, &depths));
 	err = krdma_conn_accept(conn, NULL, &welcome, sizeof(welcome) - fault->missing);
 	if (!err)
 		err = krdma_conn_await_closed(conn, krdma_deadline(PATIENCE_MS));

@@ -16,7 +16,7 @@
 
 struct answers {
 	int resolve;
-	int prepare;
+	int create_qp;
 	int connect;
 	int accept;
 	int reject;
@@ -35,7 +35,7 @@ static void expect_answers(struct core_test *test, struct krdma_conn *conn,
 	struct krdma_recv_wr recv_wr = {};
 
 	CORE_EQ(test, expected->resolve, krdma_conn_resolve(conn, &route));
-	CORE_EQ(test, expected->prepare, krdma_conn_create_qp(conn, &attr));
+	CORE_EQ(test, expected->create_qp, krdma_conn_create_qp(conn, &attr));
 	CORE_EQ(test, expected->accept, krdma_conn_accept(conn, &param));
 	CORE_EQ(test, expected->reject, krdma_conn_reject(conn, NULL, 0));
 	CORE_EQ(test, expected->post, krdma_conn_post_send(conn, &wr, 1));
@@ -51,28 +51,28 @@ static void expect_answers(struct core_test *test, struct krdma_conn *conn,
 static void wrong_states(struct core_test *test)
 {
 	static const struct answers fresh = {
-		.prepare = -ENOTCONN, .connect = -ENOTCONN, .accept = -EINVAL, .reject = -EINVAL,
+		.create_qp = -ENOTCONN, .connect = -ENOTCONN, .accept = -EINVAL, .reject = -EINVAL,
 		.disconnect = -ENOTCONN, .post = -ENOTCONN, .recv_wr = -ENOTCONN,
 	};
 	static const struct answers prepared = {
-		.resolve = -EALREADY, .prepare = -EALREADY, .accept = -EINVAL, .reject = -EINVAL,
+		.resolve = -EALREADY, .create_qp = -EALREADY, .accept = -EINVAL, .reject = -EINVAL,
 		.disconnect = -ENOTCONN, .post = -ENOTCONN,
 	};
 	static const struct answers connected_client = {
-		.resolve = -EISCONN, .prepare = -EISCONN, .connect = -EISCONN, .accept = -EINVAL,
+		.resolve = -EISCONN, .create_qp = -EISCONN, .connect = -EISCONN, .accept = -EINVAL,
 		.reject = -EINVAL, .post = 1,
 	};
 	static const struct answers connected_server = {
-		.resolve = -EISCONN, .prepare = -EISCONN, .connect = -EISCONN, .accept = -EISCONN,
+		.resolve = -EISCONN, .create_qp = -EISCONN, .connect = -EISCONN, .accept = -EISCONN,
 		.reject = -EISCONN, .post = 1,
 	};
 	static const struct answers closed_client = {
-		.resolve = -ENOTCONN, .prepare = -ENOTCONN, .connect = -ENOTCONN, .accept = -EINVAL,
-		.reject = -EINVAL, .disconnect = -ENOTCONN, .post = -ENOTCONN,
-		.recv_wr = -ENOTCONN,
+		.resolve = -ENOTCONN, .create_qp = -ENOTCONN, .connect = -ENOTCONN,
+		.accept = -EINVAL, .reject = -EINVAL, .disconnect = -ENOTCONN,
+		.post = -ENOTCONN, .recv_wr = -ENOTCONN,
 	};
 	static const struct answers closed_server = {
-		.resolve = -ENOTCONN, .prepare = -ENOTCONN, .connect = -ENOTCONN,
+		.resolve = -ENOTCONN, .create_qp = -ENOTCONN, .connect = -ENOTCONN,
 		.accept = -ENOTCONN, .reject = -ENOTCONN, .disconnect = -ENOTCONN,
 		.post = -ENOTCONN, .recv_wr = -ENOTCONN,
 	};

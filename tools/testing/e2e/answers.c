@@ -164,7 +164,7 @@ TEST_F(answer, the_peer_that_was_taken_stays_when_the_answer_goes)
 	end_init(&server, self->pair.sessions[0]);
 	server.conn = fd;
 	server.id = query.id;
-	EXPECT_EQ(0, end_prepare(&server, NULL));
+	EXPECT_EQ(0, end_create_qp(&server, NULL));
 	EXPECT_EQ(0, end_accept(&server, NULL));
 	EXPECT_EQ(0, conn_wait(client.conn, deadline_in(PATIENCE_MS), NULL));
 	end_close(&client);

@@ -66,14 +66,14 @@ static int serve_one(int session, int conn, const struct mr *mr, struct end *end
 {
 	struct offer offer = { .addr = mr->remote_addr, .key = mr->rkey };
 	struct end_options options = {
-		.terms.private_data = (uintptr_t)&offer,
-		.terms.private_data_len = sizeof(offer),
+		.param.private_data = (uintptr_t)&offer,
+		.param.private_data_len = sizeof(offer),
 	};
 	int ret;
 
 	end_init(end, session);
 	end->conn = conn;
-	ret = end_prepare(end, &options);
+	ret = end_create_qp(end, &options);
 	return ret ? ret : end_accept(end, &options);
 }
 
@@ -315,8 +315,8 @@ static void be_called(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * s
 {
 	struct call who = { .ack_timeout = ack_timeout };
 	const struct end_options options = {
-		.terms.private_data = (uintptr_t)&who,
-		.terms.private_data_len = sizeof(who),
+		.param.private_data = (uintptr_t)&who,
+		.param.private_data_len = sizeof(who),
 	};
 	unsigned int tries = 3;
 	int listener, ret;
@@ -379,7 +379,7 @@ TEST_F_TIMEOUT(apart, but_not_for_ever, 600)
 TEST_F_TIMEOUT(apart, a_short_cut_is_not_noticed, 600)
 {
 	const struct end_options patient = {
-		.terms.retry_count = 7, .ack_timeout = UNHURRIED,
+		.param.retry_count = 7, .ack_timeout = UNHURRIED,
 	};
 	struct krdma_sqe entry;
 	struct krdma_cqe cqe;
@@ -685,7 +685,7 @@ TEST_F_TIMEOUT(apart, connecting_to_a_lost_host_ends_and_so_does_accepting, 600)
 	be_called(_metadata, self, 0, &conn, &id);
 	end_init(&self->end, self->session);
 	self->end.conn = conn;
-	ASSERT_EQ(0, end_prepare(&self->end, NULL));
+	ASSERT_EQ(0, end_create_qp(&self->end, NULL));
 	ASSERT_EQ(0, cable("off"));
 	begun = now_ms();
 	EXPECT_EQ(0, end_accept(&self->end, NULL));
@@ -711,8 +711,8 @@ TEST_F_TIMEOUT(apart, connecting_to_a_lost_host_ends_and_so_does_accepting, 600)
 TEST_F_TIMEOUT(apart, the_server_ends_when_asked, 600)
 {
 	const struct end_options options = {
-		.terms.private_data = (uintptr_t)goodbye,
-		.terms.private_data_len = sizeof(goodbye),
+		.param.private_data = (uintptr_t)goodbye,
+		.param.private_data_len = sizeof(goodbye),
 	};
 	uint64_t end = now_ms() + LOST_MS;
 	struct krdma_conn_query_args query;

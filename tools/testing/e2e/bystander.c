@@ -198,7 +198,7 @@ static int deep_queues(void)
 		ret = conn_create(session, &end.conn, &end.id) ?:
 		      conn_resolve(end.conn, &address) ?:
 		      conn_wait(end.conn, deadline_in(PATIENCE_MS), NULL);
-		if (!ret && end_prepare(&end, &options) != -EINVAL)
+		if (!ret && end_create_qp(&end, &options) != -EINVAL)
 			return 0;
 		end_close(&end);
 	}
@@ -208,11 +208,11 @@ static int deep_queues(void)
 /* Clients of the same user; they share a ring. */
 static int many_requests(void)
 {
-	const struct ring_options ring_options = { .cq_entries = 32768 };
+	const struct ring_options ring_options = { .cq_entries = 4096 };
 	static struct end clients[256];
 	int session = session_open(O_CLOEXEC);
 	struct __kernel_sockaddr_storage address;
-	struct end_options options = {};
+	struct end_options options = { .send_depth = 4, .recv_depth = 4 };
 	struct ring ring;
 	int fd, ret;
 

@@ -121,7 +121,7 @@ static int deep_connection(struct pair *pair, struct end *end, bool shared)
 		ret = conn_resolve(end->conn, &pair->address);
 	if (!ret)
 		ret = conn_wait(end->conn, deadline_in(PATIENCE_MS), NULL);
-	return ret ?: end_prepare(end, &options);
+	return ret ?: end_create_qp(end, &options);
 }
 
 /* The current memory limit of a user. */
@@ -360,7 +360,7 @@ static int one_prepared(void)
 	if (!ret)
 		ret = conn_wait(end.conn, deadline_in(PATIENCE_MS), NULL);
 	/* The CQ has room for the completions of a thousand connections. */
-	return ret ?: end_prepare(&end, &(struct end_options) {
+	return ret ?: end_create_qp(&end, &(struct end_options) {
 		.send_depth = 1, .recv_depth = 1, .ring = &small.ring,
 	});
 }
@@ -666,7 +666,7 @@ static int wait_at_a_listener(void *context)
 	CHECK(!conn_create(clients, &late.conn, NULL));
 	CHECK(!conn_resolve(late.conn, &address));
 	CHECK(!conn_wait(late.conn, deadline_in(PATIENCE_MS), NULL));
-	CHECK(!end_prepare(&late, NULL));
+	CHECK(!end_create_qp(&late, NULL));
 	CHECK(fill_memory(clients, device, &mr, ENOUGH) < ENOUGH);
 	for (last = -1; (one = session_open(O_CLOEXEC)) >= 0; last = one)
 		;

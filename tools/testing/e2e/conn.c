@@ -63,7 +63,7 @@ TEST_F(conn, the_steps_of_both_sides)
 	EXPECT_EQ(0, conn_wait(b->conn, 0, NULL));
 	EXPECT_EQ(0, poll_mask(b->conn, MASK, 0));
 
-	ASSERT_EQ(0, end_prepare(b, NULL));
+	ASSERT_EQ(0, end_create_qp(b, NULL));
 	ASSERT_EQ(0, end_accept(b, NULL));
 	EXPECT_EQ(0, pair_established(&self->pair));
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, state_of(a->conn));
@@ -224,7 +224,7 @@ static int longest(struct end *end, struct end_options *options, uint32_t at_lea
 	int ret = -EMSGSIZE;
 
 	for (length = 300; length >= at_least && ret == -EMSGSIZE; length--) {
-		options->terms.private_data_len = length;
+		options->param.private_data_len = length;
 		ret = ask(end, options);
 		*found = length;
 	}
@@ -258,7 +258,7 @@ TEST_F(conn, private_data_of_each_length)
 	uint32_t most_up = 0, most_down = 0;
 	struct krdma_conn_query_args query;
 	struct pair_options options = {
-		.a.terms.private_data = (uintptr_t)up, .b.terms.private_data = (uintptr_t)down,
+		.a.param.private_data = (uintptr_t)up, .b.param.private_data = (uintptr_t)down,
 	};
 
 	fill(up, sizeof(up), 1);
@@ -268,24 +268,24 @@ TEST_F(conn, private_data_of_each_length)
 		const uint32_t downs[] = { 0, 0, most_down - 1, 1, most_down - TRAILER, 9 };
 
 		ASSERT_EQ(0, pair_resolve(pair));
-		ASSERT_EQ(0, end_prepare(&pair->a, &options.a));
-		options.a.terms.private_data_len = ups[round];
+		ASSERT_EQ(0, end_create_qp(&pair->a, &options.a));
+		options.a.param.private_data_len = ups[round];
 		ASSERT_EQ(0, round ? end_connect(&pair->a, &options.a) :
 			  longest(&pair->a, &options.a, 1, end_connect, &most_up));
 		ASSERT_EQ(0, listener_next(pair->listener, deadline_in(PATIENCE_MS), &pair->b.conn,
 					   &pair->b.id));
-		ASSERT_EQ(0, end_prepare(&pair->b, &options.b));
-		options.b.terms.private_data_len = downs[round];
+		ASSERT_EQ(0, end_create_qp(&pair->b, &options.b));
+		options.b.param.private_data_len = downs[round];
 		ASSERT_EQ(0, round ? end_accept(&pair->b, &options.b) :
 			  longest(&pair->b, &options.b, 1, end_accept, &most_down));
 		ASSERT_EQ(0, pair_established(pair));
 
 		memset(got, 0, sizeof(got));
 		ASSERT_EQ(0, conn_query(pair->b.conn, got, sizeof(got), &query));
-		expect_data(_metadata, &query, up, got, options.a.terms.private_data_len, most_up);
+		expect_data(_metadata, &query, up, got, options.a.param.private_data_len, most_up);
 		memset(got, 0xa5, sizeof(got));
 		ASSERT_EQ(0, conn_query(pair->a.conn, got, sizeof(got), &query));
-		expect_data(_metadata, &query, down, got, options.b.terms.private_data_len,
+		expect_data(_metadata, &query, down, got, options.b.param.private_data_len,
 			    most_down);
 		EXPECT_EQ(0xa5, got[query.private_data_len]);
 		end_close(&pair->a);
@@ -299,7 +299,7 @@ TEST_F(conn, private_data_with_little_room)
 {
 	unsigned char data[20], got[20];
 	struct pair_options options = {
-		.a.terms.private_data = (uintptr_t)data, .a.terms.private_data_len = 20,
+		.a.param.private_data = (uintptr_t)data, .a.param.private_data_len = 20,
 	};
 	struct krdma_conn_query_args query;
 
@@ -318,11 +318,11 @@ TEST_F(conn, private_data_with_little_room)
 TEST_F(conn, private_data_that_cannot_be_read)
 {
 	struct pair_options options = {
-		.a.terms.private_data = 16, .a.terms.private_data_len = 20,
+		.a.param.private_data = 16, .a.param.private_data_len = 20,
 	};
 
 	ASSERT_EQ(0, pair_resolve(&self->pair));
-	ASSERT_EQ(0, end_prepare(&self->pair.a, NULL));
+	ASSERT_EQ(0, end_create_qp(&self->pair.a, NULL));
 	EXPECT_EQ(-EFAULT, end_connect(&self->pair.a, &options.a));
 	EXPECT_EQ(0, end_connect(&self->pair.a, NULL));
 }
@@ -336,7 +336,7 @@ TEST_F(conn, a_query_says_what_was_granted_and_agreed)
 {
 	struct pair_options options = {
 		.a = { .send_depth = 33, .recv_depth = 7, .max_send_sge = 3, .max_recv_sge = 2,
-		       .max_inline = 64, .terms = { .read_depth = 3, .read_depth_in = 2 } },
+		       .max_inline = 64, .param = { .read_depth = 3, .read_depth_in = 2 } },
 	};
 	struct krdma_conn_query_args a, b;
 
@@ -379,12 +379,12 @@ TEST_F(conn, terms_that_cannot_be_met)
 	};
 
 	ASSERT_EQ(0, pair_resolve(&self->pair));
-	ASSERT_EQ(0, end_prepare(&self->pair.a, NULL));
+	ASSERT_EQ(0, end_create_qp(&self->pair.a, NULL));
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		const struct end_options options = { .terms = bad[i] };
+		const struct end_options options = { .param = bad[i] };
 
 		EXPECT_EQ(-EINVAL, end_connect(&self->pair.a, &options)) {
-			TH_LOG("terms %zu", i);
+			TH_LOG("param %zu", i);
 		}
 	}
 	EXPECT_EQ(0, end_connect(&self->pair.a, NULL));
@@ -402,21 +402,21 @@ TEST_F(conn, queues_that_cannot_be_had)
 	ASSERT_EQ(0, pair_resolve(&self->pair));
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		/* The limits of the device are checked before the free entries of the CQ. */
-		EXPECT_EQ(-EINVAL, end_prepare(a, &bad[i])) {
+		EXPECT_EQ(-EINVAL, end_create_qp(a, &bad[i])) {
 			TH_LOG("options %zu", i);
 		}
 		ring_close(&a->own[0]);
 	}
 	/* The CQ has fewer entries than a connection with default depths reserves. */
-	EXPECT_EQ(-ENOSPC, end_prepare(a, &(struct end_options) {
+	EXPECT_EQ(-ENOSPC, end_create_qp(a, &(struct end_options) {
 		.ring_options.cq_entries = 64 }));
 	ring_close(&a->own[0]);
-	EXPECT_EQ(0, end_prepare(a, NULL));
+	EXPECT_EQ(0, end_create_qp(a, NULL));
 }
 
 TEST_F(conn, descriptors_of_another_kind_or_session)
 {
-	struct krdma_conn_create_qp_args prepare = { .size = sizeof(prepare) };
+	struct krdma_conn_create_qp_args args = { .size = sizeof(args) };
 	int other = session_open(O_CLOEXEC);
 	struct ring ring, foreign;
 	int conn;
@@ -427,8 +427,8 @@ TEST_F(conn, descriptors_of_another_kind_or_session)
 	ASSERT_EQ(0, ring_create(self->pair.sessions[0], NULL, &ring));
 	ASSERT_EQ(0, ring_create(other, NULL, &foreign));
 #define PREPARE(error, ...) do {							\
-	prepare = (struct krdma_conn_create_qp_args) { .size = sizeof(prepare), __VA_ARGS__ };	\
-	EXPECT_EQ(error, session_request(conn, KRDMA_CONN_CREATE_QP, &prepare));		\
+	args = (struct krdma_conn_create_qp_args) { .size = sizeof(args), __VA_ARGS__ };	\
+	EXPECT_EQ(error, session_request(conn, KRDMA_CONN_CREATE_QP, &args));		\
 } while (0)
 	PREPARE(-EBADF, .ring_fd = -1);
 	PREPARE(-EBADF, .ring_fd = 999999);
@@ -474,7 +474,7 @@ TEST_F(conn, requests_in_the_wrong_state)
 	ASSERT_EQ(0, ring_create(self->pair.sessions[0], &(struct ring_options) {
 		.cq_entries = 1024 }, &ring));
 	ASSERT_EQ(0, conn_create(a->session, &a->conn, &a->id));
-	EXPECT_EQ(-ENOTCONN, end_prepare(a, &with));
+	EXPECT_EQ(-ENOTCONN, end_create_qp(a, &with));
 	EXPECT_EQ(-ENOTCONN, end_connect(a, NULL));
 	EXPECT_EQ(-EINVAL, end_accept(a, NULL));
 	EXPECT_EQ(-EINVAL, conn_reject(a->conn, NULL, 0));
@@ -489,7 +489,7 @@ TEST_F(conn, requests_in_the_wrong_state)
 	EXPECT_EQ(-EBUSY, end_accept(b, NULL));
 	EXPECT_EQ(-EINVAL, end_connect(b, NULL));
 	EXPECT_EQ(-EALREADY, conn_resolve(b->conn, &self->pair.address));
-	ASSERT_EQ(0, end_prepare(b, &with));
+	ASSERT_EQ(0, end_create_qp(b, &with));
 	ASSERT_EQ(0, end_accept(b, NULL));
 	ASSERT_EQ(0, pair_established(&self->pair));
 
@@ -497,7 +497,7 @@ TEST_F(conn, requests_in_the_wrong_state)
 		struct end *end = i ? b : a;
 
 		EXPECT_EQ(-EISCONN, conn_resolve(end->conn, &self->pair.address));
-		EXPECT_EQ(-EISCONN, end_prepare(end, &with));
+		EXPECT_EQ(-EISCONN, end_create_qp(end, &with));
 		EXPECT_EQ(-EISCONN, end_connect(end, NULL));
 		EXPECT_EQ(i ? -EISCONN : -EINVAL, end_accept(end, NULL));
 		EXPECT_EQ(i ? -EISCONN : -EINVAL, conn_reject(end->conn, NULL, 0));
@@ -518,7 +518,7 @@ TEST_F(conn, requests_in_the_wrong_state)
 		struct end *end = i ? b : a;
 
 		EXPECT_EQ(-ENOTCONN, conn_resolve(end->conn, &self->pair.address));
-		EXPECT_EQ(-ENOTCONN, end_prepare(end, &with));
+		EXPECT_EQ(-ENOTCONN, end_create_qp(end, &with));
 		EXPECT_EQ(-ENOTCONN, conn_disconnect(end->conn, 0));
 	}
 	ring_close(&ring);
@@ -567,7 +567,7 @@ TEST_F(conn, of_racing_accepts_one_wins)
 
 		ASSERT_EQ(0, pair_resolve(&self->pair));
 		ASSERT_EQ(0, pair_meet(&self->pair, NULL));
-		ASSERT_EQ(0, end_prepare(&self->pair.b, NULL));
+		ASSERT_EQ(0, end_create_qp(&self->pair.b, NULL));
 		pthread_barrier_init(&barrier, NULL, 4);
 		for (int i = 0; i < 4; i++) {
 			racers[i] = (struct racer) { .end = &self->pair.b, .barrier = &barrier };
@@ -647,7 +647,7 @@ TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_prepared, 300)
 		ASSERT_EQ(0, pthread_create(&thread, NULL, close_soon, &racer));
 		pthread_barrier_wait(&barrier);
 		usleep(delay);
-		ret = on_a_request(&self->pair.b, end_prepare, &racer);
+		ret = on_a_request(&self->pair.b, end_create_qp, &racer);
 		pthread_join(thread, NULL);
 		late += !!ret;
 		delay = next_delay(delay, ret, late, round);
@@ -676,7 +676,7 @@ TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_accepted, 300)
 	for (unsigned int round = 0; round < rounds(200, 20); round++) {
 		ASSERT_EQ(0, pair_resolve(&self->pair));
 		ASSERT_EQ(0, pair_meet(&self->pair, NULL));
-		ASSERT_EQ(0, end_prepare(&self->pair.b, NULL));
+		ASSERT_EQ(0, end_create_qp(&self->pair.b, NULL));
 		ASSERT_EQ(0, pthread_create(&thread, NULL, close_soon, &racer));
 		pthread_barrier_wait(&barrier);
 		usleep(delay);

@@ -222,7 +222,7 @@ TEST_F(events, each_record_goes_to_one_of_many_readers)
 	ASSERT_EQ(0, conn_resolve(self->pair.a.conn, &self->pair.address));
 	ASSERT_EQ(0, conn_wait(self->pair.a.conn, deadline_in(PATIENCE_MS), NULL));
 	ASSERT_EQ(0, pair_meet(&self->pair, NULL));
-	ASSERT_EQ(0, end_prepare(&self->pair.b, NULL));
+	ASSERT_EQ(0, end_create_qp(&self->pair.b, NULL));
 	ASSERT_EQ(0, end_accept(&self->pair.b, NULL));
 	ASSERT_EQ(0, pair_established(&self->pair));
 	ASSERT_EQ(0, conn_disconnect(self->pair.b.conn, 0));

@@ -150,7 +150,7 @@ static int arm_resolved(struct scene *scene)
 	return ret ? ret : conn_wait(scene->fd, deadline_in(PATIENCE_MS), NULL);
 }
 
-static int prepare(struct scene *scene, int conn)
+static int create_qp(struct scene *scene, int conn)
 {
 	struct krdma_conn_create_qp_args request = {
 		.size = sizeof(request),
@@ -166,13 +166,13 @@ static int arm_prepared(struct scene *scene)
 {
 	int ret = arm_resolved(scene);
 
-	return ret ? ret : prepare(scene, scene->fd);
+	return ret ? ret : create_qp(scene, scene->fd);
 }
 
 /* The listener has a connection request. */
 static int arm_asked(struct scene *scene)
 {
-	struct krdma_conn_param_args terms = { .size = sizeof(terms) };
+	struct krdma_conn_param_args param = { .size = sizeof(param) };
 	int ret = arm_prepared(scene);
 	int former;
 
@@ -180,7 +180,7 @@ static int arm_asked(struct scene *scene)
 	while (!listener_next(scene->pair.listener, 0, &former, NULL))
 		close(former);
 	if (!ret)
-		ret = session_request(scene->fd, KRDMA_CONN_CONNECT, &terms);
+		ret = session_request(scene->fd, KRDMA_CONN_CONNECT, &param);
 	/* Wait for the request, because the example does not. */
 	if (!ret && !(poll_mask(scene->pair.listener, 1, PATIENCE_MS) & 1))
 		ret = -ETIMEDOUT;
@@ -202,7 +202,7 @@ static int arm_acceptable(struct scene *scene)
 {
 	int ret = arm_requested(scene);
 
-	return ret ? ret : prepare(scene, scene->made[1]);
+	return ret ? ret : create_qp(scene, scene->made[1]);
 }
 
 /* The CQ has completions, of receives that were flushed. */

@@ -107,7 +107,7 @@ static int victim_resolved(struct victim *victim)
 static int victim_connecting(struct victim *victim)
 {
 	if (pair_begin(&victim->pair, NULL) || pair_resolve(&victim->pair) ||
-	    end_prepare(&victim->pair.a, NULL) || end_connect(&victim->pair.a, NULL))
+	    end_create_qp(&victim->pair.a, NULL) || end_connect(&victim->pair.a, NULL))
 		return 1;
 	return wait_for_death(victim);
 }
@@ -418,7 +418,7 @@ static int ask_once(const struct pair_options *options)
 	if (!ret)
 		ret = pair_resolve(&pair);
 	if (!ret)
-		ret = end_prepare(&pair.a, NULL);
+		ret = end_create_qp(&pair.a, NULL);
 	if (!ret)
 		ret = end_connect(&pair.a, NULL);
 	sleep_ms(50);
@@ -458,7 +458,7 @@ TEST_F_TIMEOUT(closing, nobody_accepts, 120)
 {
 	ASSERT_EQ(0, pair_begin(&self->pair, NULL));
 	ASSERT_EQ(0, pair_resolve(&self->pair));
-	ASSERT_EQ(0, end_prepare(&self->pair.a, NULL));
+	ASSERT_EQ(0, end_create_qp(&self->pair.a, NULL));
 	ASSERT_EQ(0, end_connect(&self->pair.a, NULL));
 	sleep_ms(50);
 	EXPECT_GE(close_bound_ms(), close_all(&self->pair, "nobody accepts"));

@@ -236,7 +236,7 @@ static int prepared(struct context *context)
 {
 	int ret = resolved(context);
 
-	return ret ? ret : end_prepare(&context->pair.a, NULL);
+	return ret ? ret : end_create_qp(&context->pair.a, NULL);
 }
 
 static int asked(struct context *context)
@@ -261,7 +261,7 @@ static int requested_and_prepared(struct context *context)
 {
 	int ret = requested(context);
 
-	return ret ? ret : end_prepare(&context->pair.b, NULL);
+	return ret ? ret : end_create_qp(&context->pair.b, NULL);
 }
 
 static int connected(struct context *context)
@@ -403,14 +403,14 @@ static int call_prepare(struct context *context)
 
 	/* No ring of its own: only the ioctl may fail. */
 	context->pair.a.recv_ring = NULL;
-	return end_prepare(&context->pair.a, &options);
+	return end_create_qp(&context->pair.a, &options);
 }
 
 static int call_connect(struct context *context)
 {
 	struct end_options options = {
-		.terms.private_data = (uintptr_t)"hello",
-		.terms.private_data_len = 5,
+		.param.private_data = (uintptr_t)"hello",
+		.param.private_data_len = 5,
 	};
 
 	return end_connect(&context->pair.a, &options);

@@ -20,8 +20,8 @@
 union any_request {
 	unsigned char bytes[1024];
 	struct krdma_conn_resolve_args resolve;
-	struct krdma_conn_create_qp_args prepare;
-	struct krdma_conn_param_args terms;
+	struct krdma_conn_create_qp_args create_qp;
+	struct krdma_conn_param_args param;
 	struct krdma_conn_wait_args wait;
 	struct krdma_listener_next_args next;
 	struct krdma_ring_enter_args enter;
@@ -101,9 +101,9 @@ static void step(struct fuzz_thread *thread, int conn)
 		if (slot->ring < 0 && ring >= 0) {
 			fuzz_fill_right(thread, &fuzz_requests[FUZZ_CONN_CREATE_QP], &room,
 					slot->session);
-			room.prepare.ring_fd = thread->pool->slots[ring].fd;
+			room.create_qp.ring_fd = thread->pool->slots[ring].fd;
 			if (!fuzz_request(thread, FUZZ_CONN_CREATE_QP, conn, &room,
-					  sizeof(room.prepare)))
+					  sizeof(room.create_qp)))
 				slot->ring = ring;
 		}
 		if (fuzz_one_in(&thread->random, 20))

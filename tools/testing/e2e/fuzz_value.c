@@ -242,26 +242,26 @@ static void set(struct fuzz_thread *thread, const struct fuzz_field *field, void
 /* Removes contradictions between fields: a connection has either its own RQ or an SRQ, etc. */
 static void make_consistent(const struct fuzz_request *request, void *structure)
 {
-	struct krdma_conn_create_qp_args *prepare = structure;
+	struct krdma_conn_create_qp_args *args = structure;
 	struct krdma_device_query_args *device = structure;
 	struct krdma_device_find_args *find = structure;
-	struct krdma_conn_param_args *terms = structure;
+	struct krdma_conn_param_args *param = structure;
 
 	switch (request - fuzz_requests) {
 	case FUZZ_CONN_CREATE_QP:
-		if (prepare->flags & KRDMA_CREATE_QP_SRQ) {
-			prepare->flags = KRDMA_CREATE_QP_SRQ;
-			prepare->recv_depth = 0;
+		if (args->flags & KRDMA_CREATE_QP_SRQ) {
+			args->flags = KRDMA_CREATE_QP_SRQ;
+			args->recv_depth = 0;
 		} else {
-			prepare->srq_fd = 0;
+			args->srq_fd = 0;
 		}
-		if (!(prepare->flags & KRDMA_CREATE_QP_RECV_RING))
-			prepare->recv_ring_fd = 0;
+		if (!(args->flags & KRDMA_CREATE_QP_RECV_RING))
+			args->recv_ring_fd = 0;
 		break;
 	case FUZZ_CONN_CONNECT:
 	case FUZZ_CONN_ACCEPT:
-		if (terms->flags & KRDMA_CONN_PARAM_NO_RNR_RETRY)
-			terms->rnr_retry_count = 0;
+		if (param->flags & KRDMA_CONN_PARAM_NO_RNR_RETRY)
+			param->rnr_retry_count = 0;
 		break;
 	case FUZZ_DEVICE_QUERY:
 		if (device->flags == (KRDMA_DEVICE_QUERY_NEXT | KRDMA_DEVICE_QUERY_NAME))

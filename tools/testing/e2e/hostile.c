@@ -547,17 +547,17 @@ TEST_F(hostile, memory_and_connections_of_another_session_are_not_there)
 TEST_F(hostile, queues_and_shared_receives_of_another_session_are_refused)
 {
 	struct krdma_srq_create_args srq = { .size = sizeof(srq), .depth = 4 };
-	struct krdma_conn_create_qp_args prepare = { .size = sizeof(prepare) };
+	struct krdma_conn_create_qp_args args = { .size = sizeof(args) };
 	struct pair other;
 
 	ASSERT_EQ(0, pair_begin(&other, NULL));
 	ASSERT_EQ(0, pair_resolve(&other));
-	prepare.ring_fd = self->pair.a.ring->fd;
-	EXPECT_EQ(-EXDEV, session_request(other.a.conn, KRDMA_CONN_CREATE_QP, &prepare));
-	prepare.ring_fd = self->pair.a.conn;
-	EXPECT_EQ(-EPROTOTYPE, session_request(other.a.conn, KRDMA_CONN_CREATE_QP, &prepare));
-	prepare.ring_fd = 9999;
-	EXPECT_EQ(-EBADF, session_request(other.a.conn, KRDMA_CONN_CREATE_QP, &prepare));
+	args.ring_fd = self->pair.a.ring->fd;
+	EXPECT_EQ(-EXDEV, session_request(other.a.conn, KRDMA_CONN_CREATE_QP, &args));
+	args.ring_fd = self->pair.a.conn;
+	EXPECT_EQ(-EPROTOTYPE, session_request(other.a.conn, KRDMA_CONN_CREATE_QP, &args));
+	args.ring_fd = 9999;
+	EXPECT_EQ(-EBADF, session_request(other.a.conn, KRDMA_CONN_CREATE_QP, &args));
 	srq.ring_fd = self->pair.a.ring->fd;
 	srq.device_id = other.device;
 	EXPECT_EQ(-EXDEV, session_request(other.sessions[0], KRDMA_SRQ_CREATE, &srq));

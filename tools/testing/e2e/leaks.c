@@ -130,8 +130,8 @@ FIXTURE_SETUP(leaks)
 	static const char words[] = "seven";
 	struct pair_options options = {
 		.two_sessions = true,
-		.a.terms = { .private_data = (uintptr_t)words, .private_data_len = 5 },
-		.b.terms = { .private_data = (uintptr_t)words, .private_data_len = 5 },
+		.a.param = { .private_data = (uintptr_t)words, .private_data_len = 5 },
+		.b.param = { .private_data = (uintptr_t)words, .private_data_len = 5 },
 	};
 
 	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));

@@ -9,11 +9,11 @@
 
 #include "lib_pair.h"
 
-static int prepare(struct krdma_conn *conn, struct krdma_ring *ring, struct krdma_srq *srq)
+static int create_qp(struct krdma_conn *conn, struct krdma_ring *ring, struct krdma_srq *srq)
 {
-	struct krdma_conn_create_qp_args prepare = { .size = sizeof(prepare), .max_inline = 16 };
+	struct krdma_conn_create_qp_args args = { .size = sizeof(args), .max_inline = 16 };
 
-	return krdma_conn_create_qp(conn, ring, NULL, srq, &prepare);
+	return krdma_conn_create_qp(conn, ring, NULL, srq, &args);
 }
 
 static int resolved(struct krdma_conn *conn, uint32_t expected)
@@ -42,7 +42,7 @@ int lib_pair_ask(struct lib_pair *pair, struct krdma_ring *ring, struct krdma_co
 	if (!err)
 		err = resolved(*conn, KRDMA_CONN_RESOLVED);
 	if (!err)
-		err = prepare(*conn, ring, NULL);
+		err = create_qp(*conn, ring, NULL);
 	if (!err)
 		err = krdma_conn_connect(*conn, NULL, LIB_QUESTION, strlen(LIB_QUESTION));
 	return err;
@@ -64,7 +64,7 @@ int lib_pair_connect(struct lib_pair *pair, const char *address)
 	if (!err)
 		err = krdma_listener_next(pair->listener, LIB_PATIENCE, &pair->b);
 	if (!err)
-		err = prepare(pair->b, pair->rings[1], pair->srq);
+		err = create_qp(pair->b, pair->rings[1], pair->srq);
 	if (!err)
 		err = krdma_conn_accept(pair->b, NULL, LIB_ANSWER, strlen(LIB_ANSWER));
 	if (!err)

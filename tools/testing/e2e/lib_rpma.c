@@ -267,8 +267,8 @@ FIXTURE(rpma)
 	struct end_of ends[2];
 };
 
-static int prepare(FIXTURE_DATA(rpma) * self, struct end_of *end, uint32_t direct_write,
-		   unsigned char *told)
+static int create_qp(FIXTURE_DATA(rpma) * self, struct end_of *end, uint32_t direct_write,
+		     unsigned char *told)
 {
 	struct krdma_rpma_example own = {
 		.data_offset = DATA_OFFSET, .has_memory = 1, .has_peer = 1,
@@ -326,11 +326,11 @@ FIXTURE_SETUP(rpma)
 	ASSERT_EQ(0, krdma_conn_create(self->session, &a->conn));
 	ASSERT_EQ(0, krdma_conn_resolve(a->conn, (struct sockaddr *)&listens, &lib_patient));
 	ASSERT_EQ(0, krdma_conn_wait(a->conn, PATIENCE, NULL));
-	ASSERT_EQ(0, prepare(self, a, 1, told));
+	ASSERT_EQ(0, create_qp(self, a, 1, told));
 	ASSERT_EQ(0, krdma_conn_connect(a->conn, &plain, told, sizeof(told)));
 	ASSERT_EQ(0, krdma_listener_next(self->listener, PATIENCE, &b->conn));
 	ASSERT_EQ(0, hear(b));
-	ASSERT_EQ(0, prepare(self, b, 0, told));
+	ASSERT_EQ(0, create_qp(self, b, 0, told));
 	ASSERT_EQ(0, krdma_conn_accept(b->conn, &plain, told, sizeof(told)));
 	ASSERT_EQ(0, krdma_conn_wait(b->conn, PATIENCE, NULL));
 	ASSERT_EQ(0, krdma_conn_wait(a->conn, PATIENCE, NULL));

@@ -527,7 +527,7 @@ static int host_one(int session, int listener, struct ring *ring)
 		end_init(&server, session);
 		ret = next_soon(listener, &server.conn);
 		if (!ret)
-			ret = end_prepare(&server, &(struct end_options){ .ring = ring });
+			ret = end_create_qp(&server, &(struct end_options){ .ring = ring });
 		if (!ret)
 			ret = end_accept(&server, NULL);
 		if (!ret)

@@ -352,7 +352,7 @@ TEST_F(listener, it_outlives_its_session_and_its_requests_outlive_it)
 	EXPECT_EQ(KRDMA_CONN_REQUESTED, query.state);
 	EXPECT_EQ(server.id, query.id);
 	EXPECT_TRUE(address_same(&address, &query.local));
-	ASSERT_EQ(0, end_prepare(&server, &(struct end_options) { .ring = &server.own[0] }));
+	ASSERT_EQ(0, end_create_qp(&server, &(struct end_options) { .ring = &server.own[0] }));
 	ASSERT_EQ(0, end_accept(&server, NULL));
 	EXPECT_EQ(0, WAIT(&client));
 	EXPECT_EQ(0, WAIT(&server));
@@ -474,7 +474,7 @@ static int serve_until_connected(FIXTURE_DATA(listener) * self, int listener, st
 		ret = listener_next(listener, deadline_in(PRESENT_MS), &server.conn, &server.id);
 		if (ret)
 			return ret;
-		ret = end_prepare(&server, &self->with_queue);
+		ret = end_create_qp(&server, &self->with_queue);
 		if (!ret)
 			ret = end_accept(&server, NULL);
 		if (!ret)
@@ -656,7 +656,7 @@ TEST_F(listener, more_give_up_while_they_are_accepted_than_the_backlog_holds)
 		end_init(&server, self->session);
 		ASSERT_EQ(0, listener_next(other, deadline_in(PATIENCE_MS), &server.conn,
 					   &server.id));
-		ASSERT_EQ(0, end_prepare(&server, &self->with_queue));
+		ASSERT_EQ(0, end_create_qp(&server, &self->with_queue));
 		if (round % 2)
 			end_close(&client);
 		/* May fail, if the server already knows that the client gave up. */
@@ -689,7 +689,7 @@ TEST_F(listener, peers_that_have_filled_a_queue_leave_it_empty)
 			end_init(&servers[count], self->session);
 			ASSERT_EQ(0, listener_next(self->fd, deadline_in(PATIENCE_MS),
 						   &servers[count].conn, &servers[count].id));
-			ret = end_prepare(&servers[count], &options);
+			ret = end_create_qp(&servers[count], &options);
 			if (!ret) {
 				ASSERT_EQ(0, end_accept(&servers[count], NULL));
 				ASSERT_EQ(0, WAIT(&servers[count]));

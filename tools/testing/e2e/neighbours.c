@@ -259,7 +259,7 @@ static int hoard(void *context)
 		HAVE(!conn_create(session, &ends[i].conn, &ends[i].id));
 		HAVE(!conn_resolve(ends[i].conn, &address));
 		HAVE(!conn_wait(ends[i].conn, deadline_in(PATIENCE_MS), NULL));
-		HAVE(!end_prepare(&ends[i], &options));
+		HAVE(!end_create_qp(&ends[i], &options));
 		for (int j = 0; j < DEPTH; j++)
 			receives[j] = sqe_receive(ends[i].id, 0, &memories[turn++ % MEMORIES], 0,
 						  PAGE);

@@ -617,13 +617,13 @@ TEST_F(operation, receives_come_before_the_connection)
 
 	ASSERT_EQ(0, pair_begin(&pair, NULL));
 	ASSERT_EQ(0, pair_resolve(&pair));
-	ASSERT_EQ(0, end_prepare(&pair.a, NULL));
+	ASSERT_EQ(0, end_create_qp(&pair.a, NULL));
 	SUBMIT(&pair.a, sqe_receive(pair.a.id, 1, NULL, 0, 0));
 	REFUSED(-ENOTCONN, &pair.a, sqe_send(pair.a.id, 1, NULL, 0, 0));
 	ASSERT_EQ(0, end_connect(&pair.a, NULL));
 	ASSERT_EQ(0, listener_next(pair.listener, deadline_in(PATIENCE_MS), &pair.b.conn,
 				   &pair.b.id));
-	ASSERT_EQ(0, end_prepare(&pair.b, NULL));
+	ASSERT_EQ(0, end_create_qp(&pair.b, NULL));
 	SUBMIT(&pair.b, sqe_receive(pair.b.id, 2, NULL, 0, 0));
 	ASSERT_EQ(0, end_accept(&pair.b, NULL));
 	ASSERT_EQ(0, pair_established(&pair));

@@ -259,9 +259,9 @@ static int end_rings(struct end *end, const struct end_options *options)
 	return 0;
 }
 
-int end_prepare(struct end *end, const struct end_options *options)
+int end_create_qp(struct end *end, const struct end_options *options)
 {
-	struct krdma_conn_create_qp_args prepare = { .size = sizeof(prepare) };
+	struct krdma_conn_create_qp_args args = { .size = sizeof(args) };
 	int ret;
 
 	if (!options)
@@ -269,34 +269,34 @@ int end_prepare(struct end *end, const struct end_options *options)
 	ret = end_rings(end, options);
 	if (ret)
 		return ret;
-	prepare.ring_fd = end->ring->fd;
+	args.ring_fd = end->ring->fd;
 	if (end->recv_ring) {
-		prepare.flags |= KRDMA_CREATE_QP_RECV_RING;
-		prepare.recv_ring_fd = end->recv_ring->fd;
+		args.flags |= KRDMA_CREATE_QP_RECV_RING;
+		args.recv_ring_fd = end->recv_ring->fd;
 	} else {
 		end->recv_ring = end->ring;
 	}
 	if (options->srq) {
-		prepare.flags |= KRDMA_CREATE_QP_SRQ;
-		prepare.srq_fd = options->srq;
+		args.flags |= KRDMA_CREATE_QP_SRQ;
+		args.srq_fd = options->srq;
 	}
-	prepare.send_depth = options->send_depth;
-	prepare.recv_depth = options->recv_depth;
-	prepare.max_send_sge = options->max_send_sge;
-	prepare.max_recv_sge = options->max_recv_sge;
-	prepare.max_inline = options->max_inline;
-	prepare.keepalive_ms = options->keepalive_ms;
-	return session_request(end->conn, KRDMA_CONN_CREATE_QP, &prepare);
+	args.send_depth = options->send_depth;
+	args.recv_depth = options->recv_depth;
+	args.max_send_sge = options->max_send_sge;
+	args.max_recv_sge = options->max_recv_sge;
+	args.max_inline = options->max_inline;
+	args.keepalive_ms = options->keepalive_ms;
+	return session_request(end->conn, KRDMA_CONN_CREATE_QP, &args);
 }
 
 static int end_terms(struct end *end, const struct end_options *options, unsigned long request)
 {
-	struct krdma_conn_param_args terms = {};
+	struct krdma_conn_param_args param = {};
 
 	if (options)
-		terms = options->terms;
-	terms.size = sizeof(terms);
-	return session_request(end->conn, request, &terms);
+		param = options->param;
+	param.size = sizeof(param);
+	return session_request(end->conn, request, &param);
 }
 
 int end_connect(struct end *end, const struct end_options *options)
@@ -322,7 +322,7 @@ int end_ask(struct end *end, int session, const struct __kernel_sockaddr_storage
 	if (!ret)
 		ret = conn_wait(end->conn, deadline_in(PATIENCE_MS), NULL);
 	if (!ret)
-		ret = end_prepare(end, options);
+		ret = end_create_qp(end, options);
 	return ret ? ret : end_connect(end, options);
 }
 
@@ -397,7 +397,7 @@ int pair_meet(struct pair *pair, const struct pair_options *options)
 
 	if (!options)
 		options = &no_pair_options;
-	ret = end_prepare(&pair->a, &options->a);
+	ret = end_create_qp(&pair->a, &options->a);
 	if (!ret)
 		ret = end_connect(&pair->a, &options->a);
 	if (!ret)
@@ -424,7 +424,7 @@ int pair_connect(struct pair *pair, const struct pair_options *options)
 	if (!ret)
 		ret = pair_meet(pair, options);
 	if (!ret)
-		ret = end_prepare(&pair->b, &options->b);
+		ret = end_create_qp(&pair->b, &options->b);
 	if (!ret)
 		ret = end_accept(&pair->b, &options->b);
 	return ret ? ret : pair_established(pair);

@@ -74,7 +74,7 @@ bool conn_was_connected(int conn);
  * @ring_options: options of the rings that are created
  * @srq: file descriptor of an SRQ; 0 means none
  * @ack_timeout: of &struct krdma_conn_resolve_args
- * @terms: of &struct krdma_conn_param_args; .size need not be set
+ * @param: of &struct krdma_conn_param_args; .size need not be set
  */
 struct end_options {
 	uint32_t send_depth;
@@ -89,7 +89,7 @@ struct end_options {
 	struct ring_options ring_options;
 	int srq;
 	uint32_t ack_timeout;
-	struct krdma_conn_param_args terms;
+	struct krdma_conn_param_args param;
 };
 
 /**
@@ -112,11 +112,11 @@ struct end {
 
 /*
  * For ends that are set up step by step; @end must not move.  end_rings_create() creates a ring
- * of the end, to be named in the options of end_prepare(), before the session is closed.
+ * of the end, to be named in the options of end_create_qp(), before the session is closed.
  */
 void end_init(struct end *end, int session);
 int end_rings_create(struct end *end);
-int end_prepare(struct end *end, const struct end_options *options);
+int end_create_qp(struct end *end, const struct end_options *options);
 /* KRDMA_CONN_CONNECT or KRDMA_CONN_ACCEPT. */
 int end_connect(struct end *end, const struct end_options *options);
 int end_accept(struct end *end, const struct end_options *options);

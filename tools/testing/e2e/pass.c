@@ -158,7 +158,7 @@ TEST_F(pass, a_listener_and_a_request)
 	server.conn = fd_receive(self->channels[0]);
 	ASSERT_LE(0, server.conn);
 	EXPECT_EQ(0, child_status(child));
-	ASSERT_EQ(0, end_prepare(&server, NULL));
+	ASSERT_EQ(0, end_create_qp(&server, NULL));
 	ASSERT_EQ(0, end_accept(&server, NULL));
 	EXPECT_EQ(0, conn_wait(client.conn, deadline_in(PATIENCE_MS), NULL));
 	end_close(&client);
@@ -314,7 +314,7 @@ TEST_F(pass, a_killed_process_ends_what_it_had)
 		end_init(&server, pair.sessions[1]);
 		if (listener_next(pair.listener, deadline_in(PATIENCE_MS), &server.conn,
 				  &server.id) ||
-		    end_prepare(&server, NULL) || end_accept(&server, NULL) ||
+		    end_create_qp(&server, NULL) || end_accept(&server, NULL) ||
 		    conn_wait(server.conn, deadline_in(PATIENCE_MS), NULL) ||
 		    write(self->channels[1], "c", 1) != 1)
 			_exit(4);

@@ -87,8 +87,8 @@ FIXTURE_SETUP(poison)
 {
 	static const char words[] = "seven";
 	struct pair_options options = {
-		.a.terms = { .private_data = (uintptr_t)words, .private_data_len = 5 },
-		.b.terms = { .private_data = (uintptr_t)words, .private_data_len = 5 },
+		.a.param = { .private_data = (uintptr_t)words, .private_data_len = 5 },
+		.b.param = { .private_data = (uintptr_t)words, .private_data_len = 5 },
 	};
 
 	ASSERT_EQ(0, pair_open(&self->pair, &options));

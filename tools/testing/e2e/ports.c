@@ -186,7 +186,7 @@ static int accept_some(void *context)
 		CHECK(!listener_next(pair->listener, deadline_in(PATIENCE_MS), &fd,
 				     &servers[i].id));
 		servers[i].conn = fd;
-		CHECK(!end_prepare(&servers[i], NULL));
+		CHECK(!end_create_qp(&servers[i], NULL));
 		CHECK(!end_accept(&servers[i], NULL));
 		CHECK(!conn_wait(fd, deadline_in(PATIENCE_MS), NULL));
 	}

@@ -54,7 +54,7 @@ static void *prepare_and_receive(void *argument)
 	struct krdma_sqe sqe = sqe_receive(preparer->end.id, preparer->end.id, NULL, 0, 0);
 	struct end_options options = { .ring = preparer->ring, .recv_depth = 1 };
 
-	preparer->error = end_prepare(&preparer->end, &options);
+	preparer->error = end_create_qp(&preparer->end, &options);
 	if (!preparer->error)
 		preparer->error = ring_post(preparer->ring->fd, &sqe, 1, NULL);
 	return NULL;
@@ -214,9 +214,9 @@ TEST_F_TIMEOUT(races_end, nothing_is_posted_after_the_end, 300)
 		ender.id = i;
 		ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, post_receives, &poster));
 		ASSERT_EQ(0, pthread_create(&self->threads[1], NULL, end_it, &ender));
-		ret = end_prepare(self->a, &options);
+		ret = end_create_qp(self->a, &options);
 		EXPECT_TRUE(!ret || ret == -ENOTCONN || ret == -ECONNABORTED) {
-			TH_LOG("prepare: %d", ret);
+			TH_LOG("create QP: %d", ret);
 		}
 		pthread_join(self->threads[1], NULL);
 		EXPECT_EQ(0, ender.error);

@@ -608,8 +608,8 @@ TEST_F(refusal, a_message_longer_than_its_receive)
 TEST_F(refusal, a_message_that_finds_no_receive)
 {
 	struct pair_options options = {
-		.a.terms.flags = KRDMA_CONN_PARAM_NO_RNR_RETRY,
-		.b.terms.flags = KRDMA_CONN_PARAM_NO_RNR_RETRY,
+		.a.param.flags = KRDMA_CONN_PARAM_NO_RNR_RETRY,
+		.b.param.flags = KRDMA_CONN_PARAM_NO_RNR_RETRY,
 	};
 	struct pair pair = {};
 	struct krdma_sqe send;

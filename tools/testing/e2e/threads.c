@@ -237,7 +237,7 @@ TEST_F(threads, many_wait_for_one_connection)
 		ASSERT_EQ(0, pthread_create(&self->threads[i], NULL, wait_for_conn, &waiters[i]));
 	}
 	sleep_ms(50);
-	ASSERT_EQ(0, end_prepare(&pair.b, NULL));
+	ASSERT_EQ(0, end_create_qp(&pair.b, NULL));
 	ASSERT_EQ(0, end_accept(&pair.b, NULL));
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(self->threads[i], NULL);

@@ -87,7 +87,7 @@ TEST_F(uring, polls_a_listener_and_a_queue)
 			     &variant->end));
 	EXPECT_EQ(POLLIN, answer(self, 1));
 	ASSERT_EQ(0, listener_next(self->pair.listener, 0, &b->conn, &b->id));
-	ASSERT_EQ(0, end_prepare(b, &variant->end));
+	ASSERT_EQ(0, end_create_qp(b, &variant->end));
 	ASSERT_EQ(0, end_accept(b, NULL));
 	ASSERT_EQ(0, pair_established(&self->pair));
 

@@ -109,7 +109,7 @@ void side_prepare(struct side *side, struct krdma_conn *conn, uint32_t sends, ui
 		.size = sizeof(depths), .send_depth = sends, .recv_depth = receives,
 	};
 
-	side_check("prepare", krdma_conn_create_qp(conn, side->ring, NULL, NULL, &depths));
+	side_check("create QP", krdma_conn_create_qp(conn, side->ring, NULL, NULL, &depths));
 }
 
 void side_accept(struct krdma_conn *conn)

@@ -65,8 +65,8 @@ static void connect_all(struct messages *all)
 
 		if (!c)
 			share_receives(all, conn);
-		side_check("prepare", krdma_conn_create_qp(conn, all->rpma.side.ring, NULL,
-							   all->srq, &depths));
+		side_check("create QP", krdma_conn_create_qp(conn, all->rpma.side.ring, NULL,
+							     all->srq, &depths));
 		side_rpma_connect(&all->rpma, conn, all->mr, (uint32_t)WRITTEN_TO(c), USAGE,
 				  &all->theirs[c]);
 		all->conns[c] = conn;

@@ -51,8 +51,8 @@ static void guest_share(struct guest *guest)
 					      &guest->srq));
 	receive = krdma_entry_srq_recv(guest->srq, 1, guest->mr, COME_AT, ROOM);
 	side_check("receive", krdma_srq_post(guest->srq, &receive, 1, NULL));
-	side_check("prepare", krdma_conn_create_qp(guest->conn, guest->side.ring, NULL, guest->srq,
-						   NULL));
+	side_check("create QP", krdma_conn_create_qp(guest->conn, guest->side.ring, NULL,
+						     guest->srq, NULL));
 }
 
 static void guest_prepare(struct guest *guest)

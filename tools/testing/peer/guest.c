@@ -212,7 +212,7 @@ static bool guest_prepare(struct guest *guest)
 	/* The peer has left meanwhile. */
 	if (err == -ENOTCONN)
 		return false;
-	if (failed(guest, "prepare", err))
+	if (failed(guest, "create QP", err))
 		return false;
 	guest->prepared = true;
 	for (unsigned int i = 0; i < SLOTS && !guest->visit.shared; i++)

@@ -11,7 +11,7 @@
 
 static const char *const call_names[CALL_COUNT] = {
 	[CALL_RESOLVE] = "resolve",
-	[CALL_PREPARE] = "prepare",
+	[CALL_PREPARE] = "create QP",
 	[CALL_CONNECT] = "connect",
 	[CALL_ACCEPT] = "accept",
 	[CALL_POST] = "post",

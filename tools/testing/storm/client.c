@@ -278,7 +278,7 @@ static int find_way(struct end *end)
 	return err;
 }
 
-static int prepare(struct end *end)
+static int create_qp(struct end *end)
 {
 	struct krdma_conn_query_args query;
 	int err;
@@ -319,7 +319,7 @@ static int reach(struct end *end)
 	self->id = now_ms() << 24 ^ (uint64_t)getpid() << 8 ^ end->number;
 	err = find_way(end);
 	if (!err)
-		err = prepare(end);
+		err = create_qp(end);
 	if (err)
 		return err;
 	begin(end, CALL_CONNECT);

@@ -158,7 +158,7 @@ static void probe(struct end *end)
 	post_message(end, TAG(TAG_PROBE, 0), AT_PROBE, message);
 }
 
-static int prepare(struct end *end)
+static int create_qp(struct end *end)
 {
 	struct krdma_conn_query_args query;
 	int err;
@@ -202,7 +202,7 @@ static int let_in(struct end *end)
 		return err;
 	if (length != sizeof(server->id))
 		fail(end, "a client's private data have %zu bytes", length);
-	err = prepare(end);
+	err = create_qp(end);
 	if (err)
 		return err;
 	err = krdma_mr_describe(end->bulk, 0, 0, descriptor);

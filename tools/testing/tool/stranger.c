@@ -43,7 +43,7 @@ static size_t from_hex(const char *text, unsigned char *bytes)
 	return count;
 }
 
-static void prepare(struct stranger *stranger, const char *host, const char *port)
+static void create_qp(struct stranger *stranger, const char *host, const char *port)
 {
 	struct krdma_conn_create_qp_args options = { .size = sizeof(options), .send_depth = DEPTH };
 	/* 4.096 us * 2^18 is a second for an acknowledgment, because the machine may be busy. */
@@ -73,7 +73,7 @@ static void prepare(struct stranger *stranger, const char *host, const char *por
 		err = krdma_mr_alloc(stranger->session, query.device_id, ROOM,
 				     KRDMA_ACCESS_LOCAL_WRITE, &stranger->mr);
 	if (err)
-		die("prepare", err);
+		die("create QP", err);
 }
 
 /* Print verdict and limit of the answer, without checking them. */
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 		fputs("usage: stranger HOST PORT HELLO [MESSAGE COUNT]\n", stderr);
 		return 2;
 	}
-	prepare(&stranger, argv[1], argv[2]);
+	create_qp(&stranger, argv[1], argv[2]);
 	connect_with(&stranger, argv[3]);
 	if (argc == 6)
 		send_messages(&stranger, argv[4], atoi(argv[5]));
