@@ -178,9 +178,9 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_cq_drain);
  * @cq: the CQ; the caller is attached to it, and does not hold its poll lock
  *
  * Like krdma_cq_drain(), but a full CQ does not keep interrupts or softirqs off for as long as it
- * takes to complete all of it.
+ * takes to complete all of it, and other threads of the processor have their turn after each step.
  *
- * Context: process context; that of krdma_cq_lock().
+ * Context: process context; may sleep.
  */
 void krdma_cq_empty(struct krdma_cq *cq)
 {
@@ -193,6 +193,7 @@ void krdma_cq_empty(struct krdma_cq *cq)
 		count = krdma_cq_process(cq, min(left, KRDMA_CQ_BATCH));
 		krdma_cq_unlock(cq, flags);
 		left -= count;
+		cond_resched();
 	} while (count > 0 && left > 0);
 }
 

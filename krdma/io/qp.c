@@ -25,6 +25,7 @@
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/log2.h>
+#include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
@@ -586,7 +587,7 @@ static void krdma_qp_empty_cqs(struct krdma_qp *qp)
 		krdma_cq_empty(qp->recv.cq);
 }
 
-/* In steps: a full queue would keep interrupts or softirqs off for a long time. */
+/* In steps: a full queue would keep interrupts, softirqs or other threads off for a long time. */
 static void krdma_qp_flush_wq(struct krdma_wq *wq)
 {
 	unsigned long flags;
@@ -596,6 +597,7 @@ static void krdma_qp_flush_wq(struct krdma_wq *wq)
 		krdma_cq_lock(wq->cq, &flags);
 		more = krdma_wq_flush(wq, KRDMA_CQ_BATCH);
 		krdma_cq_unlock(wq->cq, flags);
+		cond_resched();
 	} while (more);
 }
 
