@@ -621,11 +621,25 @@ static bool comes_to_use(int session, uint64_t bytes)
 	return query.session_used == bytes;
 }
 
+/* All steps of a client before end_connect(). */
+static int get_ready(struct end *end, int session, const struct __kernel_sockaddr_storage *address)
+{
+	int ret;
+
+	end_init(end, session);
+	ret = conn_create(session, &end->conn, NULL);
+	if (!ret)
+		ret = conn_resolve(end->conn, address);
+	if (!ret)
+		ret = conn_wait(end->conn, deadline_in(PATIENCE_MS), NULL);
+	return ret ?: end_create_qp(end, NULL);
+}
+
 static int wait_at_a_listener(void *context)
 {
 	int session, clients, fd, taken, last, one;
 	struct __kernel_sockaddr_storage address;
-	struct krdma_limit_query_args query;
+	struct krdma_limit_query_args query, own;
 	struct end asking[ASKERS], late;
 	struct mr mr = { };
 	uint32_t device;
@@ -637,6 +651,7 @@ static int wait_at_a_listener(void *context)
 	CHECK(!boot_device(session, &device));
 	CHECK(!listener_open(session, BOOT_ADDRESS, 0, ASKERS, &fd, &address));
 	CHECK(!limit_query(session, KRDMA_LIMIT_MEMORY, 0, &query));
+	CHECK(!limit_query(clients, KRDMA_LIMIT_MEMORY, 0, &own));
 
 	/* Each request that waits is charged to the session that listens, until it is taken. */
 	for (int i = 0; i < ASKERS; i++) {
@@ -661,12 +676,12 @@ static int wait_at_a_listener(void *context)
 		end_close(&asking[i]);
 	CHECK(comes_to_use(session, query.session_used));
 
+	/* Their QPs end later, and must not make room below. */
+	CHECK(comes_to_use(clients, own.session_used));
+
 	/* A user who has all that it may have gets no requests, and is told why. */
-	end_init(&late, clients);
-	CHECK(!conn_create(clients, &late.conn, NULL));
-	CHECK(!conn_resolve(late.conn, &address));
-	CHECK(!conn_wait(late.conn, deadline_in(PATIENCE_MS), NULL));
-	CHECK(!end_create_qp(&late, NULL));
+	CHECK(!get_ready(&late, clients, &address));
+	CHECK(!get_ready(&asking[0], clients, &address));
 	CHECK(fill_memory(clients, device, &mr, ENOUGH) < ENOUGH);
 	for (last = -1; (one = session_open(O_CLOEXEC)) >= 0; last = one)
 		;
@@ -674,9 +689,8 @@ static int wait_at_a_listener(void *context)
 	CHECK(!end_connect(&late, NULL));
 	CHECK(conn_wait(late.conn, deadline_in(PATIENCE_MS), NULL) == -ECONNREFUSED);
 	CHECK(refused(session, KRDMA_LIMIT_MEMORY, KRDMA_LIMIT_SCOPE_USER, 1));
-	end_close(&late);
 	CHECK(!mr_deregister(clients, mr.id, 0));
-	CHECK(!end_ask(&late, clients, &address, NULL));
+	CHECK(!end_connect(&asking[0], NULL));
 	CHECK(comes_to_use(session, query.session_used + REQUEST_BYTES));
 	/* What waits ends with the listener. */
 	close(fd);

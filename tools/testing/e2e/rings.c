@@ -241,14 +241,29 @@ int poll_mask(int fd, short events, unsigned int ms)
  * Memory
  */
 
+/* The driver that the boot device behaves like, or "". */
+static const char *boot_driver(char *name, unsigned int size)
+{
+	*name = '\0';
+	if (!strcmp(getenv("KRDMA_LINK") ?: "", "krdma_fake"))
+		read_line(name, size, "/sys/module/krdma_fake/parameters/personality");
+	return name;
+}
+
 bool boot_driver_registers(void)
 {
-	char driver[64] = "";
+	char driver[64];
 
-	if (strcmp(getenv("KRDMA_LINK") ?: "", "krdma_fake"))
-		return true;
-	read_line(driver, sizeof(driver), "/sys/module/krdma_fake/parameters/personality");
-	return !strcmp(driver, "mlx4") || !strcmp(driver, "mlx5");
+	boot_driver(driver, sizeof(driver));
+	return !*driver || !strcmp(driver, "mlx4") || !strcmp(driver, "mlx5");
+}
+
+bool boot_reuses_qp_numbers(void)
+{
+	char driver[64];
+
+	boot_driver(driver, sizeof(driver));
+	return !strcmp(driver, "mlx5") || !strcmp(driver, "bnxt_re");
 }
 
 bool device_has_atomics(int session, uint32_t device_id)
