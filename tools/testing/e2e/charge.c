@@ -637,7 +637,7 @@ static int get_ready(struct end *end, int session, const struct __kernel_sockadd
 
 static int wait_at_a_listener(void *context)
 {
-	int session, clients, fd, taken, last, one;
+	int session, clients, fd, taken, one;
 	struct __kernel_sockaddr_storage address;
 	struct krdma_limit_query_args query, own;
 	struct end asking[ASKERS], late;
@@ -683,9 +683,11 @@ static int wait_at_a_listener(void *context)
 	CHECK(!get_ready(&late, clients, &address));
 	CHECK(!get_ready(&asking[0], clients, &address));
 	CHECK(fill_memory(clients, device, &mr, ENOUGH) < ENOUGH);
-	for (last = -1; (one = session_open(O_CLOEXEC)) >= 0; last = one)
-		;
-	CHECK(one == -EDQUOT && last >= 0);
+	/* A session costs as much as a request. */
+	do {
+		one = session_open(O_CLOEXEC);
+	} while (one >= 0);
+	CHECK(one == -EDQUOT);
 	CHECK(!end_connect(&late, NULL));
 	CHECK(conn_wait(late.conn, deadline_in(PATIENCE_MS), NULL) == -ECONNREFUSED);
 	CHECK(refused(session, KRDMA_LIMIT_MEMORY, KRDMA_LIMIT_SCOPE_USER, 1));
