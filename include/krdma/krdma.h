@@ -194,9 +194,9 @@ void krdma_session_set_reclaim(struct krdma_session *session);
  * @put: the session is gone.  Any context but NMI.
  *
  * Memory means the queues of connections, SRQs and CQs, with an estimate of what the provider
- * allocates for them, and connection requests that wait at a listener.  A port is held by each listener, by each connection from
- * krdma_conn_resolve() to its end, and on iWARP by the connection of a device with itself that
- * krdma uses to register memory.
+ * allocates for them, and connection requests that wait at a listener.  A port is held by each
+ * listener, by each connection from krdma_conn_resolve() to its end, and on iWARP by the
+ * connection of a device with itself that krdma uses to register memory.
  */
 struct krdma_account_ops {
 	int (*charge)(void *account, u64 bytes);

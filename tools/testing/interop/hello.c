@@ -56,7 +56,7 @@ static void hello_listen(struct side *side, int clients)
 		printf("%u bytes came, and were answered\n", cqe.length);
 		/*
 		 * The client leaves when its message is acknowledged, and retries without limit.
-		 * rxe sends no acknowledgement once the QP is closed, so wait for the client.
+		 * rxe sends no acknowledgment once the QP is closed, so wait for the client.
 		 */
 		side_ended(conn);
 		krdma_conn_close(conn);

@@ -79,7 +79,7 @@ struct krdma_conn *side_next(struct side *side)
 
 struct krdma_conn *side_resolve(struct krdma *session, const char *host, const char *port)
 {
-	/* About one second for an acknowledgement, because the machines may be busy. */
+	/* About one second for an acknowledgment, because the machines may be busy. */
 	const struct krdma_conn_resolve_args options = { .size = sizeof(options),
 							 .ack_timeout = 18 };
 	struct sockaddr_in address = side_address(host, port);

@@ -13,7 +13,7 @@
 
 #define RESOLVE_MS	30000
 #define READS		4
-/* Half a second for an acknowledgement: only a slow machine loses packets here. */
+/* Half a second for an acknowledgment: only a slow machine loses packets here. */
 #define ACK_TIMEOUT	17
 /* RNR retries of an impatient peer, 10 ms apart as the server requests, and of others. */
 #define IMPATIENT	1

@@ -256,7 +256,7 @@ static void set_address(const struct traffic *traffic, struct sockaddr_storage *
 
 /*
  * The ACK timeout is about one second, so that a slow machine alone causes no retransmission.  rxe
- * answers a duplicate packet with an acknowledgement of all that it has executed.  The requester
+ * answers a duplicate packet with an acknowledgment of all that it has executed.  The requester
  * then takes a read or an atomic as complete, although its response is lost or still in flight.
  */
 static int find_way(struct end *end)
