@@ -396,12 +396,12 @@ personalities_part()
 	personalities | awk -v part="$1" -v of="$2" 'NR % of == part % of'
 }
 
-# And once over four drivers that differ most, where they matter most: the others, the other
-# suites and the slow cases are for check-full.
+# And once over a driver that differs much from the default device, where drivers matter most: the
+# other drivers, suites and the slow cases are for check-full.
 tier_kunit()
 {
 	kunit
-	kunit -q -p mlx5 -p irdma -p hns -p cxgb4 krdma_data krdma_srq krdma_conn_end krdma_mr krdma_fault
+	kunit -q -p mlx5 krdma_data krdma_srq krdma_conn_end krdma_mr krdma_fault
 }
 
 # Every suite that uses a device, over each driver.
