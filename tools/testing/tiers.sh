@@ -205,6 +205,12 @@ tier_library()
 		search.64
 }
 
+# The emulator is killed while files are transferred.
+tier_power()
+{
+	"$topdir/tools/testing/power/run"
+}
+
 # tool_build: the tool's tests into $tool.
 tool=$topdir/build/testing/tool
 tool_build()
