@@ -316,7 +316,8 @@ tier_smoke()
 	cached make -s -C "$topdir/tools/testing/peer" O="$peer" >&2
 	rm -rf "$smoke"
 	mkdir -p "$smoke"
-	cp "$e2e"/{lib_simple,lib_message,lib_file,lib_rpma,lib_file_hostile}.64 "$smoke/"
+	cp "$e2e"/{lib_simple,lib_message,lib_file,lib_rpma,lib_file_hostile}.64 \
+		"$e2e"/lib_bad_{client,server,neighbour}.64 "$smoke/"
 	# The folder has one run.sh, which runs programs and scripts.
 	cp "$blk"/* "$smoke/" 2>/dev/null || :
 	cp "$tool"/* "$smoke/" 2>/dev/null || :
@@ -328,7 +329,8 @@ tier_smoke()
 		--program mkfs.ext4 --program e2fsck --program blkdiscard --program fio \
 		--program "$peer/peer" --module "$blk/krdma.ko" --file "$smoke:/tests" \
 		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" -- \
-		sh /tests/run.sh lib_simple.64 lib_message.64 lib_file.64 lib_rpma.64 \
+		KRDMA_ACTIONS=400 sh /tests/run.sh lib_simple.64 lib_message.64 lib_file.64 \
+		lib_rpma.64 lib_bad_client.64 lib_bad_server.64 lib_bad_neighbour.64 \
 		ping.sh stat.sh examples.sh one.sh own.sh peers.sh
 }
 
