@@ -205,30 +205,28 @@ tier_library()
 		search.64
 }
 
-# files_hostile SERIES PROGRAM: a side of file transfers, or a neighbour in the same folders, that does
-# what it should not, 100,000 times.
+# files_hostile PROGRAM: a side of file transfers, or a neighbour in the same folders, that does what
+# it should not, 100,000 times.
 files_hostile()
 {
 	e2e_build
-	"$topdir/tools/vm/run" --kernel "$1" --quiet --timeout 3600 --file "$e2e:/tests" -- \
-		"KRDMA_ACTIONS=100000 KRDMA_SEED=${KRDMA_SEED:-1} sh /tests/run.sh $2"
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 3600 --file "$e2e:/tests" -- \
+		"KRDMA_ACTIONS=100000 KRDMA_SEED=${KRDMA_SEED:-1} sh /tests/run.sh $1"
 }
 
-# Natively, which is faster than the emulator.
 tier_files_client()
 {
-	files_hostile uml lib_bad_client.64
+	files_hostile lib_bad_client.64
 }
 
 tier_files_server()
 {
-	files_hostile uml lib_bad_server.64
+	files_hostile lib_bad_server.64
 }
 
-# Two processors: in user-mode Linux the neighbour would wait for each transfer.
 tier_files_neighbour()
 {
-	files_hostile 6.1 lib_bad_neighbour.64
+	files_hostile lib_bad_neighbour.64
 }
 
 # Fewer of the same with the address sanitizer, which is slow.
