@@ -240,6 +240,31 @@ static int open_parent(const char *path, char *last, int *folder)
 }
 
 /*
+ * The path of the file that a symbolic link refers to; NULL sets errno. realpath() follows every
+ * link, but the kernel refuses one that another user has created in a sticky folder. Another user
+ * may also have created or changed the link just now. So the path counts only if the kernel
+ * follows the link to the same file.
+ */
+static char *follow(const char *path)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);
+	struct stat status, named;
+	char *real;
+
+	if (fd < 0)
+		return NULL;
+	real = realpath(path, NULL);
+	if (real && (fstat(fd, &status) || lstat(real, &named) ||
+		     status.st_dev != named.st_dev || status.st_ino != named.st_ino)) {
+		free(real);
+		real = NULL;
+		errno = ESTALE;
+	}
+	close(fd);
+	return real;
+}
+
+/*
  * Opens the destination folder. If @path is not a folder, @last replaces the name from the
  * server, and @named is set.
  */
@@ -261,7 +286,7 @@ static int open_folder(const char *path, char *last, int *folder, bool *named)
 	if (lstat(path, &status) || !S_ISLNK(status.st_mode))
 		return open_parent(path, last, folder);
 	/* Replace the file that a symbolic link refers to, not the link. */
-	real = realpath(path, NULL);
+	real = follow(path);
 	if (!real)
 		return -errno;
 	err = open_parent(real, last, folder);

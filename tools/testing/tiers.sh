@@ -205,6 +205,51 @@ tier_library()
 		search.64
 }
 
+# files_hostile PROGRAM: a side of file transfers, or a neighbour in the same folders, that does what
+# it should not, 100,000 times.
+files_hostile()
+{
+	e2e_build
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 3600 --file "$e2e:/tests" -- \
+		"KRDMA_ACTIONS=100000 KRDMA_SEED=${KRDMA_SEED:-1} sh /tests/run.sh $1"
+}
+
+tier_files_client()
+{
+	files_hostile lib_bad_client.64
+}
+
+tier_files_server()
+{
+	files_hostile lib_bad_server.64
+}
+
+tier_files_neighbour()
+{
+	files_hostile lib_bad_neighbour.64
+}
+
+# Fewer of the same with the address sanitizer, which is slow.
+e2e_memory=$topdir/build/testing/e2e_memory
+tier_files_memory()
+{
+	local programs=(lib_bad_client.64 lib_bad_server.64 lib_bad_neighbour.64)
+
+	cached make -s -C "$topdir/tools/testing/e2e" O="$e2e_memory" MEMORY=1 \
+		KSELFTEST="$("$topdir/tools/vm/source")/tools/testing/selftests" \
+		"${programs[@]/#/$e2e_memory/}" "$e2e_memory/run.sh" >&2
+	# The first program for its libraries, which are those of all.
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 3600 --mem 2048 \
+		--program "$e2e_memory/${programs[0]}" --file "$e2e_memory:/tests" -- \
+		"KRDMA_ACTIONS=5000 KRDMA_SEED=${KRDMA_SEED:-1} sh /tests/run.sh ${programs[*]}"
+}
+
+# The emulator is killed while files are transferred.
+tier_power()
+{
+	"$topdir/tools/testing/power/run"
+}
+
 # tool_build: the tool's tests into $tool.
 tool=$topdir/build/testing/tool
 tool_build()
@@ -269,7 +314,8 @@ tier_smoke()
 	cached make -s -C "$topdir/tools/testing/peer" O="$peer" >&2
 	rm -rf "$smoke"
 	mkdir -p "$smoke"
-	cp "$e2e"/{lib_simple,lib_message,lib_file,lib_rpma,lib_file_hostile}.64 "$smoke/"
+	cp "$e2e"/{lib_simple,lib_message,lib_file,lib_rpma,lib_file_hostile}.64 \
+		"$e2e"/lib_bad_{client,server,neighbour}.64 "$smoke/"
 	# The folder has one run.sh, which runs programs and scripts.
 	cp "$blk"/* "$smoke/" 2>/dev/null || :
 	cp "$tool"/* "$smoke/" 2>/dev/null || :
@@ -281,7 +327,8 @@ tier_smoke()
 		--program mkfs.ext4 --program e2fsck --program blkdiscard --program fio \
 		--program "$peer/peer" --module "$blk/krdma.ko" --file "$smoke:/tests" \
 		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" -- \
-		sh /tests/run.sh lib_simple.64 lib_message.64 lib_file.64 lib_rpma.64 \
+		KRDMA_ACTIONS=400 sh /tests/run.sh lib_simple.64 lib_message.64 lib_file.64 \
+		lib_rpma.64 lib_bad_client.64 lib_bad_server.64 lib_bad_neighbour.64 \
 		ping.sh stat.sh examples.sh one.sh own.sh peers.sh
 }
 

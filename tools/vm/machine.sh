@@ -103,6 +103,12 @@ start_node()
 		-chardev "pipe,id=err,path=$work/err$n"
 		-device "virtserialport,chardev=err,name=krdma.err"
 	)
+	# What the machine was told is written is in the file: neither the emulator nor a cache that
+	# the machine would have to flush keeps it back.
+	if [ -n "$disk" ]; then
+		args+=(-drive "file=${disk//,/,,},if=none,id=disk,format=raw,cache=writethrough"
+			-device "virtio-blk-pci,drive=disk")
+	fi
 	if [ -n "$interactive" ]; then
 		args+=(-chardev "stdio,id=tty,signal=off" -device "virtconsole,chardev=tty")
 	fi

@@ -122,19 +122,13 @@ void raw_close(struct raw *raw)
 	krdma_mr_deregister(raw->window, KRDMA_DEREGISTER_LATER);
 }
 
-/* The message is sent from the last slot of the MR. */
-int raw_send(struct raw *raw, const struct message *message)
+/* Post a work request with the number RECEIVES, and wait for it; a reply may arrive earlier. */
+static int operate(struct raw *raw, const struct krdma_sqe *entry)
 {
-	struct krdma_sqe entry = krdma_entry_send(raw->conn, RECEIVES, raw->mr,
-						  RECEIVES * ROOM, message->length);
-	unsigned char *room = krdma_mr_data(raw->mr);
 	struct krdma_cqe cqe;
 	size_t taken;
-	int ret;
+	int ret = krdma_ring_post(raw->ring, entry, 1, NULL);
 
-	memcpy(room + RECEIVES * ROOM, message->bytes, message->length);
-	ret = krdma_ring_post(raw->ring, &entry, 1, NULL);
-	/* Wait for the send's completion before the slot is reused; a reply may arrive earlier. */
 	while (!ret) {
 		ret = krdma_ring_wait(raw->ring, &cqe, 1, 1, krdma_deadline(PATIENCE_MS),
 				      &taken);
@@ -144,6 +138,26 @@ int raw_send(struct raw *raw, const struct message *message)
 			raw->early[raw->early_count++] = cqe;
 	}
 	return ret;
+}
+
+/* The message is sent from the last slot of the MR. */
+int raw_send(struct raw *raw, const struct message *message)
+{
+	struct krdma_sqe entry = krdma_entry_send(raw->conn, RECEIVES, raw->mr,
+						  RECEIVES * ROOM, message->length);
+	unsigned char *room = krdma_mr_data(raw->mr);
+
+	memcpy(room + RECEIVES * ROOM, message->bytes, message->length);
+	return operate(raw, &entry);
+}
+
+int raw_transfer(struct raw *raw, uint8_t opcode, size_t offset, uint32_t length,
+		 const struct krdma_remote_mr *remote, uint64_t remote_offset)
+{
+	struct krdma_sqe entry = krdma_entry_remote(opcode, raw->conn, RECEIVES, raw->window,
+						    offset, length, remote, remote_offset);
+
+	return operate(raw, &entry);
 }
 
 /* Receive the next message that is not ALIVE.  Returns its type, or -errno. */

@@ -50,6 +50,9 @@ int raw_accept(struct raw *raw, struct krdma *session, struct krdma_listener *li
 	       const void *data, size_t length);
 void raw_close(struct raw *raw);
 int raw_send(struct raw *raw, const struct message *message);
+/* An RDMA operation between raw->window and memory of the peer; waits for its end. */
+int raw_transfer(struct raw *raw, uint8_t opcode, size_t offset, uint32_t length,
+		 const struct krdma_remote_mr *remote, uint64_t remote_offset);
 /* Receive the next message that is not ALIVE.  Returns its type, or -errno. */
 int raw_next(struct raw *raw, struct message *message);
 /* The same without credit. */

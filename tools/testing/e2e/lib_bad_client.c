@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libkrdma's file server and a client that does many things that no client does.
+ *
+ * Each action is a message, mostly the one that the protocol wants next, or a change of the memory
+ * that the client offers.  KRDMA_ACTIONS is their number, and KRDMA_SEED determines them.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <file_internal.h>
+
+#include "kselftest_harness.h"
+#include "lib_mutate.h"
+#include "lib_tree.h"
+#include "lib_usage.h"
+#include "lib_whole.h"
+#include "session.h"
+
+#define ACTIONS		2000
+/* Actions after which an honest client must be served. */
+#define HONEST_AFTER	500
+#define PATIENT_MS	1000
+#define SLOT		4096
+#define SLOTS		(WINDOW / SLOT)
+/* Bytes that a program may use more after many clients. */
+#define SPARE		32768
+#define SECRET		"never to be sent"
+
+FIXTURE(bad_client)
+{
+	struct files files;
+	struct rng rng;
+	struct raw raw;
+	struct message answer;
+	unsigned char data[WHOLE_ROOM];
+	unsigned char hello[16];
+	char outside[FILES_PATH];
+	unsigned int actions;
+	unsigned int visits;
+	unsigned int puts;
+	unsigned int gets;
+	bool rules;
+};
+
+FIXTURE_VARIANT(bad_client)
+{
+	bool rules;
+};
+
+FIXTURE_VARIANT_ADD(bad_client, of_a_folder)
+{
+};
+
+FIXTURE_VARIANT_ADD(bad_client, of_folders_with_rules)
+{
+	.rules = true,
+};
+
+static unsigned int number_of(const char *name, unsigned int usual)
+{
+	const char *value = getenv(name);
+
+	return value ? strtoul(value, NULL, 10) : usual;
+}
+
+static int make_folder(const char *folder, const char *name)
+{
+	char path[FILES_PATH];
+
+	return mkdir(files_path(path, folder, name), 0755) ? -errno : 0;
+}
+
+static int make_link(const char *target, const char *folder, const char *name)
+{
+	char path[FILES_PATH];
+
+	return symlink(target, files_path(path, folder, name)) ? -errno : 0;
+}
+
+/* Files that clients may replace, files that they may not, and ways out of the folder. */
+static int make_all(FIXTURE_DATA(bad_client) * self)
+{
+	static const char * const folders[] = { "sub", "read", "drop" };
+	static const char * const made[] = { "a", "setuid", "keep", "sub/b", "read/c", "drop/d" };
+	char from[FILES_PATH], to[FILES_PATH];
+	struct files *files = &self->files;
+	int ret = make_folder(files->top, "outside");
+
+	files_path(self->outside, files->top, "outside");
+	if (!ret)
+		ret = files_write(self->outside, "secret", 0, SECRET, strlen(SECRET));
+	if (!ret)
+		ret = whole_make(self->outside, "linked", 1);
+	for (unsigned int i = 0; i < 3 && !ret; i++)
+		ret = make_folder(files->there, folders[i]);
+	for (unsigned int i = 0; i < 6 && !ret; i++)
+		ret = whole_make(files->there, made[i], i);
+	if (!ret)
+		ret = make_link("../outside", files->there, "out");
+	if (!ret)
+		ret = make_link("../outside/secret", files->there, "secret");
+	if (!ret && (link(files_path(from, self->outside, "linked"),
+			  files_path(to, files->there, "hard")) ||
+		     chmod(files_path(to, files->there, "setuid"), 04755)))
+		ret = -errno;
+	return ret;
+}
+
+FIXTURE_SETUP(bad_client)
+{
+	static const struct krdma_file_rule rules[] = {
+		{ .path = "", .access = KRDMA_FILE_READ | KRDMA_FILE_WRITE },
+		{ .path = "read", .access = KRDMA_FILE_READ },
+		{ .path = "drop", .access = KRDMA_FILE_WRITE },
+	};
+	struct krdma_file_server_options options = {
+		.flags = KRDMA_FILE_SERVER_WRITABLE,
+		.patience_ms = PATIENT_MS,
+		.request_ms = PATIENT_MS,
+		.progress_ms = 2 * PATIENT_MS,
+		.max_clients = 8,
+		.max_per_peer = 8,
+		.rules = variant->rules ? rules : NULL,
+		.rule_count = variant->rules ? 3 : 0,
+	};
+
+	self->rules = variant->rules;
+	self->rng.state = number_of("KRDMA_SEED", 1);
+	TH_LOG("KRDMA_SEED=%u", number_of("KRDMA_SEED", 1));
+	ASSERT_EQ(0, files_open(&self->files));
+	ASSERT_EQ(0, make_all(self));
+	ASSERT_EQ(0, files_serve(&self->files, BOOT_ADDRESS, NULL, &options));
+	raw_hello(self->hello, 1, 0);
+}
+
+FIXTURE_TEARDOWN(bad_client)
+{
+	EXPECT_EQ(0, files_stop(&self->files));
+	files_close(&self->files);
+}
+
+static const char * const usual[] = { "a", "new0", "new1", "new2", "sub/b", "sub/new" };
+
+static const char * const names[] = {
+	"a", "a", "new0", "new1", "new2", "new3", "sub/b", "sub/new", "read/c", "read/new",
+	"drop/d", "drop/new", "hard", "setuid", "secret", "out", "out/secret", "out/new",
+	"sub/../a", "../outside/secret", "../outside/new", "..", ".", "", "/", "//a", "/etc/passwd",
+	"sub", "sub/", "a/", "a/b", "none/new", "sub//b", "./a", "\001", "a\nb", "-rf",
+	".krdma-00000000000000000000000000000000-0000000000000000.part",
+	"sub/.krdma-00000000000000000000000000000000-0000000000000000.part",
+};
+
+static const char *any_name(FIXTURE_DATA(bad_client) * self, char name[FILES_PATH])
+{
+	/* Most visits should come as far as the data. */
+	if (rng_once_in(&self->rng, 2))
+		return RNG_PICK(&self->rng, usual);
+	if (rng_once_in(&self->rng, 50)) {
+		unsigned int length = rng_below(&self->rng, FILES_PATH - 1);
+
+		memset(name, 'x', length);
+		name[length] = '\0';
+		return name;
+	}
+	if (rng_once_in(&self->rng, 20) && files_parts(self->files.there, name))
+		return name;
+	return RNG_PICK(&self->rng, names);
+}
+
+/* Sends the message, or another one.  Returns false when the client should leave. */
+static bool say(FIXTURE_DATA(bad_client) * self, const struct message *message)
+{
+	static const struct message alive = { .bytes = { ALIVE }, .length = FIXED };
+	struct message other = *message;
+
+	self->actions++;
+	if (rng_once_in(&self->rng, 128))
+		return false;
+	if (rng_once_in(&self->rng, 32)) {
+		mutate(&self->rng, &other);
+	} else if (rng_once_in(&self->rng, 64)) {
+		other = mutate_any(&self->rng, RNG_PICK(&self->rng, names));
+	} else if (rng_once_in(&self->rng, 16)) {
+		self->actions++;
+		if (raw_send(&self->raw, &alive))
+			return false;
+	}
+	return !raw_send(&self->raw, &other);
+}
+
+static uint64_t field(const struct message *message, unsigned int offset, unsigned int bytes)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, message->bytes + offset, bytes);
+	return value;
+}
+
+/* Receives the next message, and returns whether it is of that type. */
+static bool hear(FIXTURE_DATA(bad_client) * self, int type)
+{
+	return raw_next(&self->raw, &self->answer) == type;
+}
+
+static struct message window_message(FIXTURE_DATA(bad_client) * self, uint8_t type, uint32_t slots)
+{
+	struct message message = raw_make(type, NULL);
+
+	raw_set_window(&self->raw, &message, SLOT, slots);
+	return message;
+}
+
+/* Sends the data of a put in pieces of any length, and sometimes spoils them. */
+static bool put_data(FIXTURE_DATA(bad_client) * self, size_t offset, size_t length, uint32_t slots)
+{
+	unsigned char *window = krdma_mr_data(self->raw.window);
+	unsigned int sent = 0, credited = 0;
+	struct message message;
+
+	for (size_t piece; offset < length; offset += piece) {
+		piece = 1 + rng_below(&self->rng, SLOT);
+		piece = piece < length - offset ? piece : length - offset;
+		memcpy(window + sent % slots * SLOT, self->data + offset, piece);
+		message = raw_piece(DATA, offset, piece, sent % slots);
+		if (!say(self, &message))
+			return false;
+		if (rng_once_in(&self->rng, 64)) {
+			window[rng_below(&self->rng, slots * SLOT)] ^= 1;
+			self->actions++;
+		}
+		if (rng_once_in(&self->rng, 128)) {
+			krdma_mr_deregister(self->raw.window, KRDMA_DEREGISTER_LATER);
+			self->raw.window = NULL;
+			self->actions++;
+			return false;
+		}
+		for (sent++; sent - credited == slots; credited++) {
+			if (!hear(self, CREDIT))
+				return false;
+		}
+	}
+	while (credited++ < sent) {
+		if (!hear(self, CREDIT))
+			return false;
+	}
+	return true;
+}
+
+static void put(FIXTURE_DATA(bad_client) * self, const char *name)
+{
+	size_t length = whole_fill(self->data, rng_below(&self->rng, 1000)), offset;
+	struct message message = raw_make(PUT, name);
+	uint32_t slots = 1 + rng_below(&self->rng, SLOTS);
+
+	raw_set(&message, 4, rng_below(&self->rng, 8), 4);
+	raw_set(&message, 16, length, 8);
+	raw_set(&message, 24, rng_below(&self->rng, 3), 8);
+	raw_set(&message, 36, rng_below(&self->rng, 01000), 4);
+	if (!say(self, &message) || !hear(self, HAVE))
+		return;
+	message = raw_make(NEXT, NULL);
+	for (;;) {
+		offset = field(&self->answer, 8, 8);
+		if (!offset || (offset <= length &&
+				file_crc(0, self->data, offset) == field(&self->answer, 40, 4)))
+			break;
+		if (!say(self, &message) || !hear(self, HAVE))
+			return;
+	}
+	if (rng_once_in(&self->rng, 4))
+		offset = 0;
+	if (slots > field(&self->answer, 52, 4))
+		slots = field(&self->answer, 52, 4);
+	message = window_message(self, OFFER, slots);
+	raw_set(&message, 8, offset, 8);
+	if (!slots || !say(self, &message) || !put_data(self, offset, length, slots))
+		return;
+	message = raw_make(END, NULL);
+	raw_set(&message, 16, length, 8);
+	raw_set(&message, 40, file_crc(0, self->data, length), 4);
+	if (say(self, &message) && hear(self, DONE))
+		self->puts++;
+}
+
+static void get(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * self,
+		const char *name)
+{
+	struct message message = raw_make(GET, name), credit = raw_make(CREDIT, NULL);
+	uint32_t slots = 1 + rng_below(&self->rng, SLOTS);
+	int type;
+
+	if (!say(self, &message) || !hear(self, FILE_IS))
+		return;
+	if (slots > field(&self->answer, 52, 4))
+		slots = field(&self->answer, 52, 4);
+	message = window_message(self, FETCH, slots);
+	if (rng_once_in(&self->rng, 4)) {
+		raw_set(&message, 8, rng_below(&self->rng, WHOLE_MAX), 8);
+		raw_set(&message, 40, rng_next(&self->rng), 4);
+	}
+	if (!slots || !say(self, &message) || !hear(self, BEGIN))
+		return;
+	do {
+		type = raw_next(&self->raw, &self->answer);
+	} while ((type == DATA || type == HOLE) && say(self, &credit));
+	EXPECT_EQ(NULL, memmem(krdma_mr_data(self->raw.window), WINDOW, SECRET,
+			       strlen(SECRET))) {
+		TH_LOG("'%s' leads to a file outside the folder", name);
+	}
+	if (type == END) {
+		message = raw_make(DONE, NULL);
+		say(self, &message);
+		self->gets++;
+	}
+}
+
+/* Messages in any order. */
+static void babble(FIXTURE_DATA(bad_client) * self)
+{
+	unsigned int count = 1 + rng_below(&self->rng, 8);
+	struct message message;
+
+	while (count--) {
+		message = mutate_any(&self->rng, RNG_PICK(&self->rng, names));
+		if (!say(self, &message))
+			return;
+	}
+	raw_next(&self->raw, &self->answer);
+}
+
+static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * self)
+{
+	unsigned char hello[16];
+	char name[FILES_PATH];
+
+	self->visits++;
+	self->actions++;
+	memcpy(hello, self->hello, sizeof(hello));
+	if (rng_once_in(&self->rng, 32))
+		hello[rng_below(&self->rng, sizeof(hello))] ^= 1 << rng_below(&self->rng, 8);
+	if (!raw_connect(&self->raw, &self->files, hello, sizeof(hello))) {
+		switch (rng_below(&self->rng, 12)) {
+		case 0:
+			babble(self);
+			break;
+		case 1:
+		case 2:
+		case 3:
+			get(_metadata, self, any_name(self, name));
+			break;
+		default:
+			put(self, any_name(self, name));
+			break;
+		}
+	}
+	raw_close(&self->raw);
+}
+
+/* Each failed put may leave a part file. */
+static void remove_parts(FIXTURE_DATA(bad_client) * self)
+{
+	static const char * const folders[] = { ".", "sub", "read", "drop" };
+	char name[FILES_PATH], folder[FILES_PATH];
+	char path[2 * FILES_PATH];
+
+	for (unsigned int i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		files_path(folder, self->files.there, folders[i]);
+		while (files_parts(folder, name)) {
+			snprintf(path, sizeof(path), "%s/%s", folder, name);
+			if (unlink(path))
+				break;
+		}
+	}
+}
+
+static void act(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * self,
+		unsigned int actions)
+{
+	struct krdma_file_result result;
+	unsigned int honest = 0;
+
+	for (self->actions = 0; self->actions < actions && _metadata->exit_code == KSFT_PASS;) {
+		visit(_metadata, self);
+		if (self->actions < honest)
+			continue;
+		honest = self->actions + HONEST_AFTER;
+		EXPECT_EQ(0, files_get(&self->files, "keep", "kept", NULL, &result)) {
+			TH_LOG("after %u actions: an honest client is not served", self->actions);
+		}
+		EXPECT_TRUE(whole_file(self->files.here, "kept"));
+		remove_parts(self);
+	}
+}
+
+/* Each file has all the data of one version, and none of the bits that no client can give it. */
+static void check_files(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * self)
+{
+	static struct tree tree;
+	const char *path, *last;
+
+	ASSERT_EQ(0, tree_read(&tree, self->files.there));
+	for (size_t i = 0; i < tree.count; i++) {
+		path = tree.entries[i].path;
+		last = strrchr(path, '/');
+		if (!S_ISREG(tree.entries[i].mode) || (last && file_part_is_name(last + 1)))
+			continue;
+		EXPECT_TRUE(whole_file(self->files.there, path)) {
+			TH_LOG("'%s' is not whole", path);
+		}
+		if (strcmp(path, "/setuid"))
+			EXPECT_EQ(0, tree.entries[i].mode & 07000);
+	}
+}
+
+TEST_F_TIMEOUT(bad_client, harms_neither_the_server_nor_its_files, 3600)
+{
+	static struct tree outside, keep, read_only, drop, now;
+	struct usage before, after;
+	char path[FILES_PATH];
+	const char *which;
+	unsigned int actions = number_of("KRDMA_ACTIONS", ACTIONS) / 2;
+
+	ASSERT_EQ(0, tree_read(&outside, self->outside));
+	ASSERT_EQ(0, tree_read(&keep, files_path(path, self->files.there, "keep")));
+	ASSERT_EQ(0, tree_read(&read_only, files_path(path, self->files.there, "read")));
+	ASSERT_EQ(0, tree_read(&drop, files_path(path, self->files.there, "drop/d")));
+	/* The first clients make the library allocate what it keeps. */
+	act(_metadata, self, actions / 20);
+	before = usage_now();
+	act(_metadata, self, actions - actions / 20);
+	after = usage_now();
+	TH_LOG("%u actions in %u visits: %u files put and %u got; %zu and then %zu bytes",
+	       actions, self->visits, self->puts, self->gets, before.bytes, after.bytes);
+	EXPECT_LT(0, self->puts);
+	EXPECT_LT(0, self->gets);
+	EXPECT_GE(before.bytes + SPARE, after.bytes);
+	EXPECT_GE(before.descriptors + 8, after.descriptors);
+	EXPECT_FALSE(usage_leaks());
+
+	ASSERT_EQ(0, tree_read(&now, self->outside));
+	EXPECT_TRUE(tree_same(&outside, &now, &which)) {
+		TH_LOG("outside the folder, '%s' has changed", which);
+	}
+	ASSERT_EQ(0, tree_read(&now, files_path(path, self->files.there, "keep")));
+	EXPECT_TRUE(tree_same(&keep, &now, &which)) {
+		TH_LOG("a file of another name has changed");
+	}
+	remove_parts(self);
+	if (self->rules) {
+		ASSERT_EQ(0, tree_read(&now, files_path(path, self->files.there, "read")));
+		EXPECT_TRUE(tree_same(&read_only, &now, &which)) {
+			TH_LOG("in a folder that may only be read, '%s' has changed", which);
+		}
+		ASSERT_EQ(0, tree_read(&now, files_path(path, self->files.there, "drop/d")));
+		EXPECT_TRUE(tree_same(&drop, &now, &which)) {
+			TH_LOG("a file was replaced where none may be");
+		}
+	}
+	check_files(_metadata, self);
+}
+
+TEST_HARNESS_MAIN

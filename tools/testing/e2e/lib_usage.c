@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What this process uses.
+ */
+#include <dirent.h>
+#include <malloc.h>
+
+#include "lib_usage.h"
+
+struct usage usage_now(void)
+{
+	struct mallinfo2 info = mallinfo2();
+	struct usage usage = { .bytes = info.uordblks + info.hblkhd };
+	DIR *entries = opendir("/proc/self/fd");
+
+	while (entries && readdir(entries))
+		usage.descriptors++;
+	if (entries)
+		closedir(entries);
+	return usage;
+}
+
+bool usage_leaks(void)
+{
+	return __lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check();
+}
