@@ -322,7 +322,7 @@ struct sockaddr_in fake_address(u16 port);
 void fake_device_let_go(struct fake_device *fake);
 
 /*
- * Scripts (fake_device.c)
+ * Scripts (fake_script.c)
  */
 
 void fake_device_fail(struct fake_device *fake, enum fake_verb verb, unsigned int nth, int error);
@@ -330,7 +330,7 @@ unsigned int fake_device_calls(struct fake_device *fake, enum fake_verb verb);
 void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause);
 void fake_device_pause_map(struct fake_device *fake, struct fake_pause *pause);
 
-/* Asynchronous events, with interrupts off. */
+/* Asynchronous events, with interrupts off (fake_event.c). */
 void fake_device_event(struct fake_device *fake, enum ib_event_type type, u32 port);
 void fake_qp_event(struct ib_qp *qp, enum ib_event_type type);
 

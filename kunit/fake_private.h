@@ -376,10 +376,10 @@ static inline bool fake_queue_idle(const struct fake_queue *cq)
 	return cq->posted == cq->done;
 }
 
-/* fake_device.c: returns 0, or the error that the script orders; in any context. */
+/* fake_script.c: returns 0, or the error that the script orders; in any context. */
 int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb);
 
-/* fake_device.c: stops where the test orders it; may sleep. */
+/* fake_script.c: stops where the test orders it; may sleep. */
 void fake_device_stop_at(struct fake_device *fake, struct fake_pause **where);
 
 /* fake_cq.c */
