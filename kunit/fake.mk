@@ -6,6 +6,8 @@
 krdma-fake-y := kunit/fake_device.o
 krdma-fake-y += kunit/fake_script.o
 krdma-fake-y += kunit/fake_event.o
+krdma-fake-y += kunit/fake_lock.o
+krdma-fake-y += kunit/fake_qp.o
 krdma-fake-y += kunit/fake_verbs.o
 krdma-fake-y += kunit/fake_wire.o
 krdma-fake-y += kunit/fake_gsi.o

@@ -366,6 +366,17 @@ static inline struct fake_mr *to_fake_mr(struct ib_mr *mr)
 	return container_of(mr, struct fake_mr, ib);
 }
 
+static inline void fake_qp_get(struct fake_qp *qp)
+{
+	refcount_inc(&qp->refs);
+}
+
+static inline void fake_qp_put(struct fake_qp *qp)
+{
+	if (refcount_dec_and_test(&qp->refs))
+		complete(&qp->unused);
+}
+
 static inline bool fake_queue_full(const struct fake_queue *cq)
 {
 	return cq->posted - cq->released + cq->lost >= cq->depth;
@@ -382,13 +393,20 @@ int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb);
 /* fake_script.c: stops where the test orders it; may sleep. */
 void fake_device_stop_at(struct fake_device *fake, struct fake_pause **where);
 
-/* fake_cq.c */
+/* fake_lock.c; fake_end() notifies the consumers that were announced */
 unsigned long fake_begin(void);
 void fake_end(unsigned long flags);
 void fake_assert_locked(void);
-void fake_deliver(struct fake_wc *entry);
+void fake_announce_completion(struct fake_cq *cq);
 void fake_announce_last_wqe(struct fake_qp *qp, unsigned int times);
 void fake_announce_traffic(struct fake_qp *qp);
+
+/* fake_qp.c; with the lock held */
+struct fake_qp *fake_qp_find(struct fake_device *fake, u32 number);
+void fake_qp_part(struct fake_qp *qp);
+
+/* fake_cq.c; with the lock held */
+void fake_deliver(struct fake_wc *entry);
 void fake_forget_completions(struct fake_qp *qp);
 extern const struct ib_device_ops fake_cq_ops;
 
@@ -416,9 +434,6 @@ void fake_gsi_send(struct fake_qp *qp, const struct fake_send *send);
 extern const struct ib_device_ops fake_gsi_ops;
 
 /* fake_verbs.c */
-void fake_qp_get(struct fake_qp *qp);
-void fake_qp_put(struct fake_qp *qp);
-struct fake_qp *fake_qp_find(struct fake_device *fake, u32 number);
 extern const struct ib_device_ops fake_verbs_ops;
 extern const struct ib_device_ops fake_srq_ops;
 
