@@ -581,3 +581,23 @@ void fake_qp_run(struct fake_qp *qp)
 	if (qp->state == IB_QPS_ERR)
 		fake_flush(qp);
 }
+
+/* Some may have waited long enough, or for a peer that is gone; the others continue to wait. */
+void fake_wait_work(struct work_struct *work)
+{
+	struct fake_device *fake = container_of(to_delayed_work(work), struct fake_device,
+						wait_work);
+	unsigned long flags = fake_begin();
+	struct fake_qp *qp;
+	bool again = false;
+
+	list_for_each_entry(qp, &fake->qps, entry) {
+		if (!qp->waiting)
+			continue;
+		fake_qp_run(qp);
+		again |= qp->waiting;
+	}
+	if (again)
+		queue_delayed_work(fake->cq_work, &fake->wait_work, FAKE_WAIT_INTERVAL);
+	fake_end(flags);
+}

@@ -25,6 +25,9 @@
 #define FAKE_GSI_NUMBER		1
 #define FAKE_MAX_INLINE		256
 
+/* Interval at which waiting QPs are checked, in jiffies. */
+#define FAKE_WAIT_INTERVAL	2
+
 /* The maximum length of private data in an event of iw_cm. */
 #define FAKE_PRIVATE_DATA	U8_MAX
 
@@ -410,10 +413,9 @@ void fake_deliver(struct fake_wc *entry);
 void fake_forget_completions(struct fake_qp *qp);
 extern const struct ib_device_ops fake_cq_ops;
 
-/* fake_wire.c; all but the first three with the lock held */
+/* fake_wire.c; all but the first two with the lock held */
 void fake_wire_add(struct fake_device *fake);
 void fake_wire_remove(struct fake_device *fake);
-void fake_wait_work(struct work_struct *work);
 
 void fake_route_set(struct fake_route *route, const struct rdma_ah_attr *ah);
 /* Finds the device that packets reach; NULL for none. */
@@ -424,10 +426,6 @@ struct fake_qp *fake_wire_peer(struct fake_qp *qp);
 
 /* Returns true if the next work request cannot be carried out yet. */
 bool fake_wire_waits(struct fake_qp *qp);
-
-/* Receives were posted: continues work requests that wait for them. */
-void fake_wire_received(struct fake_qp *qp);
-void fake_wire_srq_received(struct fake_srq *srq);
 
 /* fake_gsi.c; with the lock held */
 void fake_gsi_send(struct fake_qp *qp, const struct fake_send *send);
@@ -473,6 +471,7 @@ void fake_flush_now(struct fake_qp *qp);
 
 /* fake_data.c; without the lock */
 void fake_flush_work(struct work_struct *work);
+void fake_wait_work(struct work_struct *work);
 
 /* Takes the next receive of a QP, without a connection; with the lock held. */
 void fake_qp_take_datagram(struct fake_qp *qp, struct fake_spans *datagram, struct ib_wc *wc);
