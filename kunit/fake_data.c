@@ -274,13 +274,6 @@ static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *mess
 	return heard;
 }
 
-/* A datagram is lost if there is no receive for it, or if it does not fit. */
-void fake_qp_take_datagram(struct fake_qp *qp, struct fake_spans *datagram, struct ib_wc *wc)
-{
-	fake_assert_locked();
-	fake_arrive(qp, datagram, wc, false);
-}
-
 /*
  * An imagined peer
  */
@@ -517,11 +510,22 @@ static enum ib_wc_opcode fake_wc_opcode(enum ib_wr_opcode opcode)
 	}
 }
 
+/* A datagram arrives at once.  It is lost without a destination, or a receive that it fits. */
+static void fake_do_datagram(struct fake_qp *qp, const struct fake_send *send)
+{
+	struct fake_datagram datagram;
+	struct fake_qp *peer;
+
+	peer = fake_gsi_address(qp, send, &datagram);
+	if (peer)
+		fake_arrive(peer, &datagram.spans, &datagram.wc, false);
+}
+
 static enum ib_wc_status fake_carry_out(struct fake_qp *qp, const struct fake_send *send,
 					struct ib_wc *wc)
 {
 	if (qp->ib.qp_type == IB_QPT_GSI) {
-		fake_gsi_send(qp, send);
+		fake_do_datagram(qp, send);
 		return IB_WC_SUCCESS;
 	}
 	if (send->wr.opcode == IB_WR_REG_MR)

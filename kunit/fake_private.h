@@ -279,6 +279,18 @@ struct fake_spans {
 };
 
 /**
+ * struct fake_datagram - a management datagram on its way
+ * @spans: its memory: @header, and that of the sender
+ * @header: the header in front of it
+ * @wc: the completion of its receive
+ */
+struct fake_datagram {
+	struct fake_spans spans;
+	union rdma_network_hdr header;
+	struct ib_wc wc;
+};
+
+/**
  * struct fake_listener - a listener
  * @refs: its own until it is closed, and those of endpoints and of work
  * @entry: in fake_listeners
@@ -427,8 +439,12 @@ struct fake_qp *fake_wire_peer(struct fake_qp *qp);
 /* Returns true if the next work request cannot be carried out yet. */
 bool fake_wire_waits(struct fake_qp *qp);
 
-/* fake_gsi.c; with the lock held */
-void fake_gsi_send(struct fake_qp *qp, const struct fake_send *send);
+/*
+ * fake_gsi.c: builds a datagram and finds the QP that gets it; NULL if none does.  With the lock
+ * held.
+ */
+struct fake_qp *fake_gsi_address(struct fake_qp *qp, const struct fake_send *send,
+				 struct fake_datagram *datagram);
 extern const struct ib_device_ops fake_gsi_ops;
 
 /* fake_verbs.c */
@@ -472,9 +488,6 @@ void fake_flush_now(struct fake_qp *qp);
 /* fake_data.c; without the lock */
 void fake_flush_work(struct work_struct *work);
 void fake_wait_work(struct work_struct *work);
-
-/* Takes the next receive of a QP, without a connection; with the lock held. */
-void fake_qp_take_datagram(struct fake_qp *qp, struct fake_spans *datagram, struct ib_wc *wc);
 
 /*
  * fake_cm.c; all but fake_flush_iw_cm() with the lock held
