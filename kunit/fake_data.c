@@ -165,7 +165,7 @@ void fake_qp_to_error(struct fake_qp *qp)
 		fake_announce_last_wqe(qp, qp->last_wqe_owed);
 		qp->last_wqe_owed = 0;
 	}
-	fake_cm_qp_left(qp);
+	fake_qp_left(qp);
 }
 
 /* The status that the driver reports instead of the standard's. */

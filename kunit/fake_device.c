@@ -245,6 +245,7 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 	INIT_LIST_HEAD(&fake->entry);
 	INIT_DELAYED_WORK(&fake->flush_work, fake_flush_work);
 	INIT_DELAYED_WORK(&fake->wait_work, fake_wait_work);
+	fake->qp_left = fake_cm_qp_left;
 	fake_device_become(fake, fake_personality_default());
 	fake->cm_work = alloc_ordered_workqueue("fake_cm", WQ_MEM_RECLAIM);
 	fake->cq_work = alloc_workqueue("fake_cq", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 0);

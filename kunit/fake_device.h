@@ -170,6 +170,8 @@ struct fake_user_mr {
 	int access;
 };
 
+struct fake_qp;
+
 /**
  * struct fake_device - the device
  * @ib: the object of ib_core
@@ -218,6 +220,7 @@ struct fake_user_mr {
  * @endpoints: sides of connections, in the order of creation
  * @flush_work: flushes QPs in error, with a personality that does so late
  * @wait_work: ends the work requests that have waited too long for their peer
+ * @qp_left: ends the connection of a QP that has left RTS; set by fake_device_alloc()
  * @cm_work: source of the events of connections, in order
  * @cq_work: calls the handlers of CQs
  *
@@ -268,6 +271,7 @@ struct fake_device {
 	struct list_head endpoints;
 	struct delayed_work flush_work;
 	struct delayed_work wait_work;
+	void (*qp_left)(struct fake_qp *qp);
 	struct workqueue_struct *cm_work;
 	struct workqueue_struct *cq_work;
 };

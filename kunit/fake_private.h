@@ -392,6 +392,12 @@ static inline void fake_qp_put(struct fake_qp *qp)
 		complete(&qp->unused);
 }
 
+/* A QP has left RTS, or is about to be destroyed; with the lock held. */
+static inline void fake_qp_left(struct fake_qp *qp)
+{
+	to_fake(qp->ib.device)->qp_left(qp);
+}
+
 static inline bool fake_queue_full(const struct fake_queue *cq)
 {
 	return cq->posted - cq->released + cq->lost >= cq->depth;

@@ -215,12 +215,12 @@ static int fake_change_state(struct fake_qp *qp, enum ib_qp_state state)
 		fake_qp_to_error(qp);
 		return 0;
 	case IB_QPS_RESET:
-		fake_cm_qp_left(qp);
+		fake_qp_left(qp);
 		fake_qp_reset(qp);
 		return 0;
 	case IB_QPS_SQD:
 		qp->state = state;
-		fake_cm_qp_left(qp);
+		fake_qp_left(qp);
 		return 0;
 	default:
 		qp->state = state;
@@ -306,7 +306,7 @@ static int fake_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 	 * completions.
 	 */
 	qp->state = IB_QPS_RESET;
-	fake_cm_qp_left(qp);
+	fake_qp_left(qp);
 	fake_end(flags);
 
 	fake_qp_put(qp);
