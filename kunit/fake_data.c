@@ -56,16 +56,6 @@ static void fake_complete(struct fake_qp *qp, enum fake_direction direction, str
 		fake_complete_entry(qp, &entry);
 }
 
-static const struct fake_fault *fake_meet_fault(struct fake_qp *qp, enum fake_direction direction)
-{
-	struct fake_device *fake = to_fake(qp->ib.device);
-	const struct fake_fault *fault = &fake->faults[direction];
-
-	if (!fault->nth || (fault->qp && fault->qp != &qp->ib))
-		return NULL;
-	return ++fake->fault_seen[direction] == fault->nth ? fault : NULL;
-}
-
 static void fake_flush_sends(struct fake_qp *qp)
 {
 	struct fake_queue *cq = &qp->cqs[FAKE_SEND];

@@ -316,12 +316,19 @@ void fake_device_unregister(struct fake_device *fake);
 int fake_device_stop(struct fake_device *fake);
 int fake_device_free(struct fake_device *fake);
 
-/* The address by which it is found (fake_address.c). */
-struct sockaddr_in fake_address(u16 port);
+/* The address by which it is found. */
+static inline struct sockaddr_in fake_address(u16 port)
+{
+	return (struct sockaddr_in) {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(FAKE_ADDRESS),
+		.sin_port = htons(port),
+	};
+}
 
 /*
  * Everything that a test has stopped continues, and connections proceed by themselves
- * (fake_faults.c).
+ * (fake_control.c).
  */
 void fake_device_let_go(struct fake_device *fake);
 
@@ -339,7 +346,7 @@ void fake_device_event(struct fake_device *fake, enum ib_event_type type, u32 po
 void fake_qp_event(struct ib_qp *qp, enum ib_event_type type);
 
 /*
- * Work requests (fake_faults.c, fake_data.c, fake_post.c)
+ * Work requests (fake_faults.c, fake_control.c, fake_qp.c, fake_data.c)
  */
 
 /* Sets the next fault of a direction, instead of the one before.  NULL: none. */

@@ -422,6 +422,9 @@ void fake_announce_completion(struct fake_cq *cq);
 void fake_announce_last_wqe(struct fake_qp *qp, unsigned int times);
 void fake_announce_traffic(struct fake_qp *qp);
 
+/* fake_faults.c: counts a completion; returns its fault, or NULL.  With the lock held. */
+const struct fake_fault *fake_meet_fault(struct fake_qp *qp, enum fake_direction direction);
+
 /* fake_qp.c; with the lock held */
 struct fake_qp *fake_qp_find(struct fake_device *fake, u32 number);
 void fake_qp_part(struct fake_qp *qp);
