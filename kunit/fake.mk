@@ -4,6 +4,11 @@
 # device of a whole machine.
 
 krdma-fake-y := kunit/fake_device.o
+krdma-fake-y += kunit/fake_script.o
+krdma-fake-y += kunit/fake_event.o
+krdma-fake-y += kunit/fake_lock.o
+krdma-fake-y += kunit/fake_qp.o
+krdma-fake-y += kunit/fake_faults.o
 krdma-fake-y += kunit/fake_verbs.o
 krdma-fake-y += kunit/fake_wire.o
 krdma-fake-y += kunit/fake_gsi.o

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The address of the fake devices: the loopback interface gets one that is not a loopback address,
- * as rdma_cm takes those for "any device".
+ * Registers fake devices at their address: the loopback interface gets one that is not a loopback
+ * address, as rdma_cm takes those for "any device".
  */
 #include <linux/if_addr.h>
 #include <linux/in.h>
@@ -102,21 +102,6 @@ static void fake_address_put(void)
 	if (!--fake_address_users)
 		WARN_ON_ONCE(fake_address_change(RTM_DELADDR));
 	mutex_unlock(&fake_address_lock);
-}
-
-/**
- * fake_address() - Get the address of the fake devices
- * @port: the port
- *
- * Return: its address with that port.
- */
-struct sockaddr_in fake_address(u16 port)
-{
-	return (struct sockaddr_in) {
-		.sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(FAKE_ADDRESS),
-		.sin_port = htons(port),
-	};
 }
 
 /**

@@ -63,6 +63,15 @@ void fake_cm_put(struct fake_endpoint *endpoint)
 	kref_put(&endpoint->refs, fake_endpoint_release);
 }
 
+enum fake_cm_state fake_cm_state(struct fake_endpoint *endpoint)
+{
+	unsigned long flags = fake_begin();
+	enum fake_cm_state state = endpoint->state;
+
+	fake_end(flags);
+	return state;
+}
+
 /* Sets which allocation of the calling thread fails, on kernels that can do that. */
 static unsigned int fake_exchange_fail_nth(unsigned int nth)
 {

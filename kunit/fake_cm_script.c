@@ -57,15 +57,6 @@ struct fake_endpoint *fake_cm_of_qp(struct ib_qp *qp)
 	return endpoint;
 }
 
-enum fake_cm_state fake_cm_state(struct fake_endpoint *endpoint)
-{
-	unsigned long flags = fake_begin();
-	enum fake_cm_state state = endpoint->state;
-
-	fake_end(flags);
-	return state;
-}
-
 bool fake_cm_reaches(struct fake_endpoint *endpoint, enum fake_cm_state state,
 		     unsigned int timeout_ms)
 {

@@ -56,16 +56,6 @@ static void fake_complete(struct fake_qp *qp, enum fake_direction direction, str
 		fake_complete_entry(qp, &entry);
 }
 
-static const struct fake_fault *fake_meet_fault(struct fake_qp *qp, enum fake_direction direction)
-{
-	struct fake_device *fake = to_fake(qp->ib.device);
-	const struct fake_fault *fault = &fake->faults[direction];
-
-	if (!fault->nth || (fault->qp && fault->qp != &qp->ib))
-		return NULL;
-	return ++fake->fault_seen[direction] == fault->nth ? fault : NULL;
-}
-
 static void fake_flush_sends(struct fake_qp *qp)
 {
 	struct fake_queue *cq = &qp->cqs[FAKE_SEND];
@@ -165,7 +155,7 @@ void fake_qp_to_error(struct fake_qp *qp)
 		fake_announce_last_wqe(qp, qp->last_wqe_owed);
 		qp->last_wqe_owed = 0;
 	}
-	fake_cm_qp_left(qp);
+	fake_qp_left(qp);
 }
 
 /* The status that the driver reports instead of the standard's. */
@@ -272,13 +262,6 @@ static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *mess
 		fake_qp_to_error(qp);
 
 	return heard;
-}
-
-/* A datagram is lost if there is no receive for it, or if it does not fit. */
-void fake_qp_take_datagram(struct fake_qp *qp, struct fake_spans *datagram, struct ib_wc *wc)
-{
-	fake_assert_locked();
-	fake_arrive(qp, datagram, wc, false);
 }
 
 /*
@@ -517,11 +500,22 @@ static enum ib_wc_opcode fake_wc_opcode(enum ib_wr_opcode opcode)
 	}
 }
 
+/* A datagram arrives at once.  It is lost without a destination, or a receive that it fits. */
+static void fake_do_datagram(struct fake_qp *qp, const struct fake_send *send)
+{
+	struct fake_datagram datagram;
+	struct fake_qp *peer;
+
+	peer = fake_gsi_address(qp, send, &datagram);
+	if (peer)
+		fake_arrive(peer, &datagram.spans, &datagram.wc, false);
+}
+
 static enum ib_wc_status fake_carry_out(struct fake_qp *qp, const struct fake_send *send,
 					struct ib_wc *wc)
 {
 	if (qp->ib.qp_type == IB_QPT_GSI) {
-		fake_gsi_send(qp, send);
+		fake_do_datagram(qp, send);
 		return IB_WC_SUCCESS;
 	}
 	if (send->wr.opcode == IB_WR_REG_MR)
@@ -580,4 +574,24 @@ void fake_qp_run(struct fake_qp *qp)
 		fake_do_next(qp);
 	if (qp->state == IB_QPS_ERR)
 		fake_flush(qp);
+}
+
+/* Some may have waited long enough, or for a peer that is gone; the others continue to wait. */
+void fake_wait_work(struct work_struct *work)
+{
+	struct fake_device *fake = container_of(to_delayed_work(work), struct fake_device,
+						wait_work);
+	unsigned long flags = fake_begin();
+	struct fake_qp *qp;
+	bool again = false;
+
+	list_for_each_entry(qp, &fake->qps, entry) {
+		if (!qp->waiting)
+			continue;
+		fake_qp_run(qp);
+		again |= qp->waiting;
+	}
+	if (again)
+		queue_delayed_work(fake->cq_work, &fake->wait_work, FAKE_WAIT_INTERVAL);
+	fake_end(flags);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An RDMA device that exists in memory only: its life cycle, its scripts, and its attributes. */
+/* An RDMA device that exists in memory only: its life cycle, and its attributes. */
 #include <linux/etherdevice.h>
 #include <linux/if_link.h>
 #include <linux/minmax.h>
@@ -16,149 +16,6 @@
 
 /* More addresses than the interface below it has. */
 #define FAKE_ROCE_GIDS	16
-
-/*
- * Scripts
- */
-
-/**
- * fake_device_fail() - Make a call fail
- * @fake: the device
- * @verb: the verb
- * @nth: the nth call from now on, from 1; 0 for none
- * @error: negative
- */
-void fake_device_fail(struct fake_device *fake, enum fake_verb verb, unsigned int nth, int error)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&fake->lock, flags);
-	fake->scripts[verb] = (struct fake_script) { .fail_at = nth, .error = error };
-	spin_unlock_irqrestore(&fake->lock, flags);
-}
-
-/**
- * fake_device_calls() - Get the number of calls of a verb
- * @fake: the device
- * @verb: the verb
- *
- * Return: calls since fake_device_fail() for @verb, or since the beginning.
- */
-unsigned int fake_device_calls(struct fake_device *fake, enum fake_verb verb)
-{
-	unsigned int calls;
-	unsigned long flags;
-
-	spin_lock_irqsave(&fake->lock, flags);
-	calls = fake->scripts[verb].calls;
-	spin_unlock_irqrestore(&fake->lock, flags);
-
-	return calls;
-}
-
-/* Posting also happens with interrupts off, so every verb takes the lock this way. */
-int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb)
-{
-	struct fake_script *script = &fake->scripts[verb];
-	unsigned long flags;
-	int ret = 0;
-
-	spin_lock_irqsave(&fake->lock, flags);
-	if (++script->calls == script->fail_at)
-		ret = script->error;
-	spin_unlock_irqrestore(&fake->lock, flags);
-
-	return ret;
-}
-
-static void fake_device_pause(struct fake_device *fake, struct fake_pause **where,
-			      struct fake_pause *pause)
-{
-	unsigned long flags;
-
-	if (pause) {
-		init_completion(&pause->entered);
-		init_completion(&pause->go_on);
-	}
-	spin_lock_irqsave(&fake->lock, flags);
-	*where = pause;
-	spin_unlock_irqrestore(&fake->lock, flags);
-}
-
-/**
- * fake_device_pause_port() - Make query_port stop
- * @fake: the device
- * @pause: where it stops; NULL for nowhere.  Must stay until every call that it stopped has
- *	continued.
- */
-void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause)
-{
-	fake_device_pause(fake, &fake->port_pause, pause);
-}
-
-/**
- * fake_device_pause_map() - Make map_mr_sg stop
- * @fake: the device
- * @pause: see fake_device_pause_port()
- */
-void fake_device_pause_map(struct fake_device *fake, struct fake_pause *pause)
-{
-	fake_device_pause(fake, &fake->map_pause, pause);
-}
-
-/* Stops a call if the test has ordered it. */
-void fake_device_stop_at(struct fake_device *fake, struct fake_pause **where)
-{
-	struct fake_pause *pause;
-	unsigned long flags;
-
-	spin_lock_irqsave(&fake->lock, flags);
-	pause = *where;
-	spin_unlock_irqrestore(&fake->lock, flags);
-	if (pause) {
-		complete(&pause->entered);
-		wait_for_completion(&pause->go_on);
-	}
-}
-
-/**
- * fake_device_event() - Raise an event of the device
- * @fake: the device
- * @type: type of the event
- * @port: port of the event, if it is one of a port
- */
-void fake_device_event(struct fake_device *fake, enum ib_event_type type, u32 port)
-{
-	struct ib_event event = {
-		.device = &fake->ib,
-		.element.port_num = port,
-		.event = type,
-	};
-	unsigned long flags;
-
-	local_irq_save(flags);
-	ib_dispatch_event(&event);
-	local_irq_restore(flags);
-}
-
-/**
- * fake_qp_event() - Raise an event of a QP
- * @qp: the QP
- * @type: type of the event
- */
-void fake_qp_event(struct ib_qp *qp, enum ib_event_type type)
-{
-	struct ib_event event = {
-		.device = qp->device,
-		.element.qp = qp,
-		.event = type,
-	};
-	unsigned long flags;
-
-	local_irq_save(flags);
-	qp->event_handler(&event, qp->qp_context);
-	local_irq_restore(flags);
-}
 
 /*
  * Attributes
@@ -388,6 +245,7 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 	INIT_LIST_HEAD(&fake->entry);
 	INIT_DELAYED_WORK(&fake->flush_work, fake_flush_work);
 	INIT_DELAYED_WORK(&fake->wait_work, fake_wait_work);
+	fake->qp_left = fake_cm_qp_left;
 	fake_device_become(fake, fake_personality_default());
 	fake->cm_work = alloc_ordered_workqueue("fake_cm", WQ_MEM_RECLAIM);
 	fake->cq_work = alloc_workqueue("fake_cq", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 0);

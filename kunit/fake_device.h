@@ -170,6 +170,8 @@ struct fake_user_mr {
 	int access;
 };
 
+struct fake_qp;
+
 /**
  * struct fake_device - the device
  * @ib: the object of ib_core
@@ -218,6 +220,7 @@ struct fake_user_mr {
  * @endpoints: sides of connections, in the order of creation
  * @flush_work: flushes QPs in error, with a personality that does so late
  * @wait_work: ends the work requests that have waited too long for their peer
+ * @qp_left: ends the connection of a QP that has left RTS; set by fake_device_alloc()
  * @cm_work: source of the events of connections, in order
  * @cq_work: calls the handlers of CQs
  *
@@ -268,6 +271,7 @@ struct fake_device {
 	struct list_head endpoints;
 	struct delayed_work flush_work;
 	struct delayed_work wait_work;
+	void (*qp_left)(struct fake_qp *qp);
 	struct workqueue_struct *cm_work;
 	struct workqueue_struct *cq_work;
 };
@@ -312,17 +316,24 @@ void fake_device_unregister(struct fake_device *fake);
 int fake_device_stop(struct fake_device *fake);
 int fake_device_free(struct fake_device *fake);
 
-/* The address by which it is found (fake_address.c). */
-struct sockaddr_in fake_address(u16 port);
+/* The address by which it is found. */
+static inline struct sockaddr_in fake_address(u16 port)
+{
+	return (struct sockaddr_in) {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(FAKE_ADDRESS),
+		.sin_port = htons(port),
+	};
+}
 
 /*
  * Everything that a test has stopped continues, and connections proceed by themselves
- * (fake_faults.c).
+ * (fake_control.c).
  */
 void fake_device_let_go(struct fake_device *fake);
 
 /*
- * Scripts (fake_device.c)
+ * Scripts (fake_script.c)
  */
 
 void fake_device_fail(struct fake_device *fake, enum fake_verb verb, unsigned int nth, int error);
@@ -330,12 +341,12 @@ unsigned int fake_device_calls(struct fake_device *fake, enum fake_verb verb);
 void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause);
 void fake_device_pause_map(struct fake_device *fake, struct fake_pause *pause);
 
-/* Asynchronous events, with interrupts off. */
+/* Asynchronous events, with interrupts off (fake_event.c). */
 void fake_device_event(struct fake_device *fake, enum ib_event_type type, u32 port);
 void fake_qp_event(struct ib_qp *qp, enum ib_event_type type);
 
 /*
- * Work requests (fake_faults.c, fake_data.c, fake_post.c)
+ * Work requests (fake_faults.c, fake_control.c, fake_qp.c, fake_data.c)
  */
 
 /* Sets the next fault of a direction, instead of the one before.  NULL: none. */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Management datagrams between fake RoCE devices: address handles, and transfers from one device's
- * general service QP to that of another.  ib_mad and ib_cm do the rest.
- *
- * A datagram arrives at once, or is lost if there is no destination.
+ * Management datagrams between fake RoCE devices: address handles, and how a datagram of one
+ * device's general service QP finds that of another.  ib_mad and ib_cm do the rest.
  */
 #include <linux/in.h>
 #include <linux/ip.h>
@@ -75,33 +73,33 @@ static void fake_spans_prepend(struct fake_spans *spans, const void *data, u32 l
 	spans->length += length;
 }
 
-void fake_gsi_send(struct fake_qp *qp, const struct fake_send *send)
+struct fake_qp *fake_gsi_address(struct fake_qp *qp, const struct fake_send *send,
+				 struct fake_datagram *datagram)
 {
 	const struct fake_route *route = &to_fake_ah(send->ud.ah)->route;
 	struct fake_device *fake = fake_route_find(route);
-	union rdma_network_hdr header;
-	struct fake_spans datagram;
+	struct fake_spans *spans = &datagram->spans;
 	struct fake_qp *peer;
-	struct ib_wc wc = {
+
+	peer = fake ? fake_qp_find(fake, send->ud.remote_qpn) : NULL;
+	if (!peer || peer->ib.qp_type != IB_QPT_GSI || peer->state != IB_QPS_RTS ||
+	    !fake_spans_local(spans, qp, send->sge, send->wr.num_sge, 0) ||
+	    spans->count == FAKE_MAX_SGE)
+		return NULL;
+
+	datagram->wc = (struct ib_wc) {
 		.opcode = IB_WC_RECV,
 		.src_qp = qp->ib.qp_num,
 		.wc_flags = IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE,
 		.network_hdr_type = fake_gsi_network(route),
 	};
-
-	peer = fake ? fake_qp_find(fake, send->ud.remote_qpn) : NULL;
-	if (!peer || peer->ib.qp_type != IB_QPT_GSI || peer->state != IB_QPS_RTS ||
-	    !fake_spans_local(&datagram, qp, send->sge, send->wr.num_sge, 0) ||
-	    datagram.count == FAKE_MAX_SGE)
-		return;
-
 	if (route->vlan != FAKE_NO_VLAN) {
-		wc.wc_flags |= IB_WC_WITH_VLAN;
-		wc.vlan_id = route->vlan;
+		datagram->wc.wc_flags |= IB_WC_WITH_VLAN;
+		datagram->wc.vlan_id = route->vlan;
 	}
-	fake_gsi_header(&header, route, datagram.length);
-	fake_spans_prepend(&datagram, &header, sizeof(header));
-	fake_qp_take_datagram(peer, &datagram, &wc);
+	fake_gsi_header(&datagram->header, route, spans->length);
+	fake_spans_prepend(spans, &datagram->header, sizeof(datagram->header));
+	return peer;
 }
 
 const struct ib_device_ops fake_gsi_ops = {

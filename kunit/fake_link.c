@@ -19,10 +19,6 @@
 
 #include "fake_private.h"
 
-static char *personality = "";
-module_param(personality, charp, 0444);
-MODULE_PARM_DESC(personality, "The driver that the devices behave like");
-
 static char *kind = "";
 module_param(kind, charp, 0444);
 MODULE_PARM_DESC(kind, "Of the ports: roce or iwarp; default: what the driver has, RoCE first");
@@ -46,11 +42,6 @@ struct fake_link {
 
 static struct rdma_link_ops fake_link_ops;
 static unsigned int fake_kind;
-
-const struct fake_personality *fake_personality_default(void)
-{
-	return fake_personality_find(personality) ?: &fake_strict;
-}
 
 /*
  * One device
@@ -224,7 +215,7 @@ static int fake_link_choose_kind(const struct fake_personality *driver)
 
 static int __init fake_link_init(void)
 {
-	const struct fake_personality *driver = fake_personality_find(personality);
+	const struct fake_personality *driver = fake_personality_default();
 	int ret;
 
 	if (!driver)

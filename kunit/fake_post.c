@@ -200,6 +200,27 @@ static int fake_accept_receive(const struct fake_device *fake, struct fake_queue
 	return 0;
 }
 
+/* Receives were posted: continues work requests of the peer that wait for them. */
+static void fake_wake_peer(struct fake_qp *qp)
+{
+	fake_assert_locked();
+	if (qp->peer && qp->peer->waiting)
+		fake_qp_run(qp->peer);
+}
+
+static void fake_wake_peers(struct fake_srq *srq)
+{
+	struct fake_device *fake = to_fake(srq->ib.device);
+	struct fake_qp *qp;
+
+	fake_assert_locked();
+	if (!(fake->port_kind & FAKE_PORT_ROCE))
+		return;
+	list_for_each_entry(qp, &fake->qps, entry)
+		if (qp->ib.srq == &srq->ib)
+			fake_wake_peer(qp);
+}
+
 int fake_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 		   const struct ib_recv_wr **bad_wr)
 {
@@ -221,7 +242,7 @@ int fake_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 		else if (qp->state == IB_QPS_ERR)
 			fake_flush(qp);
 	}
-	fake_wire_received(qp);
+	fake_wake_peer(qp);
 	fake_end(flags);
 
 	return ret;
@@ -243,7 +264,7 @@ int fake_post_srq_recv(struct ib_srq *ib_srq, const struct ib_recv_wr *wr,
 		if (ret)
 			*bad_wr = wr;
 	}
-	fake_wire_srq_received(srq);
+	fake_wake_peers(srq);
 	fake_end(flags);
 
 	return ret;

@@ -25,6 +25,9 @@
 #define FAKE_GSI_NUMBER		1
 #define FAKE_MAX_INLINE		256
 
+/* Interval at which waiting QPs are checked, in jiffies. */
+#define FAKE_WAIT_INTERVAL	2
+
 /* The maximum length of private data in an event of iw_cm. */
 #define FAKE_PRIVATE_DATA	U8_MAX
 
@@ -276,6 +279,18 @@ struct fake_spans {
 };
 
 /**
+ * struct fake_datagram - a management datagram on its way
+ * @spans: its memory: @header, and that of the sender
+ * @header: the header in front of it
+ * @wc: the completion of its receive
+ */
+struct fake_datagram {
+	struct fake_spans spans;
+	union rdma_network_hdr header;
+	struct ib_wc wc;
+};
+
+/**
  * struct fake_listener - a listener
  * @refs: its own until it is closed, and those of endpoints and of work
  * @entry: in fake_listeners
@@ -366,6 +381,23 @@ static inline struct fake_mr *to_fake_mr(struct ib_mr *mr)
 	return container_of(mr, struct fake_mr, ib);
 }
 
+static inline void fake_qp_get(struct fake_qp *qp)
+{
+	refcount_inc(&qp->refs);
+}
+
+static inline void fake_qp_put(struct fake_qp *qp)
+{
+	if (refcount_dec_and_test(&qp->refs))
+		complete(&qp->unused);
+}
+
+/* A QP has left RTS, or is about to be destroyed; with the lock held. */
+static inline void fake_qp_left(struct fake_qp *qp)
+{
+	to_fake(qp->ib.device)->qp_left(qp);
+}
+
 static inline bool fake_queue_full(const struct fake_queue *cq)
 {
 	return cq->posted - cq->released + cq->lost >= cq->depth;
@@ -376,26 +408,35 @@ static inline bool fake_queue_idle(const struct fake_queue *cq)
 	return cq->posted == cq->done;
 }
 
-/* fake_device.c: returns 0, or the error that the script orders; in any context. */
+/* fake_script.c: returns 0, or the error that the script orders; in any context. */
 int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb);
 
-/* fake_device.c: stops where the test orders it; may sleep. */
+/* fake_script.c: stops where the test orders it; may sleep. */
 void fake_device_stop_at(struct fake_device *fake, struct fake_pause **where);
 
-/* fake_cq.c */
+/* fake_lock.c; fake_end() notifies the consumers that were announced */
 unsigned long fake_begin(void);
 void fake_end(unsigned long flags);
 void fake_assert_locked(void);
-void fake_deliver(struct fake_wc *entry);
+void fake_announce_completion(struct fake_cq *cq);
 void fake_announce_last_wqe(struct fake_qp *qp, unsigned int times);
 void fake_announce_traffic(struct fake_qp *qp);
+
+/* fake_faults.c: counts a completion; returns its fault, or NULL.  With the lock held. */
+const struct fake_fault *fake_meet_fault(struct fake_qp *qp, enum fake_direction direction);
+
+/* fake_qp.c; with the lock held */
+struct fake_qp *fake_qp_find(struct fake_device *fake, u32 number);
+void fake_qp_part(struct fake_qp *qp);
+
+/* fake_cq.c; with the lock held */
+void fake_deliver(struct fake_wc *entry);
 void fake_forget_completions(struct fake_qp *qp);
 extern const struct ib_device_ops fake_cq_ops;
 
-/* fake_wire.c; all but the first three with the lock held */
+/* fake_wire.c; all but the first two with the lock held */
 void fake_wire_add(struct fake_device *fake);
 void fake_wire_remove(struct fake_device *fake);
-void fake_wait_work(struct work_struct *work);
 
 void fake_route_set(struct fake_route *route, const struct rdma_ah_attr *ah);
 /* Finds the device that packets reach; NULL for none. */
@@ -407,18 +448,15 @@ struct fake_qp *fake_wire_peer(struct fake_qp *qp);
 /* Returns true if the next work request cannot be carried out yet. */
 bool fake_wire_waits(struct fake_qp *qp);
 
-/* Receives were posted: continues work requests that wait for them. */
-void fake_wire_received(struct fake_qp *qp);
-void fake_wire_srq_received(struct fake_srq *srq);
-
-/* fake_gsi.c; with the lock held */
-void fake_gsi_send(struct fake_qp *qp, const struct fake_send *send);
+/*
+ * fake_gsi.c: builds a datagram and finds the QP that gets it; NULL if none does.  With the lock
+ * held.
+ */
+struct fake_qp *fake_gsi_address(struct fake_qp *qp, const struct fake_send *send,
+				 struct fake_datagram *datagram);
 extern const struct ib_device_ops fake_gsi_ops;
 
 /* fake_verbs.c */
-void fake_qp_get(struct fake_qp *qp);
-void fake_qp_put(struct fake_qp *qp);
-struct fake_qp *fake_qp_find(struct fake_device *fake, u32 number);
 extern const struct ib_device_ops fake_verbs_ops;
 extern const struct ib_device_ops fake_srq_ops;
 
@@ -458,9 +496,7 @@ void fake_flush_now(struct fake_qp *qp);
 
 /* fake_data.c; without the lock */
 void fake_flush_work(struct work_struct *work);
-
-/* Takes the next receive of a QP, without a connection; with the lock held. */
-void fake_qp_take_datagram(struct fake_qp *qp, struct fake_spans *datagram, struct ib_wc *wc);
+void fake_wait_work(struct work_struct *work);
 
 /*
  * fake_cm.c; all but fake_flush_iw_cm() with the lock held

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The objects of the fake device: PDs, QPs, SRQs. */
+/* The verbs of the fake device for PDs, QPs and SRQs. */
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/sched.h>
@@ -38,28 +38,6 @@ static int fake_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 /*
  * QPs
  */
-
-void fake_qp_get(struct fake_qp *qp)
-{
-	refcount_inc(&qp->refs);
-}
-
-void fake_qp_put(struct fake_qp *qp)
-{
-	if (refcount_dec_and_test(&qp->refs))
-		complete(&qp->unused);
-}
-
-struct fake_qp *fake_qp_find(struct fake_device *fake, u32 number)
-{
-	struct fake_qp *qp;
-
-	fake_assert_locked();
-	list_for_each_entry(qp, &fake->qps, entry)
-		if (qp->ib.qp_num == number)
-			return qp;
-	return NULL;
-}
 
 static bool fake_cap_is_possible(const struct fake_device *fake, const struct ib_qp_cap *cap)
 {
@@ -212,15 +190,6 @@ static bool fake_can_become(enum ib_qp_state from, enum ib_qp_state to)
 	}
 }
 
-/* Disconnects both QPs of a connected pair. */
-static void fake_qp_part(struct fake_qp *qp)
-{
-	fake_assert_locked();
-	if (qp->peer)
-		qp->peer->peer = NULL;
-	qp->peer = NULL;
-}
-
 static void fake_qp_reset(struct fake_qp *qp)
 {
 	int i;
@@ -246,12 +215,12 @@ static int fake_change_state(struct fake_qp *qp, enum ib_qp_state state)
 		fake_qp_to_error(qp);
 		return 0;
 	case IB_QPS_RESET:
-		fake_cm_qp_left(qp);
+		fake_qp_left(qp);
 		fake_qp_reset(qp);
 		return 0;
 	case IB_QPS_SQD:
 		qp->state = state;
-		fake_cm_qp_left(qp);
+		fake_qp_left(qp);
 		return 0;
 	default:
 		qp->state = state;
@@ -323,15 +292,6 @@ static int fake_query_qp(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
-enum ib_qp_state fake_qp_state(struct ib_qp *qp)
-{
-	unsigned long flags = fake_begin();
-	enum ib_qp_state state = to_fake_qp(qp)->state;
-
-	fake_end(flags);
-	return state;
-}
-
 /* As other iWARP devices do, this waits until iw_cm puts the QP. */
 static int fake_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 {
@@ -346,7 +306,7 @@ static int fake_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 	 * completions.
 	 */
 	qp->state = IB_QPS_RESET;
-	fake_cm_qp_left(qp);
+	fake_qp_left(qp);
 	fake_end(flags);
 
 	fake_qp_put(qp);
@@ -362,28 +322,6 @@ static int fake_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 	kvfree(qp->recv_wrs);
 	atomic_dec(&fake->live[FAKE_QP]);
 	return 0;
-}
-
-/**
- * fake_qp_join - connect two queue pairs without a connection manager
- * @a: one
- * @b: the other, or NULL: an imagined one
- *
- * QPs that were connected to them before are not connected any more.
- */
-void fake_qp_join(struct ib_qp *a, struct ib_qp *b)
-{
-	unsigned long flags = fake_begin();
-
-	to_fake_qp(a)->state = IB_QPS_RTS;
-	fake_qp_part(to_fake_qp(a));
-	if (b) {
-		fake_qp_part(to_fake_qp(b));
-		to_fake_qp(b)->state = IB_QPS_RTS;
-		to_fake_qp(a)->peer = to_fake_qp(b);
-		to_fake_qp(b)->peer = to_fake_qp(a);
-	}
-	fake_end(flags);
 }
 
 /*

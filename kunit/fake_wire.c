@@ -16,9 +16,6 @@
 /* Retries have no limit. */
 #define FAKE_RNR_FOREVER	7
 
-/* Interval at which waiting QPs are checked, in jiffies. */
-#define FAKE_WAIT_INTERVAL	2
-
 /* Devices with addresses that can be resolved. */
 static LIST_HEAD(fake_devices);
 
@@ -211,44 +208,4 @@ bool fake_wire_waits(struct fake_qp *qp)
 	if (qp->waiting)
 		queue_delayed_work(fake->cq_work, &fake->wait_work, FAKE_WAIT_INTERVAL);
 	return qp->waiting;
-}
-
-void fake_wire_received(struct fake_qp *qp)
-{
-	fake_assert_locked();
-	if (qp->peer && qp->peer->waiting)
-		fake_qp_run(qp->peer);
-}
-
-void fake_wire_srq_received(struct fake_srq *srq)
-{
-	struct fake_device *fake = to_fake(srq->ib.device);
-	struct fake_qp *qp;
-
-	fake_assert_locked();
-	if (!(fake->port_kind & FAKE_PORT_ROCE))
-		return;
-	list_for_each_entry(qp, &fake->qps, entry)
-		if (qp->ib.srq == &srq->ib)
-			fake_wire_received(qp);
-}
-
-/* Some may have waited long enough, or for a peer that is gone; the others continue to wait. */
-void fake_wait_work(struct work_struct *work)
-{
-	struct fake_device *fake = container_of(to_delayed_work(work), struct fake_device,
-						wait_work);
-	unsigned long flags = fake_begin();
-	struct fake_qp *qp;
-	bool again = false;
-
-	list_for_each_entry(qp, &fake->qps, entry) {
-		if (!qp->waiting)
-			continue;
-		fake_qp_run(qp);
-		again |= qp->waiting;
-	}
-	if (again)
-		queue_delayed_work(fake->cq_work, &fake->wait_work, FAKE_WAIT_INTERVAL);
-	fake_end(flags);
 }

@@ -7,19 +7,10 @@
 
 #include "personality.h"
 
-static char *personality = "";
-module_param(personality, charp, 0444);
-MODULE_PARM_DESC(personality, "the driver that fake devices behave like");
-
-const struct fake_personality *fake_personality_default(void)
-{
-	return fake_personality_find(personality) ?: &fake_strict;
-}
-
 /* The suites run if this succeeds. */
 static int __init krdma_kunit_init(void)
 {
-	return fake_personality_find(personality) ? 0 : -EINVAL;
+	return fake_personality_default() ? 0 : -EINVAL;
 }
 module_init(krdma_kunit_init);
 

@@ -40,7 +40,7 @@ krdma_kunit-y += kunit/personality_test.o
 krdma_kunit-y += kunit/fake_pair.o
 krdma_kunit-y += kunit/fake_address.o
 krdma_kunit-y += kunit/fake_cm_script.o
-krdma_kunit-y += kunit/fake_faults.o
+krdma_kunit-y += kunit/fake_control.o
 krdma_kunit-y += $(krdma-fake-y)
 
 # Tests look into the core's private headers, which the module itself finds

@@ -8,9 +8,14 @@
  * refused above the limit, and flushed completions come at once.
  */
 #include <linux/errno.h>
+#include <linux/moduleparam.h>
 #include <linux/string.h>
 
 #include "personality.h"
+
+static char *fake_personality_name = "";
+module_param_named(personality, fake_personality_name, charp, 0444);
+MODULE_PARM_DESC(personality, "The driver that fake devices behave like");
 
 #define FAKE_STATUS_IB \
 	.remote_access = IB_WC_REM_ACCESS_ERR, \
@@ -511,4 +516,9 @@ const struct fake_personality *fake_personality_find(const char *name)
 		if (!strcmp(personality->name, name))
 			return personality;
 	return NULL;
+}
+
+const struct fake_personality *fake_personality_default(void)
+{
+	return fake_personality_find(fake_personality_name);
 }

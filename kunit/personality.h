@@ -222,7 +222,10 @@ extern const struct fake_personality fake_personalities[];
 /* Find a personality by name.  NULL or "": fake_strict.  Returns NULL if it does not exist. */
 const struct fake_personality *fake_personality_find(const char *name);
 
-/* The personality that the module's parameter names (module.c). */
+/*
+ * The personality that the module's parameter names.  Returns NULL if it does not exist; the module
+ * is not loaded then.
+ */
 const struct fake_personality *fake_personality_default(void);
 
 #endif /* _KRDMA_KUNIT_PERSONALITY_H */

@@ -97,17 +97,6 @@ struct fake_qp *fake_qp_find(struct fake_device *fake, u32 number)
  * QPs
  */
 
-void fake_qp_get(struct fake_qp *qp)
-{
-	refcount_inc(&qp->refs);
-}
-
-void fake_qp_put(struct fake_qp *qp)
-{
-	if (refcount_dec_and_test(&qp->refs))
-		complete(&qp->unused);
-}
-
 static int null_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 			  struct ib_udata *udata)
 {

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Files that depend on each other in a circle, by the functions and objects that they use."""
+
+import os
+import re
+
+from .tree import CannotCheck, Finding
+
+# Sets of files without such circles, each as a regex for their names.
+SETS = (r"kunit/(?:fake_\w+|personality)\.c",)
+
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.DOTALL)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
+DEFINE = re.compile(r"[ \t]*#\s*define\s+(\w+)(.*)", re.DOTALL)
+INCLUDE = re.compile(r"^[ \t]*#\s*include\s+\"([^\"]+)\"", re.MULTILINE)
+TOKEN = re.compile(r"[A-Za-z_]\w*|->|\S")
+TAGS = ("struct", "union", "enum")
+# Macros whose first argument is an object that they define.
+DEFINING = re.compile(r"(DEFINE|DECLARE)_\w+|\w*LIST_HEAD")
+STATEMENTS = ("return", "goto", "case", "else", "do")
+
+
+def empty(match):
+    """Blanks with as many newlines as what they replace."""
+    return " " + "\n" * match.group().count("\n")
+
+
+def tokens(text, line=1):
+    """The tokens of a text, with their lines."""
+    result, end = [], 0
+    for match in TOKEN.finditer(text):
+        line += text.count("\n", end, match.start())
+        end = match.start()
+        result.append((match.group(), line))
+    return result
+
+
+def is_name(token):
+    """Whether a token is an identifier."""
+    return token[0].isalpha() or token[0] == "_"
+
+
+def used(found, without=()):
+    """The identifiers among tokens, with their lines, that are neither members nor tags."""
+    names = {}
+    for number, (token, line) in enumerate(found):
+        before = found[number - 1][0] if number else ""
+        if is_name(token) and before not in (".", "->", *TAGS) and token not in without:
+            names.setdefault(token, line)
+    return names
+
+
+def variables(body):
+    """The names of the variables that a function declares."""
+    names, start, depth = set(), 0, 0
+    for number, (token, _) in enumerate(body):
+        depth += (token in "([") - (token in ")]")
+        if token in "{};" and depth <= 0:
+            start, depth = number + 1, 0
+        elif token in ("=", ";", ",", "[") or number + 1 == len(body):
+            continue
+        elif body[number + 1][0] in ("=", ";", ",", "[") and is_name(token) and depth <= 0:
+            before = [one for one, _ in body[start:number]]
+            if not before or before[0] in STATEMENTS or not is_name(before[0]):
+                continue
+            # A type and stars, or another variable in front.
+            if all(is_name(one) or one == "*" for one in before) or before[-1] in (",", "*"):
+                names.add(token)
+    return names
+
+
+class Source:
+    """What a C file defines and uses."""
+
+    def __init__(self, text):
+        self.includes = INCLUDE.findall(text)
+        # By name: the identifiers in a macro or an inline function, with their lines.
+        self.macros = {}
+        self.statics = {}
+        # Functions and objects that other files can use.
+        self.globals = set()
+        # Identifiers that the definitions use, with the line of the first use.
+        self.uses = {}
+
+        text = COMMENT.sub(empty, text)
+        for match in DIRECTIVE.finditer(text):
+            define = DEFINE.match(match.group())
+            if define:
+                line = text.count("\n", 0, match.start()) + 1
+                self.macros[define.group(1)] = used(tokens(define.group(2), line))
+        self.read(tokens(DIRECTIVE.sub(empty, text)))
+
+    def read(self, found):
+        """Splits the file at the end of each function and each declaration."""
+        item, depth, function = [], 0, False
+        for token, line in found:
+            if token == "{" and not depth and item:
+                function = item[-1][0] == ")" and "=" not in self.outer(item)
+            depth += (token in "{([") - (token in "})]")
+            item.append((token, line))
+            if not depth and (token == ";" or token == "}" and function):
+                self.define(item, function)
+                item, function = [], False
+
+    @staticmethod
+    def outer(item):
+        """The tokens outside of brackets, and the opening brackets."""
+        result, depth = [], 0
+        for token, _ in item:
+            depth -= token in "})]"
+            if not depth and token not in "})]":
+                result.append(token)
+            depth += token in "{(["
+        return result
+
+    def define(self, item, function):
+        """Notes what a function or a declaration defines and uses."""
+        outer = self.outer(item)
+        calls = [name for name, after in zip(outer, outer[1:])
+                 if after == "(" and is_name(name) and not name.startswith("__")]
+        static = "static" in outer
+        if function:
+            start = [token for token, _ in item].index("{")
+            head, body = item[:start], item[start:]
+            name = calls[0] if calls else ""
+            names = used(body, {token for token, _ in head} | variables(body))
+        elif "typedef" in outer or "extern" in outer:
+            return
+        elif "=" in outer:
+            start = [token for token, _ in item].index("=")
+            before = outer[:outer.index("=")]
+            name = next((one for one in reversed(before) if is_name(one)), "")
+            names = used(item[start:])
+        elif calls:
+            # LIST_HEAD(name) defines an object; a prototype defines nothing.
+            name, names = "", {}
+            if DEFINING.fullmatch(calls[0]):
+                name = next((token for token, _ in item[1:] if is_name(token) and
+                             token not in outer), "")
+        else:
+            before = outer[:-1]
+            name, names = "", {}
+            if len(before) > 1 and is_name(before[-1]) and before[-2] not in TAGS:
+                name = before[-1]
+            elif "[" in before:
+                name = before[before.index("[") - 1]
+        if static and name:
+            self.statics.setdefault(name, {}).update(names)
+        elif name:
+            self.globals.add(name)
+        for used_name, line in names.items():
+            self.uses.setdefault(used_name, line)
+
+
+def headers(tree, name, sources, seen):
+    """The headers of this tree that a file includes, directly or by others."""
+    for included in sources[name].includes:
+        header = os.path.normpath(os.path.join(os.path.dirname(name), included))
+        if header in seen or header not in tree.files():
+            continue
+        if header not in sources:
+            sources[header] = Source(tree.text(header))
+        seen.add(header)
+        headers(tree, header, sources, seen)
+    return seen
+
+
+def needs(tree, name, sources):
+    """The identifiers that a file uses and does not define, with their lines.  What its headers
+    define as macros or inline functions counts as if it was written where it is used."""
+    source = sources[name]
+    inline = {}
+    for header in headers(tree, name, sources, set()):
+        inline.update(sources[header].macros)
+        inline.update(sources[header].statics)
+    inline.update(source.macros)
+    names, waiting = {}, list(source.uses.items())
+    while waiting:
+        used_name, line = waiting.pop()
+        if used_name in names or used_name in source.statics:
+            continue
+        names[used_name] = line
+        waiting += [(other, line) for other in inline.get(used_name, ())]
+    return {used_name: line for used_name, line in names.items() if used_name not in source.globals}
+
+
+def way(edges, start, end):
+    """The files on the shortest way from one file to another, or None."""
+    before, waiting = {start: None}, [start]
+    for name in waiting:
+        if name == end:
+            result = []
+            while name:
+                result.append(name)
+                name = before[name]
+            return result[::-1]
+        for other in sorted(edges[name]):
+            if other not in before:
+                before[other] = name
+                waiting.append(other)
+    return None
+
+
+def circles(tree):
+    """the files of the fake device use each other without a circle"""
+    for files in SETS:
+        names = [name for name in tree.files(".c") if re.fullmatch(files, name)]
+        if not names:
+            raise CannotCheck(f"no file has a name such as {files}")
+        sources = {name: Source(tree.text(name)) for name in names}
+        homes = {}
+        for name in names:
+            for defined in sources[name].globals:
+                homes.setdefault(defined, set()).add(name)
+        edges = {name: {} for name in names}
+        for name in names:
+            for used_name, line in needs(tree, name, sources).items():
+                for home in homes.get(used_name, set()) - {name}:
+                    first = edges[name].get(home)
+                    if not first or line < first[1]:
+                        edges[name][home] = used_name, line
+        for name in names:
+            for home, (used_name, line) in sorted(edges[name].items()):
+                back = way(edges, home, name)
+                if back:
+                    yield Finding(name, line, f"a circle: uses {used_name} of " +
+                                  ", which needs ".join(back))
