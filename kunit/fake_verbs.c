@@ -96,12 +96,16 @@ static int fake_adjust_cap(const struct fake_personality *personality,
 	return 0;
 }
 
-/* The lowest free number, or one that was never used. */
+/*
+ * The lowest free number, or one that was never used.  On RoCE always the latter: ib_cm takes a
+ * connection for an old one if its QP has the number of one in the timewait state, and refuses it.
+ * A device that reuses numbers so soon would connect at random.
+ */
 static u32 fake_number(struct fake_device *fake)
 {
 	u32 number = FAKE_QP_NUMBER + 1;
 
-	if (!fake->personality->numbers_again)
+	if (!fake->personality->numbers_again || fake->port_kind & FAKE_PORT_ROCE)
 		return atomic_inc_return(&fake_qp_number);
 	while (fake_qp_find(fake, number))
 		number++;

@@ -258,14 +258,6 @@ bool boot_driver_registers(void)
 	return !*driver || !strcmp(driver, "mlx4") || !strcmp(driver, "mlx5");
 }
 
-bool boot_reuses_qp_numbers(void)
-{
-	char driver[64];
-
-	boot_driver(driver, sizeof(driver));
-	return !strcmp(driver, "mlx5") || !strcmp(driver, "bnxt_re");
-}
-
 bool device_has_atomics(int session, uint32_t device_id)
 {
 	struct krdma_device_query_args device;

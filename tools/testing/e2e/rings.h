@@ -138,8 +138,6 @@ struct mr {
 
 /* Does the boot device's driver register a process's memory?  Otherwise krdma pins it. */
 bool boot_driver_registers(void);
-/* Does a QP of the boot device get the number of one that was just destroyed? */
-bool boot_reuses_qp_numbers(void);
 
 bool device_has_atomics(int session, uint32_t device_id);
 

@@ -421,12 +421,6 @@ struct chain {
 	unsigned int count;
 };
 
-/*
- * Where a QP gets the number of one that was just destroyed, the connection manager takes a new
- * connection for that one's and refuses it: the client is not told.  Documentation/providers.rst.
- */
-#define STALE_TRIES	3
-
 static void *connect_and_close(void *argument)
 {
 	struct chain *chain = argument;
@@ -441,13 +435,7 @@ static void *connect_and_close(void *argument)
 
 		chain->round = i;
 		chain->step = "connect";
-		for (int tries = 0; tries < STALE_TRIES; tries++) {
-			chain->error = pair_open(&pair, &options);
-			if (chain->error != -ETIMEDOUT || !boot_reuses_qp_numbers())
-				break;
-			pair_close(&pair);
-			memset(&pair, 0, sizeof(pair));
-		}
+		chain->error = pair_open(&pair, &options);
 		receive = sqe_receive(pair.b.id, 1, NULL, 0, 0);
 		send = sqe_send(pair.a.id, 2, NULL, 0, 0);
 		if (!chain->error) {
