@@ -29,11 +29,22 @@
 /* Time until the first address is probed again for the first time. */
 #define KRDMA_BLK_FAILBACK_MIN_MS	(10 * MSEC_PER_SEC)
 
-/* wr_id of the message by which the client leaves; all others are pointers, or 0. */
-#define KRDMA_BLK_GOODBYE	1
+/**
+ * enum krdma_blk_wr_id - wr_ids of messages; all others are pointers, or 0
+ * @KRDMA_BLK_WR_GOODBYE: the message by which the client leaves
+ * @KRDMA_BLK_WR_COMMAND: a command
+ * @KRDMA_BLK_WR_REPLY: a receive, for a reply
+ */
+enum krdma_blk_wr_id {
+	KRDMA_BLK_WR_GOODBYE = 1,
+	KRDMA_BLK_WR_COMMAND = 2,
+	KRDMA_BLK_WR_REPLY = 3,
+};
 
 /* Requests that can be in flight on a queue. */
 #define KRDMA_BLK_DEPTH		64
+
+static_assert(KRDMA_BLK_DEPTH <= KRDMA_BLK_COMMANDS_MAX);
 
 /**
  * enum krdma_blk_state - state of a device
@@ -82,6 +93,7 @@ struct krdma_blk_chunk {
  * @epoch: number of the last opening of the queue, from 1
  * @held: list of &struct krdma_blk_request that wait
  * @failed: list of &struct krdma_blk_request that have failed, and wait for the fence
+ * @commands: list of &struct krdma_blk_request that are posted as commands, without a reply
  * @chunks: locations of the chunks; do not change while @open
  * @chunk_room: number of entries allocated for @chunks
  * @chunk_shift: log2 of the size of a chunk
@@ -98,6 +110,7 @@ struct krdma_blk_queue {
 	u32 epoch;
 	struct list_head held;
 	struct list_head failed;
+	struct list_head commands;
 	struct krdma_blk_chunk *chunks;
 	u32 chunk_room;
 	unsigned int chunk_shift;
@@ -109,7 +122,8 @@ struct krdma_blk_queue {
 /**
  * struct krdma_blk_request - driver data of a request
  * @node: entry of one of the lists of its queue
- * @posted: the device has the request; protected by its queue's lock
+ * @posted: the device has the request, or the server has it as a command; protected by its queue's
+ *	lock
  * @troubled: @since is set
  * @failures: how often the server, or this side's device, has refused it for an error of its own
  * @epoch: the epoch in which it was last posted, if it writes; 0: none
@@ -150,6 +164,7 @@ struct krdma_blk_request {
  * @session: session of the connections
  * @client: a random number for this attachment
  * @welcomed: the server has accepted a connection of this attachment, and knows @client
+ * @plain: the server does not know commands
  * @left: completed when the server has ended a connection
  * @geometry: geometry of the attached export; its size can grow
  * @set: tag set
@@ -191,6 +206,7 @@ struct krdma_blk_device {
 	struct krdma_session *session;
 	u64 client;
 	bool welcomed;
+	bool plain;
 	struct completion left;
 	struct krdma_blk_geometry geometry;
 	struct blk_mq_tag_set set;
@@ -251,6 +267,7 @@ bool krdma_blk_path_gives_up(struct krdma_blk_device *device);
 /* request.c: requests */
 extern const struct blk_mq_ops krdma_blk_mq_ops;
 void krdma_blk_request_done(const struct krdma_wc *completion);
+void krdma_blk_queue_return(struct krdma_blk_queue *queue);
 void krdma_blk_queue_push(struct krdma_blk_queue *queue);
 void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
 

@@ -227,8 +227,16 @@ static struct gendisk *krdma_blk_gendisk_alloc(struct krdma_blk_device *device,
 		.max_segments = KRDMA_BLK_SEGMENTS,
 		.max_segment_size = KRDMA_BLK_REQUEST_MAX,
 	};
-	struct gendisk *gendisk = blk_mq_alloc_disk(&device->set, &limits, NULL);
+	struct gendisk *gendisk;
 
+	if (geometry->offers & KRDMA_BLK_OFFERS_ZERO)
+		limits.max_write_zeroes_sectors = KRDMA_BLK_ZERO_MAX >> SECTOR_SHIFT;
+	if (geometry->offers & KRDMA_BLK_OFFERS_DISCARD) {
+		limits.max_hw_discard_sectors = KRDMA_BLK_ZERO_MAX >> SECTOR_SHIFT;
+		/* Newer kernels raise it to this. */
+		limits.discard_granularity = limits.physical_block_size;
+	}
+	gendisk = blk_mq_alloc_disk(&device->set, &limits, NULL);
 	if (IS_ERR(gendisk))
 		return gendisk;
 	gendisk->fops = &krdma_blk_disk_ops;

@@ -6,6 +6,7 @@
 #define _KRDMA_BLK_EXPORT_H
 
 #include <linux/atomic.h>
+#include <linux/bitmap.h>
 #include <linux/configfs.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -17,7 +18,9 @@
 #include "memory.h"
 #include "wire.h"
 
+struct krdma_conn;
 struct krdma_listener;
+struct krdma_wc;
 
 /**
  * enum krdma_blk_role - what a client may do
@@ -151,6 +154,43 @@ ssize_t krdma_blk_clients_show(struct krdma_blk_export *export, char *page);
 int krdma_blk_clients_evict(struct krdma_blk_export *export, u64 id);
 void krdma_blk_client_disconnect(struct krdma_blk_export *export,
 				 const struct krdma_blk_client *client);
+
+/* A receive for each command, and one for the message with which a client leaves. */
+#define KRDMA_BLK_COMMAND_SLOTS		(KRDMA_BLK_COMMANDS_MAX + 1)
+
+/**
+ * struct krdma_blk_commands - commands of a connection
+ * @export: the export
+ * @conn: the connection
+ * @messages: array of KRDMA_BLK_COMMAND_SLOTS commands, into which they are received; NULL: the
+ *	connection has no commands
+ * @mr: MR of @messages
+ * @arrived: bit map of the commands that have been received and not been executed
+ * @replies: number of replies in flight
+ * @expires: time in jiffies from which on none is executed: the client may rely on that.  Later
+ *	each time that the client has answered a check.
+ * @work: executes them
+ */
+struct krdma_blk_commands {
+	struct krdma_blk_export *export;
+	struct krdma_conn *conn;
+	struct krdma_blk_command *messages;
+	struct krdma_mr *mr;
+	DECLARE_BITMAP(arrived, KRDMA_BLK_COMMAND_SLOTS);
+	atomic_t replies;
+	unsigned long expires;
+	struct work_struct work;
+};
+
+/* command.c: commands of clients */
+void krdma_blk_commands_init(struct krdma_blk_commands *commands);
+int krdma_blk_commands_open(struct krdma_blk_commands *commands, struct krdma_blk_export *export,
+			    struct krdma_session *session, struct krdma_conn *conn);
+int krdma_blk_commands_start(struct krdma_blk_commands *commands);
+void krdma_blk_commands_arrived(struct krdma_blk_commands *commands,
+				const struct krdma_wc *completion);
+void krdma_blk_commands_replied(struct krdma_blk_commands *commands);
+void krdma_blk_commands_close(struct krdma_blk_commands *commands);
 
 /* listen.c: listeners */
 int krdma_blk_listen_begin(void);

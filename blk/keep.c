@@ -14,18 +14,6 @@
 
 #include "memory.h"
 
-/* Address of the memory at @offset; @length is limited to what is contiguous there. */
-static void *krdma_blk_memory_at(const struct krdma_blk_memory *memory, u64 offset, size_t *length)
-{
-	const struct krdma_blk_slab *slab = &memory->slabs[offset / KRDMA_BLK_SLAB_SIZE];
-	size_t block_size = PAGE_SIZE << slab->order;
-	size_t in_slab = offset % KRDMA_BLK_SLAB_SIZE;
-	size_t in_block = in_slab % block_size;
-
-	*length = min_t(u64, *length, block_size - in_block);
-	return page_address(slab->blocks[in_slab / block_size]) + in_block;
-}
-
 /**
  * krdma_blk_memory_load() - Read the data from a file, and truncate it
  * @memory: the memory, zeroed

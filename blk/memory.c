@@ -9,11 +9,13 @@
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/log2.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <net/net_namespace.h>
 
 #include <krdma/krdma.h>
@@ -123,6 +125,49 @@ void krdma_blk_memory_free(struct krdma_blk_memory *memory)
 	}
 	kvfree(memory->slabs);
 	memory->slabs = NULL;
+}
+
+/**
+ * krdma_blk_memory_at() - Get the address of a part of the memory
+ * @memory: the memory
+ * @offset: start of the part in bytes, within the memory
+ * @length: bytes of the part; limited to what is contiguous
+ *
+ * Context: any.
+ * Return: the address.
+ */
+void *krdma_blk_memory_at(const struct krdma_blk_memory *memory, u64 offset, size_t *length)
+{
+	const struct krdma_blk_slab *slab = &memory->slabs[offset / KRDMA_BLK_SLAB_SIZE];
+	size_t block_size = PAGE_SIZE << slab->order;
+	size_t in_slab = offset % KRDMA_BLK_SLAB_SIZE;
+	size_t in_block = in_slab % block_size;
+
+	*length = min_t(u64, *length, block_size - in_block);
+	return page_address(slab->blocks[in_slab / block_size]) + in_block;
+}
+
+/**
+ * krdma_blk_memory_zero() - Fill a part of the memory with zeroes
+ * @memory: the memory; peers may access it meanwhile
+ * @offset: start of the part in bytes
+ * @length: bytes of the part, all within the memory
+ *
+ * What is registered with a device is coherent, so peers that read it later get the zeroes.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_memory_zero(const struct krdma_blk_memory *memory, u64 offset, size_t length)
+{
+	while (length) {
+		size_t part = length;
+		void *at = krdma_blk_memory_at(memory, offset, &part);
+
+		memset(at, 0, part);
+		offset += part;
+		length -= part;
+		cond_resched();
+	}
 }
 
 /* Converts the part of a slab at @offset to @sg.  Returns the number of entries. */

@@ -62,6 +62,8 @@ struct krdma_blk_window {
 
 int krdma_blk_memory_alloc(struct krdma_blk_memory *memory, u64 size);
 void krdma_blk_memory_free(struct krdma_blk_memory *memory);
+void *krdma_blk_memory_at(const struct krdma_blk_memory *memory, u64 offset, size_t *length);
+void krdma_blk_memory_zero(const struct krdma_blk_memory *memory, u64 offset, size_t length);
 
 /* keep.c */
 int krdma_blk_memory_load(struct krdma_blk_memory *memory, u64 size, const char *path);

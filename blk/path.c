@@ -136,6 +136,17 @@ static const struct krdma_conn_ops krdma_blk_conn_ops = {
 	.space = krdma_blk_conn_space,
 };
 
+/* Posts the receives for replies: as many as commands can be in flight. */
+static int krdma_blk_conn_post_recv(struct krdma_conn *conn)
+{
+	static const struct krdma_recv_wr reply = { .wr_id = KRDMA_BLK_WR_REPLY };
+	int ret = 1;
+
+	for (unsigned int i = 0; i < KRDMA_BLK_DEPTH && ret == 1; i++)
+		ret = krdma_conn_post_recv(conn, &reply, 1);
+	return ret == 1 ? 0 : ret;
+}
+
 /*
  * Creates a QP for all requests that can be in flight, each in as many parts as it is split into.
  */
@@ -145,6 +156,7 @@ static int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 		.recv_depth = 1, .where = KRDMA_CONTEXT_SOFTIRQ,
 		.keepalive_ms = KRDMA_BLK_KEEPALIVE_MS,
 	};
+	bool plain = queue->device->plain;
 	struct krdma_device_attr dev;
 	u32 sge, parts;
 	int ret;
@@ -160,7 +172,12 @@ static int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 	parts = DIV_ROUND_UP(KRDMA_BLK_SEGMENTS, max(sge, 1U));
 	attr.max_send_sge = sge;
 	attr.send_depth = min(KRDMA_BLK_DEPTH * parts, dev.limits.max_send_wr);
-	return krdma_conn_create_qp(queue->conn, &attr);
+	if (!plain) {
+		attr.recv_depth = KRDMA_BLK_DEPTH;
+		attr.max_inline = sizeof(struct krdma_blk_command);
+	}
+	ret = krdma_conn_create_qp(queue->conn, &attr);
+	return ret ?: plain ? 0 : krdma_blk_conn_post_recv(queue->conn);
 }
 
 static int krdma_blk_conn_welcomed(struct krdma_blk_queue *queue,
@@ -177,6 +194,9 @@ static int krdma_blk_conn_welcomed(struct krdma_blk_queue *queue,
 	ret = krdma_blk_read_welcome(data, length, geometry);
 	if (ret)
 		return ret;
+	/* There are no receives for replies. */
+	if (device->plain && geometry->offers)
+		return -EPROTO;
 	memcpy(&welcome, data, sizeof(welcome));
 	if (device->secret.length && !krdma_blk_server_knows(&device->secret, nonces, &welcome))
 		return -EKEYREJECTED;
@@ -197,7 +217,8 @@ static int krdma_blk_conn_connect(struct krdma_blk_queue *queue,
 		.version = KRDMA_BLK_VERSION,
 		.flags = (answers ? KRDMA_BLK_ANSWER : 0) |
 			 (device->welcomed ? KRDMA_BLK_RETURN : 0) |
-			 (device->read_only ? KRDMA_BLK_READER : 0),
+			 (device->read_only ? KRDMA_BLK_READER : 0) |
+			 (device->plain ? 0 : KRDMA_BLK_COMMANDS),
 		.queue = cpu_to_le16(queue->index),
 		.client = cpu_to_le64(device->client),
 	};
@@ -231,7 +252,8 @@ static int krdma_blk_conn_connect(struct krdma_blk_queue *queue,
 static bool krdma_blk_same(const struct krdma_blk_geometry *a, const struct krdma_blk_geometry *b)
 {
 	return a->generation == b->generation && a->size <= b->size &&
-	       a->block_size == b->block_size && a->read_only == b->read_only;
+	       a->block_size == b->block_size && a->read_only == b->read_only &&
+	       a->offers == b->offers;
 }
 
 /* Allocates the buffers for a geometry; existing ones are kept if they are large enough. */
@@ -376,9 +398,12 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 	}
 	/* Requests may be being mapped with the old connection: see krdma_blk_request_send(). */
 	synchronize_rcu();
-	for (unsigned int i = 0; i < device->queue_count; i++)
-		if (conns[i])
-			krdma_conn_put_sync(conns[i]);
+	for (unsigned int i = 0; i < device->queue_count; i++) {
+		if (!conns[i])
+			continue;
+		krdma_blk_queue_return(&device->queues[i]);
+		krdma_conn_put_sync(conns[i]);
+	}
 	krdma_blk_fence_raise(device);
 }
 
@@ -444,6 +469,16 @@ static int krdma_blk_queue_connect(struct krdma_blk_queue *queue,
 
 	get_random_bytes(nonces.nonce, sizeof(nonces.nonce));
 	ret = krdma_blk_queue_ask(queue, remote, false, &nonces, geometry, &refusal);
+	/*
+	 * A server of this version that refuses the flags does not know commands.  That of an
+	 * attached device does not forget them, so a false refusal is not believed.
+	 */
+	if (ret == -ECONNREFUSED && refusal.reason == KRDMA_BLK_OTHER_VERSION &&
+	    !queue->device->plain && !queue->device->attached) {
+		queue->device->plain = true;
+		krdma_blk_queue_forget(queue);
+		ret = krdma_blk_queue_ask(queue, remote, false, &nonces, geometry, &refusal);
+	}
 	if (ret == -ECONNREFUSED && refusal.reason == KRDMA_BLK_CHALLENGE &&
 	    queue->device->secret.length) {
 		krdma_blk_queue_forget(queue);
@@ -464,7 +499,7 @@ static void krdma_blk_path_leave(struct krdma_blk_device *device)
 {
 	static const struct krdma_send_wr goodbye = {
 		.opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_UNSIGNALED,
-		.wr_id = KRDMA_BLK_GOODBYE,
+		.wr_id = KRDMA_BLK_WR_GOODBYE,
 	};
 	struct krdma_conn *conn = device->queues[0].conn;
 
@@ -691,10 +726,12 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 		spin_lock_init(&queue->lock);
 		INIT_LIST_HEAD(&queue->held);
 		INIT_LIST_HEAD(&queue->failed);
+		INIT_LIST_HEAD(&queue->commands);
 		init_completion(&queue->read_end);
 	}
 	device->client = get_random_u64();
 	device->welcomed = false;
+	device->plain = false;
 	device->remote = 0;
 	device->failback_ms = KRDMA_BLK_FAILBACK_MIN_MS;
 	device->stop = false;
@@ -748,6 +785,7 @@ void krdma_blk_path_close(struct krdma_blk_device *device)
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		WARN_ON_ONCE(!list_empty(&device->queues[i].held));
 		WARN_ON_ONCE(!list_empty(&device->queues[i].failed));
+		WARN_ON_ONCE(!list_empty(&device->queues[i].commands));
 		kvfree(device->queues[i].chunks);
 	}
 	kfree(device->queues);

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests: transferred directly between their pages and the peer's memory.
+ * Requests: transferred directly between their pages and the peer's memory; or, without data,
+ * sent to the server as commands.
  *
  * A request is posted, or it is held: then it is in its queue's list, until there is a connection
  * or the wait is over.  A request that was posted and completed with an error is held too,
  * because the peer may have executed it in part: it is repeated as a whole.  So the block layer
  * gets no completion too early, and always gets one:
  *
- * - A request that is posted completes, because every connection ends.
+ * - A request that is posted completes, because every connection ends.  A command completes with
+ *   the server's reply, not when it was sent.  If its connection ends without a reply, it is held
+ *   like a write that has failed: the server may have executed it.
  * - A request that is held is posted when the connections are established again, or fails when
  *   krdma_blk_path_gives_up(), or when it could not be completed for hold_seconds, whatever
  *   happened to the connections meanwhile.
  * - A request that fails completes to the block layer when its data cannot arrive any more: see
  *   fence.c.
+ *
+ * A command is a write in all other respects: it has an epoch, waits for the fence before it fails,
+ * and can be repeated, because no later write of the same blocks was begun before its end.
  *
  * A write has arrived when it completes: InfiniBand and RoCE acknowledge what the peer's device
  * has received, and a later read of the memory through a device returns it.  The memory itself is
@@ -35,6 +41,12 @@
 static enum dma_data_direction krdma_blk_direction(struct request *rq)
 {
 	return rq_data_dir(rq) == WRITE ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+}
+
+/* Does the server execute the request, without data from here? */
+static bool krdma_blk_is_command(const struct request *rq)
+{
+	return req_op(rq) == REQ_OP_WRITE_ZEROES || req_op(rq) == REQ_OP_DISCARD;
 }
 
 /*
@@ -103,6 +115,40 @@ static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_bl
 	return ret;
 }
 
+/* As krdma_blk_request_post(), for a command.  Its pages are none, so nothing is mapped. */
+static int krdma_blk_request_post_command(struct krdma_blk_queue *queue,
+					  struct krdma_blk_request *request)
+{
+	struct request *rq = blk_mq_rq_from_pdu(request);
+	struct krdma_blk_command command = {
+		.offset = cpu_to_le64((u64)blk_rq_pos(rq) << SECTOR_SHIFT),
+		.length = cpu_to_le32(blk_rq_bytes(rq)),
+		.tag = cpu_to_le16(rq->tag),
+		.opcode = req_op(rq) == REQ_OP_DISCARD ? KRDMA_BLK_DISCARD : KRDMA_BLK_ZERO,
+	};
+	struct krdma_sge sge = { .addr = (uintptr_t)&command, .length = sizeof(command) };
+	struct krdma_send_wr post = {
+		.wr_id = KRDMA_BLK_WR_COMMAND, .opcode = KRDMA_OP_SEND,
+		.flags = KRDMA_POST_UNSIGNALED | KRDMA_POST_INLINE,
+		.sges = &sge, .sge_count = 1,
+	};
+	u32 epoch = request->epoch;
+	int ret;
+
+	lockdep_assert_held(&queue->lock);
+
+	WRITE_ONCE(request->posted, true);
+	request->epoch = queue->epoch;
+	list_add_tail(&request->node, &queue->commands);
+	ret = krdma_conn_post_send(queue->conn, &post, 1);
+	if (ret == 1)
+		return 0;
+	list_del(&request->node);
+	request->epoch = epoch;
+	WRITE_ONCE(request->posted, false);
+	return ret;
+}
+
 /*
  * Maps and posts a request that is in no list.  The queue's lock is held when this is called and
  * when it returns, but not while the pages are mapped.  The caller is in an RCU read-side
@@ -123,6 +169,8 @@ static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_bl
 		lockdep_assert_held(&queue->lock);
 		if (!queue->open)
 			return -EAGAIN;
+		if (krdma_blk_is_command(blk_mq_rq_from_pdu(request)))
+			return krdma_blk_request_post_command(queue, request);
 		conn = queue->conn;
 		spin_unlock_irqrestore(&queue->lock, *flags);
 		mapped = krdma_blk_request_map(conn, request);
@@ -266,6 +314,21 @@ static bool krdma_blk_request_refused(struct krdma_blk_queue *queue,
 	return false;
 }
 
+static bool krdma_blk_supports(struct krdma_blk_device *device, const struct request *rq)
+{
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+	case REQ_OP_WRITE:
+		return true;
+	case REQ_OP_WRITE_ZEROES:
+		return device->geometry.offers & KRDMA_BLK_OFFERS_ZERO;
+	case REQ_OP_DISCARD:
+		return device->geometry.offers & KRDMA_BLK_OFFERS_DISCARD;
+	default:
+		return false;
+	}
+}
+
 static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 				       const struct blk_mq_queue_data *bd)
 {
@@ -275,7 +338,7 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 	unsigned long flags;
 	int ret = 0;
 
-	if (req_op(bd->rq) != REQ_OP_READ && req_op(bd->rq) != REQ_OP_WRITE)
+	if (!krdma_blk_supports(queue->device, bd->rq))
 		return BLK_STS_NOTSUPP;
 
 	/* Not for a request that was returned to the block layer, and is queued again. */
@@ -286,7 +349,7 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 		request->epoch = 0;
 	}
 	request->posted = false;
-	request->entries = blk_rq_map_sg(bd->rq, request->sg);
+	request->entries = krdma_blk_is_command(bd->rq) ? 0 : blk_rq_map_sg(bd->rq, request->sg);
 	blk_mq_start_request(bd->rq);
 
 	rcu_read_lock();
@@ -428,6 +491,78 @@ static void krdma_blk_request_failed(struct krdma_blk_queue *queue,
 }
 
 /**
+ * krdma_blk_queue_return() - Hold the commands whose connection has ended without a reply
+ * @queue: the queue, not open; its connection is closed
+ *
+ * Context: process context.
+ */
+void krdma_blk_queue_return(struct krdma_blk_queue *queue)
+{
+	struct krdma_blk_request *request, *next;
+	LIST_HEAD(ended);
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	list_for_each_entry_safe(request, next, &queue->commands, node) {
+		list_del(&request->node);
+		WRITE_ONCE(request->posted, false);
+		if (!krdma_blk_request_hold(queue, request))
+			list_add_tail(&request->node, &ended);
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+
+	list_for_each_entry_safe(request, next, &ended, node)
+		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
+}
+
+/* Takes the command with this tag out of its list; NULL: there is none. */
+static struct krdma_blk_request *krdma_blk_queue_take(struct krdma_blk_queue *queue, u32 tag)
+{
+	struct krdma_blk_request *request, *found = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	list_for_each_entry(request, &queue->commands, node) {
+		if (blk_mq_rq_from_pdu(request)->tag == tag) {
+			found = request;
+			list_del(&found->node);
+			WRITE_ONCE(found->posted, false);
+			break;
+		}
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return found;
+}
+
+/*
+ * A command that was refused was not executed, and cannot be later, so its error need not wait for
+ * the fence.
+ */
+static void krdma_blk_request_replied(struct krdma_blk_queue *queue,
+				      const struct krdma_wc *completion)
+{
+	static const struct krdma_recv_wr next = { .wr_id = KRDMA_BLK_WR_REPLY };
+	struct krdma_blk_request *request = NULL;
+
+	/* The connection has ended: see krdma_blk_queue_return(). */
+	if (completion->status)
+		return;
+	if (completion->flags & KRDMA_WC_WITH_IMM)
+		request = krdma_blk_queue_take(queue, KRDMA_BLK_REPLY_TAG(completion->imm));
+	if (!request) {
+		/* The peer does not follow the protocol. */
+		krdma_conn_abort(completion->conn);
+		return;
+	}
+	/* If this fails, the connection is ending. */
+	krdma_conn_post_recv(completion->conn, &next, 1);
+	request->result = BLK_STS_OK;
+	if (KRDMA_BLK_REPLY_STATUS(completion->imm) != KRDMA_BLK_DONE)
+		request->result = BLK_STS_IOERR;
+	blk_mq_complete_request(blk_mq_rq_from_pdu(request));
+}
+
+/**
  * krdma_blk_request_done() - Handle the completion of a work request
  * @completion: the completion
  *
@@ -439,13 +574,19 @@ void krdma_blk_request_done(const struct krdma_wc *completion)
 	struct krdma_blk_queue *queue = completion->context;
 	struct krdma_blk_request *request;
 
-	/* It could not be sent; the end of the connection reports that, too. */
-	if (completion->wr_id == KRDMA_BLK_GOODBYE)
+	switch (completion->wr_id) {
+	case KRDMA_BLK_WR_GOODBYE:
+	case KRDMA_BLK_WR_COMMAND:
+		/* It could not be sent; the end of the connection reports that, too. */
 		return;
-	/* The read of the table. */
-	if (!rq) {
+	case KRDMA_BLK_WR_REPLY:
+		krdma_blk_request_replied(queue, completion);
+		return;
+	case 0:
 		krdma_blk_table_read_done(queue, completion);
 		return;
+	default:
+		break;
 	}
 
 	request = blk_mq_rq_to_pdu(rq);

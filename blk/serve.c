@@ -2,13 +2,15 @@
 /*
  * The connections of an export's clients.
  *
- * The server does nothing for a request: clients read and write the memory by RDMA.  It only has
- * to know which clients are connected, because an rkey is valid as long as its connection exists:
+ * The server does nothing for a read or write: clients do that by RDMA.  It executes commands, see
+ * command.c.  Otherwise it only has to know which clients are connected, because an rkey is valid
+ * as long as its connection exists:
  *
  * - A client that connects again may repeat a write whose outcome it does not know.  The first
  *   one could still be in flight and arrive last.  So the connection that is replaced is taken
  *   down first, and so are those of clients that must not return: see krdma_blk_conn_fence().  A
- *   connection that has left the export's list has no QP, and nothing can arrive through it.
+ *   connection that has left the export's list has no QP, nothing can arrive through it, and none
+ *   of its commands is executed any more.
  * - A client that has died sends nothing.  So each connection is checked periodically, by a write
  *   of 0 bytes, and ends if there is no answer.  A client that has lost the server relies on
  *   that: it reports an error of a write when the write cannot arrive any more.  So no lock is
@@ -52,6 +54,9 @@
  * @queue: index of the connection among those of the client
  * @conn: the connection
  * @asked: a check is in flight, which the client has not answered
+ * @asked_at: time in jiffies when the last check was posted
+ * @wants_commands: the client knows commands
+ * @commands: commands of the client; open if they were offered
  * @lease: checks the client, or ends the connection
  * @answer: answers the connection request
  * @end: frees this structure after the connection's last event
@@ -63,6 +68,9 @@ struct krdma_blk_export_conn {
 	u16 queue;
 	struct krdma_conn *conn;
 	bool asked;
+	unsigned long asked_at;
+	bool wants_commands;
+	struct krdma_blk_commands commands;
 	struct delayed_work lease;
 	struct work_struct answer;
 	struct work_struct end;
@@ -139,6 +147,8 @@ static void krdma_blk_conn_end(struct work_struct *work)
 	cancel_delayed_work_sync(&conn->lease);
 	/* The last event has been raised, so this only waits for that callback to return. */
 	krdma_conn_close(conn->conn);
+	/* Before it leaves: nothing of the client may happen after that. */
+	krdma_blk_commands_close(&conn->commands);
 	if (conn->export)
 		krdma_blk_conn_leave(conn);
 	krdma_conn_put(conn->conn);
@@ -155,24 +165,44 @@ static void krdma_blk_conn_event(struct krdma_conn *krdma_conn, const struct krd
 		queue_work(krdma_blk_export_workqueue, &conn->end);
 }
 
-/*
- * A message means that the client leaves: it does not return, and does not keep others out.  Any
- * other completion answers a check; the end of the connection reports if a check has failed.
- */
+/* The client leaves: it does not return, and does not keep others out. */
+static void krdma_blk_conn_goodbye(struct krdma_blk_export_conn *conn)
+{
+	mutex_lock(&conn->export->clients_lock);
+	if (!list_empty(&conn->client->node))
+		krdma_blk_client_forget(conn->export, conn->client);
+	mutex_unlock(&conn->export->clients_lock);
+}
+
+/* The client had the connection when the check was posted, or later. */
+static void krdma_blk_conn_checked(struct krdma_blk_export_conn *conn)
+{
+	WRITE_ONCE(conn->commands.expires,
+		   READ_ONCE(conn->asked_at) + msecs_to_jiffies(KRDMA_BLK_LEASE_MS));
+	WRITE_ONCE(conn->asked, false);
+}
+
+/* The end of the connection reports if a check or a reply has failed. */
 static void krdma_blk_conn_complete(const struct krdma_wc *completion)
 {
 	struct krdma_blk_export_conn *conn = completion->context;
 
 	if (completion->status)
 		return;
-	if (completion->opcode != KRDMA_OP_RECV) {
-		WRITE_ONCE(conn->asked, false);
-		return;
+	switch (completion->opcode) {
+	case KRDMA_OP_RECV:
+		if (completion->length)
+			krdma_blk_commands_arrived(&conn->commands, completion);
+		else
+			krdma_blk_conn_goodbye(conn);
+		break;
+	case KRDMA_OP_WRITE:
+		krdma_blk_conn_checked(conn);
+		break;
+	default:
+		krdma_blk_commands_replied(&conn->commands);
+		break;
 	}
-	mutex_lock(&conn->export->clients_lock);
-	if (!list_empty(&conn->client->node))
-		krdma_blk_client_forget(conn->export, conn->client);
-	mutex_unlock(&conn->export->clients_lock);
 }
 
 static const struct krdma_conn_ops krdma_blk_conn_ops = {
@@ -210,6 +240,7 @@ static void krdma_blk_conn_lease(struct work_struct *work)
 		krdma_conn_abort(conn->conn);
 		return;
 	}
+	WRITE_ONCE(conn->asked_at, jiffies);
 	WRITE_ONCE(conn->asked, true);
 	/* A connection that refuses the post is not connected yet, or is ending. */
 	if (krdma_conn_post_send(conn->conn, &nothing, 1) != 1)
@@ -334,6 +365,28 @@ static int krdma_blk_conn_open_window(struct krdma_blk_export_conn *conn,
 	return reason;
 }
 
+/* Offers commands to a client that knows them and may write. */
+static int krdma_blk_conn_offer(struct krdma_blk_export_conn *conn, struct krdma_conn_attr *attr,
+				struct krdma_blk_welcome *welcome)
+{
+	if (!conn->wants_commands || conn->client->role == KRDMA_BLK_READS)
+		return 0;
+	attr->send_depth += KRDMA_BLK_COMMANDS_MAX;
+	attr->recv_depth = KRDMA_BLK_COMMAND_SLOTS;
+	welcome->flags |= KRDMA_BLK_OFFERS;
+	return krdma_blk_commands_open(&conn->commands, conn->export, attr->session, conn->conn);
+}
+
+/* Posts the receives: all for commands, or one for the message with which the client leaves. */
+static int krdma_blk_conn_post_recv(struct krdma_blk_export_conn *conn)
+{
+	static const struct krdma_recv_wr goodbye = {};
+
+	if (conn->commands.messages)
+		return krdma_blk_commands_start(&conn->commands);
+	return krdma_conn_post_recv(conn->conn, &goodbye, 1) == 1 ? 0 : -ENOTCONN;
+}
+
 static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 				 const struct krdma_blk_nonces *nonces)
 {
@@ -353,16 +406,17 @@ static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 	struct krdma_conn_param param = {
 		.private_data = &welcome, .private_data_len = sizeof(welcome),
 	};
-	static const struct krdma_recv_wr goodbye = {};
 	int reason;
 
 	reason = krdma_blk_conn_open_window(conn, &welcome);
 	if (reason)
 		return reason;
+	if (krdma_blk_conn_offer(conn, &attr, &welcome))
+		return KRDMA_BLK_NO_MEMORY;
 	if (export->secret.length)
 		krdma_blk_prove_server(&export->secret, nonces, &welcome);
 	if (krdma_conn_create_qp(conn->conn, &attr) ||
-	    krdma_conn_post_recv(conn->conn, &goodbye, 1) != 1 ||
+	    krdma_blk_conn_post_recv(conn) ||
 	    krdma_conn_accept(conn->conn, &param))
 		return KRDMA_BLK_NO_MEMORY;
 	atomic64_inc(&export->accepted);
@@ -388,6 +442,7 @@ static int krdma_blk_conn_try_join(struct krdma_blk_export_conn *conn,
 	if (!reason) {
 		conn->export = export;
 		conn->queue = le16_to_cpu(hello->queue);
+		conn->wants_commands = hello->flags & KRDMA_BLK_COMMANDS;
 		list_add(&conn->node, &export->conns);
 		WRITE_ONCE(export->conn_count, export->conn_count + 1);
 	}
@@ -585,6 +640,7 @@ static int krdma_blk_serve_take(struct krdma_listener *listener)
 	conn = krdma_blk_count(KRDMA_OBJECT_BLK_CONN, kzalloc_obj(*conn, GFP_KERNEL));
 	if (!conn)
 		return -ENOMEM;
+	krdma_blk_commands_init(&conn->commands);
 	INIT_DELAYED_WORK(&conn->lease, krdma_blk_conn_lease);
 	INIT_WORK(&conn->answer, krdma_blk_conn_answer);
 	INIT_WORK(&conn->end, krdma_blk_conn_end);

@@ -44,7 +44,10 @@ int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geo
 		.block_size = le32_to_cpu(welcome.block_size),
 		.chunk_size = le32_to_cpu(welcome.chunk_size),
 		.read_only = welcome.flags & KRDMA_BLK_READ_ONLY,
+		.offers = welcome.flags & KRDMA_BLK_OFFERS,
 	};
+	if (geometry->read_only && geometry->offers)
+		return -EPROTO;
 	if (geometry->block_size != SZ_512 && geometry->block_size != SZ_4K)
 		return -EPROTO;
 	if (geometry->chunk_size < PAGE_SIZE || geometry->chunk_size > SZ_1G ||
@@ -106,4 +109,35 @@ const char *krdma_blk_read_refusal(const void *data, size_t length,
 	if (refusal->magic != cpu_to_le32(KRDMA_BLK_MAGIC))
 		return NULL;
 	return krdma_blk_reasons[KRDMA_BLK_OTHER_VERSION];
+}
+
+/**
+ * krdma_blk_read_command() - Check and convert a client's command
+ * @command: the command; a copy that the client cannot change
+ * @size: size of the export in bytes
+ * @block_size: its block size in bytes
+ * @range: filled in on success; on failure, only its tag is valid
+ *
+ * Context: any.
+ * Return: &enum krdma_blk_status: KRDMA_BLK_DONE: it may be executed; KRDMA_BLK_INVALID: unknown
+ * opcode, or a range that is empty, too long, not in whole blocks, or not within the export.
+ */
+int krdma_blk_read_command(const struct krdma_blk_command *command, u64 size, u32 block_size,
+			   struct krdma_blk_range *range)
+{
+	*range = (struct krdma_blk_range) {
+		.offset = le64_to_cpu(command->offset),
+		.length = le32_to_cpu(command->length),
+		.tag = le16_to_cpu(command->tag),
+	};
+	if (command->reserved ||
+	    (command->opcode != KRDMA_BLK_ZERO && command->opcode != KRDMA_BLK_DISCARD))
+		return KRDMA_BLK_INVALID;
+	if (!range->length || range->length > KRDMA_BLK_ZERO_MAX ||
+	    (range->length | range->offset) & (block_size - 1))
+		return KRDMA_BLK_INVALID;
+	/* The sum of the two could overflow. */
+	if (range->offset > size || range->length > size - range->offset)
+		return KRDMA_BLK_INVALID;
+	return KRDMA_BLK_DONE;
 }

@@ -2,9 +2,9 @@
 /*
  * The protocol between the two ends of krdma_blk.
  *
- * Messages are private data of the connection manager, and a table of rkeys that the client
- * reads; everything else is memory that is read and written by RDMA.  All numbers are
- * little-endian.
+ * Messages are private data of the connection manager, a table of rkeys that the client reads,
+ * and commands with their replies; everything else is memory that is read and written by RDMA.
+ * All numbers are little-endian.
  */
 #ifndef _KRDMA_BLK_WIRE_H
 #define _KRDMA_BLK_WIRE_H
@@ -30,19 +30,30 @@
 /* Maximum number of connections of a client. */
 #define KRDMA_BLK_QUEUES_MAX	16
 
+/* Maximum number of commands of a connection without a reply. */
+#define KRDMA_BLK_COMMANDS_MAX	64
+
+/* Maximum number of bytes of a command's range: what a processor zeroes in a moment. */
+#define KRDMA_BLK_ZERO_MAX	0x200000
+
 /**
  * enum krdma_blk_hello_flags - bits of &struct krdma_blk_hello.flags
  * @KRDMA_BLK_ANSWER: @proof answers a challenge; without it, @proof is a random number
  * @KRDMA_BLK_RETURN: the server has accepted a connection of this client before
  * @KRDMA_BLK_READER: the client does not write
+ * @KRDMA_BLK_COMMANDS: the client knows commands; without it, the welcome offers none.  A server
+ *	that does not know commands refuses a hello with this flag as one of another version, and
+ *	the client repeats the hello without it.
  */
 enum krdma_blk_hello_flags {
 	KRDMA_BLK_ANSWER = 0x01,
 	KRDMA_BLK_RETURN = 0x02,
 	KRDMA_BLK_READER = 0x04,
+	KRDMA_BLK_COMMANDS = 0x08,
 };
 
-#define KRDMA_BLK_HELLO_FLAGS	(KRDMA_BLK_ANSWER | KRDMA_BLK_RETURN | KRDMA_BLK_READER)
+#define KRDMA_BLK_HELLO_FLAGS	(KRDMA_BLK_ANSWER | KRDMA_BLK_RETURN | KRDMA_BLK_READER | \
+				 KRDMA_BLK_COMMANDS)
 
 /**
  * struct krdma_blk_hello - private data of the connection request
@@ -71,9 +82,23 @@ struct krdma_blk_hello {
 
 static_assert(sizeof(struct krdma_blk_hello) == 56);
 
-/* Bits of &struct krdma_blk_welcome.flags. */
-#define KRDMA_BLK_READ_ONLY	0x01
-#define KRDMA_BLK_FLAGS		KRDMA_BLK_READ_ONLY
+/**
+ * enum krdma_blk_welcome_flags - bits of &struct krdma_blk_welcome.flags
+ * @KRDMA_BLK_READ_ONLY: the client can only read
+ * @KRDMA_BLK_OFFERS_ZERO: the server executes KRDMA_BLK_ZERO; only without KRDMA_BLK_READ_ONLY
+ * @KRDMA_BLK_OFFERS_DISCARD: the server executes KRDMA_BLK_DISCARD; only without
+ *	KRDMA_BLK_READ_ONLY
+ *
+ * For the same generation the offers are always the same.
+ */
+enum krdma_blk_welcome_flags {
+	KRDMA_BLK_READ_ONLY = 0x01,
+	KRDMA_BLK_OFFERS_ZERO = 0x02,
+	KRDMA_BLK_OFFERS_DISCARD = 0x04,
+};
+
+#define KRDMA_BLK_OFFERS	(KRDMA_BLK_OFFERS_ZERO | KRDMA_BLK_OFFERS_DISCARD)
+#define KRDMA_BLK_FLAGS		(KRDMA_BLK_READ_ONLY | KRDMA_BLK_OFFERS)
 
 /**
  * struct krdma_blk_welcome - private data of the acceptance
@@ -117,9 +142,58 @@ struct krdma_blk_entry {
 static_assert(sizeof(struct krdma_blk_entry) == 16);
 
 /**
+ * enum krdma_blk_opcode - what a command does with a range of the memory
+ * @KRDMA_BLK_ZERO: fill it with zeroes
+ * @KRDMA_BLK_DISCARD: the client does not need the data any more; the range reads as zeroes
+ */
+enum krdma_blk_opcode {
+	KRDMA_BLK_ZERO = 1,
+	KRDMA_BLK_DISCARD = 2,
+};
+
+/**
+ * struct krdma_blk_command - a message to the server
+ * @offset: start of the range in bytes, a multiple of the block size
+ * @length: bytes of the range, a multiple of the block size, at most KRDMA_BLK_ZERO_MAX.  The
+ *	range may cross chunks.
+ * @tag: repeated in the reply; the client uses it for one command of a connection at a time
+ * @opcode: &enum krdma_blk_opcode
+ * @reserved: 0
+ *
+ * The server executes a command and then replies with an empty message with immediate data, see
+ * KRDMA_BLK_REPLY_TAG().  A client has at most KRDMA_BLK_COMMANDS_MAX commands without a reply on
+ * a connection.  The server executes no command of a connection any more when it accepts the
+ * connection that replaces it, or KRDMA_BLK_FENCE_MS after the client has closed it.
+ */
+struct krdma_blk_command {
+	__le64 offset;
+	__le32 length;
+	__le16 tag;
+	u8 opcode;
+	u8 reserved;
+};
+
+static_assert(sizeof(struct krdma_blk_command) == 16);
+
+/**
+ * enum krdma_blk_status - how a command has ended
+ * @KRDMA_BLK_DONE: it was executed
+ * @KRDMA_BLK_INVALID: it is invalid, and nothing has changed
+ */
+enum krdma_blk_status {
+	KRDMA_BLK_DONE = 0,
+	KRDMA_BLK_INVALID = 1,
+};
+
+/* The immediate data of a reply: status and tag. */
+#define KRDMA_BLK_REPLY(status, tag)	((u32)(status) << 16 | (tag))
+#define KRDMA_BLK_REPLY_STATUS(imm)	((imm) >> 16)
+#define KRDMA_BLK_REPLY_TAG(imm)	((imm) & 0xffff)
+
+/**
  * enum krdma_blk_reason - why a connection was refused
  * @KRDMA_BLK_NOT_UNDERSTOOD: the private data is not a valid hello
- * @KRDMA_BLK_OTHER_VERSION: the server does not support the version of the hello
+ * @KRDMA_BLK_OTHER_VERSION: the server does not support the version, or the flags, of the hello
  * @KRDMA_BLK_REFUSED: there is no such export, or not for this address, or not with this secret:
  *	an unauthorized peer does not learn which
  * @KRDMA_BLK_CHALLENGE: not refused yet: the client has to ask again, with the answer
@@ -172,6 +246,7 @@ static_assert(sizeof(struct krdma_blk_refusal) == 24);
  * @chunk_size: in bytes
  * @chunks: number of chunks
  * @read_only: the export cannot be written
+ * @offers: commands that the server executes, bits of &enum krdma_blk_welcome_flags
  */
 struct krdma_blk_geometry {
 	u64 generation;
@@ -182,6 +257,19 @@ struct krdma_blk_geometry {
 	u32 chunk_size;
 	u32 chunks;
 	bool read_only;
+	u8 offers;
+};
+
+/**
+ * struct krdma_blk_range - a command that has been checked
+ * @offset: start in bytes
+ * @length: in bytes
+ * @tag: as in &struct krdma_blk_command
+ */
+struct krdma_blk_range {
+	u64 offset;
+	u32 length;
+	u16 tag;
 };
 
 /* Maximum number of chunks; their table then has 16 MiB. */
@@ -190,5 +278,7 @@ struct krdma_blk_geometry {
 int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geometry *geometry);
 const char *krdma_blk_read_refusal(const void *data, size_t length,
 				   struct krdma_blk_refusal *refusal);
+int krdma_blk_read_command(const struct krdma_blk_command *command, u64 size, u32 block_size,
+			   struct krdma_blk_range *range);
 
 #endif /* _KRDMA_BLK_WIRE_H */

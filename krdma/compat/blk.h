@@ -74,6 +74,10 @@ static inline struct gendisk *krdma_compat_blk_alloc_disk(struct blk_mq_tag_set 
 	blk_queue_max_segments(disk->queue, limits->max_segments);
 	blk_queue_max_segment_size(disk->queue, limits->max_segment_size);
 	blk_queue_io_opt(disk->queue, limits->io_opt);
+	/* This sets both limits, that of the hardware and that in use. */
+	blk_queue_max_discard_sectors(disk->queue, limits->max_hw_discard_sectors);
+	disk->queue->limits.discard_granularity = limits->discard_granularity;
+	blk_queue_max_write_zeroes_sectors(disk->queue, limits->max_write_zeroes_sectors);
 	blk_queue_flag_set(QUEUE_FLAG_NONROT, disk->queue);
 	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, disk->queue);
 	return disk;

@@ -78,10 +78,36 @@ check "others are served as before" krdma blk attach $here_address hostile -k $w
 krdma blk detach hostile
 check "and all have gone" krdma blk end hostile
 
+# Commands.
+check "an export without a secret" export_new hostile 8M
+check "is attached" device_new hostile $here_address
+fill $work/data 8
+write_direct $work/data "$(disk hostile)" 1M 2>/dev/null
+device_end hostile
+check "a stranger sends commands" sh -c "$stranger command $here_address hostile >$work/answers"
+answers "they are offered to a writer who knows them" 5 '^flags 8: welcome, flags 6$'
+answers "and not to one who does not" 1 '^flags 0: welcome, flags 0$'
+answers "nor to a reader" 1 '^flags 12: welcome, flags 1$'
+answers "valid ones are executed" 4 '^(zero|discard|last|longest): status 0, tag 655(3[2-5])$'
+answers "others are refused" 11 '^(opcode|reserved|empty|odd|long|behind|across|huge|wraps)[-a-z0-3]*: status 1, tag 655[23][0-9]$'
+answers "those of another length end the connection" 4 '^size: the connection has ended$'
+answers "and so do those that were not offered" 1 '^without: the connection has ended$'
+# Proves: F3
+answers "and those of a reader" 1 '^reader: the connection has ended$'
+for range in 256:16 512:1 2047:1 1023:512; do
+	dd if=/dev/zero of=$work/data bs=4k seek=${range%:*} count=${range#*:} conv=notrunc 2>/dev/null
+done
+check "the export is attached again" device_new hostile $here_address
+# Proves: F3
+check "only what was valid is zero" same $work/data "$(disk hostile)"
+device_end hostile
+check "the export is ended" export_end hostile
+
 # Welcomes.
 $stranger give none none short empty magic version flags reserved reserved2 no-size odd-size \
 	huge-size no-block odd-block no-chunk odd-chunk small-chunk huge-chunk table-wraps \
-	table-key table-elsewhere entry-wraps entry-reserved entry-key >$work/server &
+	table-key table-elsewhere entry-wraps entry-reserved reader-zeroes old-offers old \
+	entry-key >$work/server &
 server=$!
 tries=100
 until grep -q listening $work/server || [ $tries = 0 ]; do
@@ -116,6 +142,16 @@ attached_to "a table with another key" table-key "the connection could not be ma
 attached_to "a table that is somewhere else" table-elsewhere "the connection could not be made"
 attached_to "a chunk that goes beyond all addresses" entry-wraps "$none"
 attached_to "a table with more in it than there is" entry-reserved "$none"
+attached_to "commands for a reader" reader-zeroes "$none"
+attached_to "commands for a client who does not know them" old-offers "$none"
+
+# A server from before there were commands refuses who knows them, and is asked again.
+check "a server that does not know commands is attached" \
+	krdma blk attach $here_address:8003 hostile -q 1
+is "without discard" 0 /sys/block/krdmab0/queue/discard_max_bytes
+is "and without zeroing" 0 /sys/block/krdmab0/queue/write_zeroes_max_bytes
+check "it is read" read_one /dev/krdmab0
+check "and detached" krdma blk detach hostile
 
 # With an invalid rkey a request fails at the third attempt.
 # Proves: F3

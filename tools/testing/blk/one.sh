@@ -124,7 +124,10 @@ check "and through the cache" same $work/first "$disk"
 check "zeroes are written where they are wanted" blkdiscard -z -o 1M -l 2M "$disk"
 dd if=/dev/zero of=$work/first bs=1M seek=1 count=2 conv=notrunc 2>/dev/null
 check "and nowhere else" same $work/first "$disk"
-says "nothing is discarded" "not supported" blkdiscard "$disk"
+check "what is discarded" blkdiscard -o 5M -l 1M "$disk"
+dd if=/dev/zero of=$work/first bs=1M seek=5 count=1 conv=notrunc 2>/dev/null
+# Proves: F3
+check "is zero, and nothing else" same $work/first "$disk"
 # Proves: F3
 check "fio finds what it has written" verified "$disk" --time_based --runtime="${KRDMA_SECONDS:-3}"
 check "and with sizes from one block on" verified "$disk" --bsrange=4k-1M --number_ios=200

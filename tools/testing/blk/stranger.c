@@ -14,6 +14,12 @@
  * Answers the challenge incorrectly COUNT times, then correctly, and correctly again three
  * seconds later.
  *
+ *	stranger command HOST EXPORT
+ *
+ * Connects to an export without a secret as a writer that knows commands, and sends valid and
+ * invalid commands; then one of a wrong length on each of some connections; then a valid one as a
+ * reader.  Prints a line for each, with the reply.
+ *
  *	stranger give FAULT...
  *
  * Listens, and welcomes each client with the next FAULT; see faults[].  All further clients get
@@ -22,6 +28,7 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +36,9 @@
 #include <unistd.h>
 
 #include "krdma.h"
+#include "krdma_entry.h"
+
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
 #define SERVER_PORT	7475
 #define PORT		8003
@@ -39,7 +49,12 @@
 #define PROOF		16
 #define ANSWER		0x01
 #define RETURN		0x02
+#define READER		0x04
+#define COMMANDS	0x08
+#define REASON_VERSION	2
 #define REASON_CHALLENGE	4
+#define ZERO		1
+#define DISCARD		2
 #define PAGE		4096
 #define CHUNKS		4
 
@@ -72,6 +87,14 @@ struct entry {
 	uint64_t addr;
 	uint32_t key;
 	uint32_t reserved;
+};
+
+struct command {
+	uint64_t offset;
+	uint32_t length;
+	uint16_t tag;
+	uint8_t opcode;
+	uint8_t reserved;
 };
 
 struct refusal {
@@ -341,6 +364,127 @@ static void guess(struct client *client, unsigned int count)
 }
 
 /*
+ * Commands, for an export of 8 MiB in blocks of 4096 bytes
+ */
+
+#define SIZE		0x800000ull
+
+static const struct {
+	const char *name;
+	struct command command;
+} commands[] = {
+	{ "zero", { .offset = 0x100000, .length = 0x10000, .opcode = ZERO } },
+	{ "discard", { .offset = 0x200000, .length = 0x1000, .opcode = DISCARD } },
+	{ "last", { .offset = SIZE - 0x1000, .length = 0x1000, .opcode = ZERO } },
+	{ "longest", { .offset = 0x3ff000, .length = 0x200000, .opcode = ZERO } },
+	{ "opcode-0", { .length = 0x1000, .opcode = 0 } },
+	{ "opcode-3", { .length = 0x1000, .opcode = 3 } },
+	{ "reserved", { .length = 0x1000, .opcode = ZERO, .reserved = 1 } },
+	{ "empty", { .opcode = ZERO } },
+	{ "odd-length", { .length = 0x200, .opcode = ZERO } },
+	{ "odd-offset", { .offset = 0x200, .length = 0x1000, .opcode = ZERO } },
+	{ "long", { .length = 0x201000, .opcode = ZERO } },
+	{ "behind", { .offset = SIZE, .length = 0x1000, .opcode = ZERO } },
+	{ "across", { .offset = SIZE - 0x1000, .length = 0x2000, .opcode = ZERO } },
+	{ "huge-offset", { .offset = 0 - 0x1000ull, .length = 0x1000, .opcode = ZERO } },
+	{ "wraps", { .offset = 0 - 0x1000ull, .length = 0x2000, .opcode = ZERO } },
+};
+
+struct visit {
+	struct krdma_ring *ring;
+	struct krdma_conn *conn;
+};
+
+static struct visit visit(struct client *client, uint8_t flags)
+{
+	struct krdma_conn_create_qp_args depths = { .size = sizeof(depths), .max_inline = 64 };
+	struct welcome welcome = { 0 };
+	size_t length = sizeof(welcome);
+	struct visit visit;
+
+	client->hello.flags = flags;
+	check("queue", krdma_ring_create(client->session, NULL, &visit.ring));
+	check("connection", krdma_conn_create(client->session, &visit.conn));
+	check("resolve", krdma_conn_resolve(visit.conn, (struct sockaddr *)&client->address, NULL));
+	check("resolve", krdma_conn_wait(visit.conn, krdma_deadline(PATIENCE_MS), NULL));
+	check("prepare", krdma_conn_create_qp(visit.conn, visit.ring, NULL, NULL, &depths));
+	check("connect", krdma_conn_connect(visit.conn, NULL, &client->hello,
+					    sizeof(client->hello)));
+	check("connect", krdma_conn_wait(visit.conn, krdma_deadline(PATIENCE_MS), NULL));
+	krdma_conn_private_data(visit.conn, &welcome, &length);
+	printf("flags %u: welcome, flags %u\n", flags, welcome.flags);
+	return visit;
+}
+
+static void leave(struct visit *visit)
+{
+	krdma_conn_close(visit->conn);
+	krdma_ring_close(visit->ring);
+}
+
+/* Send a message, and print the reply. */
+static void command(struct visit *visit, const char *name, const void *data, uint32_t length)
+{
+	struct krdma_sqe entries[] = {
+		krdma_entry_recv(visit->conn, 1, NULL, 0, 0),
+		krdma_entry_send_inline(visit->conn, 2, data, length),
+	};
+	struct krdma_cqe cqe;
+	size_t taken;
+	int err;
+
+	err = krdma_ring_post(visit->ring, entries, 2, NULL);
+	do {
+		if (!err)
+			err = krdma_ring_wait(visit->ring, &cqe, 1, 1,
+					      krdma_deadline(PATIENCE_MS), &taken);
+		if (err) {
+			printf("%s: %s\n", name, strerror(-err));
+			return;
+		}
+	} while (cqe.wr_id != 1 && !cqe.status);
+	if (cqe.status)
+		printf("%s: the connection has ended\n", name);
+	else
+		printf("%s: status %u, tag %u\n", name, cqe.imm >> 16, cqe.imm & 0xffff);
+	fflush(stdout);
+}
+
+static void command_all(struct client *client)
+{
+	static const uint32_t lengths[] = { 1, sizeof(struct command) - 1,
+					    sizeof(struct command) + 1, 64 };
+	union {
+		struct command command;
+		uint8_t bytes[64];
+	} message = { .command = { .length = htole32(0x1000), .opcode = ZERO } };
+	struct visit guest;
+
+	guest = visit(client, COMMANDS);
+	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++) {
+		struct command wire = commands[i].command;
+
+		wire.offset = htole64(wire.offset);
+		wire.length = htole32(wire.length);
+		wire.tag = htole16((uint16_t)(65535 - i));
+		command(&guest, commands[i].name, &wire, sizeof(wire));
+	}
+	leave(&guest);
+	for (unsigned int i = 0; i < ARRAY_SIZE(lengths); i++) {
+		guest = visit(client, COMMANDS);
+		command(&guest, "size", message.bytes, lengths[i]);
+		leave(&guest);
+	}
+	guest = visit(client, 0);
+	command(&guest, "without", message.bytes, sizeof(message.command));
+	leave(&guest);
+	client->hello.client = htole64(9);
+	guest = visit(client, COMMANDS | READER);
+	command(&guest, "reader", message.bytes, sizeof(message.command));
+	leave(&guest);
+}
+
+/*
  * As a server
  */
 
@@ -378,6 +522,8 @@ static void no_fault(struct welcome *welcome, struct entry *table)
 FAULT(bad_magic, welcome->magic ^= htole32(1))
 FAULT(bad_version, welcome->version = VERSION + 1)
 FAULT(bad_flags, welcome->flags = 0x80)
+FAULT(reader_zeroes, welcome->flags = 0x03)
+FAULT(offers, welcome->flags = 0x06)
 FAULT(bad_reserved, welcome->reserved = htole16(1))
 FAULT(bad_reserved2, welcome->reserved2 = htole32(1))
 FAULT(half, welcome->size = htole64(CHUNKS / 2 * PAGE))
@@ -422,6 +568,10 @@ static const struct fault faults[] = {
 	{ "entry-wraps", entry_wraps, 0 },
 	{ "entry-reserved", entry_reserved, 0 },
 	{ "entry-key", entry_key, 0 },
+	{ "reader-zeroes", reader_zeroes, 0 },
+	/* These begin with a refusal; see refuse_commands(). */
+	{ "old", no_fault, 0 },
+	{ "old-offers", offers, 0 },
 	{ NULL, NULL, 0 },
 };
 
@@ -498,6 +648,24 @@ static void welcome(struct server *server, struct krdma_conn *conn, const struct
 	krdma_ring_close(ring);
 }
 
+/* Return true if the client knows commands, and was refused. */
+static bool refuse_commands(struct krdma_conn *conn)
+{
+	struct refusal refusal = {
+		.magic = htole32(MAGIC), .version = VERSION, .reason = REASON_VERSION,
+	};
+	struct hello hello = { 0 };
+	size_t length = sizeof(hello);
+
+	krdma_conn_private_data(conn, &hello, &length);
+	if (!(hello.flags & COMMANDS))
+		return false;
+	check("reject", krdma_conn_reject(conn, &refusal, sizeof(refusal)));
+	krdma_conn_close(conn);
+	puts("refused the flags");
+	return true;
+}
+
 static void give(struct krdma *session, char **names)
 {
 	struct sockaddr_in address = {
@@ -512,6 +680,8 @@ static void give(struct krdma *session, char **names)
 	fflush(stdout);
 	for (;;) {
 		check("client", krdma_listener_next(server.listener, KRDMA_FOREVER, &conn));
+		if (!strncmp(*names, "old", 3) && refuse_commands(conn))
+			continue;
 		welcome(&server, conn, find_fault(*names));
 		if (names[1])
 			names++;
@@ -525,14 +695,16 @@ int main(int argc, char **argv)
 
 	check("/dev/krdma", krdma_open(&session));
 	client.session = session;
-	if (argc >= 5) {
-		client.secret = argv[4];
+	if (argc >= 4 && strcmp(argv[1], "give")) {
+		client.secret = argc > 4 ? argv[4] : "";
 		init(&client, argv[2], argv[3]);
 	}
 	if (argc == 5 && !strcmp(argv[1], "ask"))
 		ask_all(&client);
 	else if (argc == 6 && !strcmp(argv[1], "guess"))
 		guess(&client, (unsigned int)strtoul(argv[5], NULL, 10));
+	else if (argc == 4 && !strcmp(argv[1], "command"))
+		command_all(&client);
 	else if (argc > 2 && !strcmp(argv[1], "give"))
 		give(session, argv + 2);
 	else

@@ -20,6 +20,7 @@ int parser_blk_welcome(const uint8_t *data, size_t size)
 	EXPECT((u64)geometry.chunks * geometry.chunk_size >= geometry.size);
 	EXPECT((u64)(geometry.chunks - 1) * geometry.chunk_size < geometry.size);
 	EXPECT(geometry.table_addr + geometry.chunks * 16ull >= geometry.table_addr);
+	EXPECT(!geometry.read_only || !geometry.offers);
 	return 0;
 }
 
@@ -30,5 +31,34 @@ int parser_blk_refusal(const uint8_t *data, size_t size)
 
 	EXPECT(text || !refusal.reason);
 	EXPECT(!text || text_is_shown(text, false));
+	return 0;
+}
+
+/* The export's size, which also gives the block size, and a command. */
+int parser_blk_command(const uint8_t *data, size_t size)
+{
+	struct krdma_blk_command command;
+	struct krdma_blk_range range;
+	u32 block_size;
+	u64 export;
+	int status;
+
+	if (size < sizeof(export) + sizeof(command))
+		return 0;
+	memcpy(&export, data, sizeof(export));
+	memcpy(&command, data + sizeof(export), sizeof(command));
+	block_size = export & 1 ? SZ_512 : SZ_4K;
+	export &= ~(u64)(block_size - 1);
+
+	status = krdma_blk_read_command(&command, export, block_size, &range);
+	EXPECT(status == KRDMA_BLK_DONE || status == KRDMA_BLK_INVALID);
+	EXPECT(range.tag == le16toh(command.tag));
+	EXPECT(KRDMA_BLK_REPLY_TAG(KRDMA_BLK_REPLY(status, range.tag)) == range.tag);
+	EXPECT(KRDMA_BLK_REPLY_STATUS(KRDMA_BLK_REPLY(status, range.tag)) == (u32)status);
+	if (status != KRDMA_BLK_DONE)
+		return 0;
+	EXPECT(range.length && range.length <= KRDMA_BLK_ZERO_MAX);
+	EXPECT(!(range.length % block_size) && !(range.offset % block_size));
+	EXPECT(range.offset < export && range.length <= export - range.offset);
 	return 0;
 }

@@ -25,6 +25,7 @@ typedef __u64 u64;
 #define PAGE_SIZE	4096u
 
 #define cpu_to_le32(value)	htole32(value)
+#define le16_to_cpu(value)	le16toh(value)
 #define le32_to_cpu(value)	le32toh(value)
 #define le64_to_cpu(value)	le64toh(value)
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))

@@ -47,6 +47,7 @@ static const struct target targets[] = {
 	TARGET(private_data, 260, 100),
 	TARGET(blk_welcome, 96, 100),
 	TARGET(blk_refusal, 48, 100),
+	TARGET(blk_command, 24, 100),
 	TARGET(message, 512, 100),
 	TARGET(parts, 1024, 100),
 	TARGET(simple_hello, 96, 100),

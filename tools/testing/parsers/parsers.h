@@ -32,6 +32,7 @@ int parser_mr_desc(const uint8_t *data, size_t size);
 int parser_private_data(const uint8_t *data, size_t size);
 int parser_blk_welcome(const uint8_t *data, size_t size);
 int parser_blk_refusal(const uint8_t *data, size_t size);
+int parser_blk_command(const uint8_t *data, size_t size);
 int parser_message(const uint8_t *data, size_t size);
 int parser_parts(const uint8_t *data, size_t size);
 int parser_simple_hello(const uint8_t *data, size_t size);
