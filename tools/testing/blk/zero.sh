@@ -113,7 +113,6 @@ ip addr del "$network" dev "$interface"
 becomes "its connection is lost" holding $attach/state 30
 ip addr add "$network" dev "$interface"
 sleep 15
-# Proves: F3
 is "there is no other one meanwhile" holding $attach/state
 put $test/stall go
 becomes "but then" live $attach/state 60
