@@ -679,7 +679,7 @@ static int wait_at_a_listener(void *context)
 	/* Their QPs end later, and must not make room below. */
 	CHECK(comes_to_use(clients, own.session_used));
 
-	/* A user who has all that it may have gets no requests, and is told why. */
+	/* A user at the limit gets no requests, and can query which limit it is. */
 	CHECK(!get_ready(&late, clients, &address));
 	CHECK(!get_ready(&asking[0], clients, &address));
 	CHECK(fill_memory(clients, device, &mr, ENOUGH) < ENOUGH);

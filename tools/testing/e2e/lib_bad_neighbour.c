@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Transfers of libkrdma's into folders in which another user changes what he can.
+ * Transfers by libkrdma into folders in which another user changes whatever is allowed.
  *
  * The neighbour is a process of another user.  It creates, renames, links, truncates and removes
  * files, links and folders with the names that are transferred, and with those of part files.  Each
@@ -325,7 +325,7 @@ static void transfer(struct __test_metadata *_metadata, FIXTURE_DATA(neighbour) 
 	}
 }
 
-/* Whether a file has the neighbour's data, which he may have cut short or made longer. */
+/* Does the file have the neighbour's data, which the neighbour may have cut or extended? */
 static bool is_marked(const char *folder, const char *name)
 {
 	char path[FILES_PATH], data[sizeof(MARK)] = { 0 };
