@@ -13,7 +13,8 @@ load_module || exit 1
 # Machine 2 serves until a client has attached "goodbye" and detached it again.
 if [ "${NODE:-1}" != 1 ]; then
 	"$here/stranger" give none >$work/server &
-	export_new memory 16M && export_new alone 4M exclusive=1 && export_new goodbye 64K || exit 1
+	export_new memory 16M shared=1 && export_new alone 4M exclusive=1 &&
+		export_new goodbye 64K || exit 1
 	while [ "$(cat $config/exports/goodbye/accepted)" = 0 ] ||
 	      [ "$(cat $config/exports/goodbye/connections)" != 0 ]; do
 		usleep 200000

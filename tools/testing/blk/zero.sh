@@ -87,15 +87,18 @@ check "and reads the zeroes" same $work/wanted "$reader"
 check "the reader leaves" device_end other
 
 # Beside writes: one half is written and compared while the other one is discarded.
+rm -f $work/stop $work/failed $work/discarded
 (while [ ! -e $work/stop ]; do
 	blkdiscard -o 4M -l 4M "$disk" || touch $work/failed
 	blkdiscard -z -o 4M -l 4M "$disk" || touch $work/failed
+	touch $work/discarded
 done) &
 discarder=$!
 check "fio finds what it has written beside discards" verified "$disk" --size=4M --number_ios=1000
 touch $work/stop
 wait $discarder
 check "no discard has failed" [ ! -e $work/failed ]
+check "and some have been done" [ -e $work/discarded ]
 head -c 4194304 /dev/zero >$work/zero
 dd if="$disk" of=$work/half bs=1M skip=4 count=4 iflag=direct 2>/dev/null
 check "what was discarded is zero" cmp $work/zero $work/half
