@@ -23,6 +23,8 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
+#include <krdma/krdma.h>
+
 #include "blk.h"
 #include "export.h"
 
@@ -62,6 +64,20 @@ void krdma_blk_client_put(struct krdma_blk_client *client)
 {
 	if (!--client->refs)
 		kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CLIENT, client));
+}
+
+/* Begins to end a client's connections. */
+static void krdma_blk_client_disconnect(struct krdma_blk_export *export,
+				 const struct krdma_blk_client *client)
+{
+	struct krdma_blk_export_conn *conn;
+
+	lockdep_assert_held(&export->clients_lock);
+	list_for_each_entry(conn, &export->conns, node) {
+		if (conn->client == client)
+			/* Abort, in order not to wait for a peer that is gone. */
+			krdma_conn_abort(conn->conn);
+	}
 }
 
 /**

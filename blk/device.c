@@ -20,26 +20,6 @@
 #define KRDMA_BLK_HOLD_SECONDS		60
 #define KRDMA_BLK_HOLD_SECONDS_MAX	(24 * 60 * 60)
 
-static const char *const krdma_blk_states[] = {
-	[KRDMA_BLK_DETACHED] = "detached",
-	[KRDMA_BLK_LIVE] = "live",
-	[KRDMA_BLK_HOLDING] = "holding",
-	[KRDMA_BLK_FAILING] = "failing",
-	[KRDMA_BLK_DEAD] = "dead",
-};
-
-/**
- * krdma_blk_state_name() - Get the name of a state
- * @state: the state
- *
- * Context: any.
- * Return: the name.
- */
-const char *krdma_blk_state_name(enum krdma_blk_state state)
-{
-	return krdma_blk_states[state];
-}
-
 static struct krdma_blk_device *to_device(struct config_item *item)
 {
 	return container_of(item, struct krdma_blk_device, item);

@@ -235,12 +235,8 @@ struct krdma_blk_device {
 
 /* path.c: connections */
 void krdma_blk_path_init(struct krdma_blk_device *device);
-void krdma_blk_path_say(struct krdma_blk_device *device, const char *text);
-void krdma_blk_path_explain(struct krdma_blk_device *device, const char *refused, int error);
 int krdma_blk_path_open(struct krdma_blk_device *device);
 void krdma_blk_path_start(struct krdma_blk_device *device);
-void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
-			       const struct krdma_wc *completion);
 void krdma_blk_path_close(struct krdma_blk_device *device);
 void krdma_blk_path_give_up(struct krdma_blk_device *device);
 
@@ -250,16 +246,28 @@ void krdma_blk_probe_wake(struct krdma_blk_device *device);
 int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count);
 void krdma_blk_failback_start(struct krdma_blk_device *device);
 
+/* table.c: the table of rkeys */
+int krdma_blk_table_read(struct krdma_blk_queue *queue, const struct krdma_blk_geometry *geometry);
+void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
+			       const struct krdma_wc *completion);
+
 /* fence.c: failing requests */
 void krdma_blk_fence_init(struct krdma_blk_device *device);
 void krdma_blk_fence_raise(struct krdma_blk_device *device);
 void krdma_blk_fence_up(struct krdma_blk_device *device);
+void krdma_blk_path_kill(struct krdma_blk_device *device);
+
+/* state.c: the state, and the error text */
+const char *krdma_blk_state_name(enum krdma_blk_state state);
+void krdma_blk_path_say(struct krdma_blk_device *device, const char *text);
+void krdma_blk_path_explain(struct krdma_blk_device *device, const char *refused, int error);
+unsigned long krdma_blk_path_limit(const struct krdma_blk_device *device);
+void krdma_blk_path_set_timer(struct krdma_blk_device *device);
 bool krdma_blk_fence_is_up(struct krdma_blk_device *device);
 bool krdma_blk_fence_lower(struct krdma_blk_device *device);
 void krdma_blk_path_live(struct krdma_blk_device *device);
 void krdma_blk_path_lost(struct krdma_blk_device *device);
 bool krdma_blk_path_stop(struct krdma_blk_device *device);
-void krdma_blk_path_kill(struct krdma_blk_device *device);
 void krdma_blk_path_set_hold(struct krdma_blk_device *device, unsigned int seconds);
 enum krdma_blk_state krdma_blk_path_state(struct krdma_blk_device *device);
 bool krdma_blk_path_gives_up(struct krdma_blk_device *device);
@@ -276,8 +284,5 @@ int krdma_blk_disk_add(struct krdma_blk_device *device);
 void krdma_blk_disk_resize(struct krdma_blk_device *device, u64 size);
 int krdma_blk_disk_shut(struct krdma_blk_device *device, bool force);
 void krdma_blk_disk_remove(struct krdma_blk_device *device);
-
-/* device.c */
-const char *krdma_blk_state_name(enum krdma_blk_state state);
 
 #endif /* _KRDMA_BLK_DEVICE_H */

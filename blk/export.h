@@ -119,8 +119,6 @@ struct krdma_blk_export {
 void krdma_blk_serve_init(struct krdma_blk_export *export);
 int krdma_blk_serve_begin(struct krdma_blk_export *export);
 int krdma_blk_serve_end(struct krdma_blk_export *export, bool force);
-int krdma_blk_serve_requested(struct krdma_listener *listener);
-void krdma_blk_serve_wait(void);
 
 /**
  * struct krdma_blk_client - an attachment of a host, with all of its connections
@@ -152,8 +150,6 @@ void krdma_blk_client_forget(struct krdma_blk_export *export, struct krdma_blk_c
 struct krdma_blk_client *krdma_blk_client_find(struct krdma_blk_export *export, u64 id);
 ssize_t krdma_blk_clients_show(struct krdma_blk_export *export, char *page);
 int krdma_blk_clients_evict(struct krdma_blk_export *export, u64 id);
-void krdma_blk_client_disconnect(struct krdma_blk_export *export,
-				 const struct krdma_blk_client *client);
 
 /* A receive for each command, and one for the message with which a client leaves. */
 #define KRDMA_BLK_COMMAND_SLOTS		(KRDMA_BLK_COMMANDS_MAX + 1)
@@ -182,6 +178,36 @@ struct krdma_blk_commands {
 	struct work_struct work;
 };
 
+/**
+ * struct krdma_blk_export_conn - a connection of a client, or one that is being refused
+ * @node: entry of its export's list
+ * @export: the export; NULL until the client is admitted.  Set by @answer alone.
+ * @client: the client; NULL until it is admitted.  Set by @answer alone.
+ * @queue: index of the connection among those of the client
+ * @conn: the connection
+ * @asked: a check is in flight, which the client has not answered
+ * @asked_at: time in jiffies when the last check was posted
+ * @wants_commands: the client knows commands
+ * @commands: commands of the client; open if they were offered
+ * @lease: checks the client, or ends the connection
+ * @answer: answers the connection request
+ * @end: frees this structure after the connection's last event
+ */
+struct krdma_blk_export_conn {
+	struct list_head node;
+	struct krdma_blk_export *export;
+	struct krdma_blk_client *client;
+	u16 queue;
+	struct krdma_conn *conn;
+	bool asked;
+	unsigned long asked_at;
+	bool wants_commands;
+	struct krdma_blk_commands commands;
+	struct delayed_work lease;
+	struct work_struct answer;
+	struct work_struct end;
+};
+
 /* command.c: commands of clients */
 void krdma_blk_commands_init(struct krdma_blk_commands *commands);
 int krdma_blk_commands_open(struct krdma_blk_commands *commands, struct krdma_blk_export *export,
@@ -192,8 +218,21 @@ void krdma_blk_commands_arrived(struct krdma_blk_commands *commands,
 void krdma_blk_commands_replied(struct krdma_blk_commands *commands);
 void krdma_blk_commands_close(struct krdma_blk_commands *commands);
 
+/**
+ * struct krdma_blk_listen_ops - what a listener needs of the code that answers its requests
+ * @requested: takes the connection requests that wait; process context.  Returns why there are no
+ *	more: -EAGAIN: none waits, or enough are being answered; -ENOMEM; -ENODEV: the listener's
+ *	device has been removed; -ESHUTDOWN: it has been closed.
+ * @wait: waits until all connections are freed; process context, uninterruptible.  There is no
+ *	listener any more, and no export is enabled.
+ */
+struct krdma_blk_listen_ops {
+	int (*requested)(struct krdma_listener *listener);
+	void (*wait)(void);
+};
+
 /* listen.c: listeners */
-int krdma_blk_listen_begin(void);
+int krdma_blk_listen_begin(const struct krdma_blk_listen_ops *ops);
 void krdma_blk_listen_end(void);
 void krdma_blk_listen_schedule(void);
 

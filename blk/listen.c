@@ -25,6 +25,8 @@
 /* Protects the variables below. */
 static DEFINE_MUTEX(listen_lock);
 static unsigned int listen_users;
+/* Set before the first listener exists, and not changed while there is one. */
+static const struct krdma_blk_listen_ops *listen_ops;
 static struct krdma_session *listen_session;
 static struct krdma_listener *listeners[KRDMA_BLK_ADDRESSES];
 static struct krdma_blk_addresses listen_addresses;
@@ -34,7 +36,7 @@ static DECLARE_DELAYED_WORK(listen_work, krdma_blk_listen_again);
 
 static void krdma_blk_listen_ready(struct krdma_listener *listener)
 {
-	switch (krdma_blk_serve_requested(listener)) {
+	switch (listen_ops->requested(listener)) {
 	case -ENODEV:
 		/* Closing it here would wait for this callback. */
 		krdma_blk_listen_schedule();
@@ -90,7 +92,7 @@ static void krdma_blk_listen_again(struct work_struct *work)
 
 	mutex_lock(&listen_lock);
 	for (unsigned int i = 0; listen_users && i < listen_addresses.count; i++) {
-		if (listeners[i] && krdma_blk_serve_requested(listeners[i]) != -ENODEV)
+		if (listeners[i] && listen_ops->requested(listeners[i]) != -ENODEV)
 			continue;
 		krdma_blk_listen_stop(i);
 		if (krdma_blk_listen_at(i))
@@ -126,12 +128,12 @@ static void krdma_blk_listen_put(void)
 	for (unsigned int i = 0; i < ARRAY_SIZE(listeners); i++)
 		krdma_blk_listen_stop(i);
 	/* Refused connections belong to no export, so no other code waits for them. */
-	krdma_blk_serve_wait();
+	listen_ops->wait();
 	krdma_session_put(listen_session);
 	listen_session = NULL;
 }
 
-static int krdma_blk_listen_get(void)
+static int krdma_blk_listen_get(const struct krdma_blk_listen_ops *ops)
 {
 	int ret;
 
@@ -144,6 +146,7 @@ static int krdma_blk_listen_get(void)
 		listen_users--;
 		return PTR_ERR(listen_session);
 	}
+	listen_ops = ops;
 	krdma_blk_listen_default();
 	for (unsigned int i = 0; i < listen_addresses.count; i++) {
 		ret = krdma_blk_listen_at(i);
@@ -157,16 +160,17 @@ static int krdma_blk_listen_get(void)
 
 /**
  * krdma_blk_listen_begin() - Start listening, or share the listeners
+ * @ops: answers connection requests; the same for all exports
  *
  * Context: process context; may sleep.
  * Return: 0, and krdma_blk_listen_end() is to be called once; or an error of krdma_listen().
  */
-int krdma_blk_listen_begin(void)
+int krdma_blk_listen_begin(const struct krdma_blk_listen_ops *ops)
 {
 	int ret;
 
 	mutex_lock(&listen_lock);
-	ret = krdma_blk_listen_get();
+	ret = krdma_blk_listen_get(ops);
 	mutex_unlock(&listen_lock);
 	return ret;
 }

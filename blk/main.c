@@ -11,9 +11,6 @@
 #include "blk.h"
 #include "wire.h"
 
-struct workqueue_struct *krdma_blk_workqueue;
-struct workqueue_struct *krdma_blk_export_workqueue;
-
 static ssize_t krdma_blk_root_listen_show(struct config_item *item, char *page)
 {
 	return krdma_blk_listen_show(page);
@@ -39,15 +36,6 @@ static const struct config_item_type krdma_blk_root_type = {
 static struct config_group krdma_blk_exports;
 static struct config_group krdma_blk_devices;
 
-struct configfs_subsystem krdma_blk_root = {
-	.su_group = {
-		.cg_item = {
-			.ci_namebuf = "krdma_blk",
-			.ci_type = &krdma_blk_root_type,
-		},
-	},
-};
-
 static int __init krdma_blk_init(void)
 {
 	int ret = -ENOMEM;
@@ -60,7 +48,7 @@ static int __init krdma_blk_init(void)
 		goto err_workqueue;
 
 	mutex_init(&krdma_blk_root.su_mutex);
-	config_group_init(&krdma_blk_root.su_group);
+	config_group_init_type_name(&krdma_blk_root.su_group, "krdma_blk", &krdma_blk_root_type);
 	config_group_init_type_name(&krdma_blk_exports, "exports", &krdma_blk_exports_type);
 	configfs_add_default_group(&krdma_blk_exports, &krdma_blk_root.su_group);
 	config_group_init_type_name(&krdma_blk_devices, "devices", &krdma_blk_devices_type);

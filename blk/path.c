@@ -30,7 +30,6 @@
 #define KRDMA_BLK_RESOLVE_MS	5000
 #define KRDMA_BLK_ATTACH_MS	60000
 #define KRDMA_BLK_CONNECT_MS	10000
-#define KRDMA_BLK_READ_TIMEOUT	(20 * HZ)
 #define KRDMA_BLK_LEAVE_TIMEOUT	(2 * HZ)
 
 /* How long it takes to notice that a server is gone, also without requests. */
@@ -39,70 +38,6 @@
 /* Time until the next attempt: doubled with each attempt, and randomized. */
 #define KRDMA_BLK_RETRY_MIN_MS	100
 #define KRDMA_BLK_RETRY_MAX_MS	5000
-
-/* Bytes of the table that are read at a time. */
-#define KRDMA_BLK_READ_BYTES	SZ_64K
-
-/*
- * Error texts for the user
- */
-
-/**
- * krdma_blk_path_say() - Set the error text of a device
- * @device: the device
- * @text: why there is no connection; empty: no error
- *
- * Context: any.
- */
-void krdma_blk_path_say(struct krdma_blk_device *device, const char *text)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&device->state_lock, flags);
-	strscpy(device->error, text, sizeof(device->error));
-	spin_unlock_irqrestore(&device->state_lock, flags);
-}
-
-/**
- * krdma_blk_path_explain() - Set the error text for a connection that could not be made
- * @device: the device
- * @refused: the server's reason as text; NULL: the server did not refuse
- * @error: the connection's error
- *
- * Context: process context.
- */
-void krdma_blk_path_explain(struct krdma_blk_device *device, const char *refused, int error)
-{
-	const char *text = refused;
-
-	if (!text) {
-		switch (error) {
-		case -ECONNREFUSED:
-			text = "no krdma_blk listens at this address and port";
-			break;
-		case -EHOSTUNREACH:
-		case -EADDRNOTAVAIL:
-			text = "there is no way to the server over an RDMA device";
-			break;
-		case -ETIMEDOUT:
-			text = "the server does not answer";
-			break;
-		case -EPROTO:
-			text = "what listens there is no krdma_blk, or one of another version";
-			break;
-		case -EKEYREJECTED:
-			text = "the server has not proved that it knows the secret";
-			break;
-		case -EOPNOTSUPP:
-			text = "the device on the way to the server speaks iWARP";
-			break;
-		default:
-			text = "the connection could not be made";
-			break;
-		}
-	}
-	krdma_blk_path_say(device, text);
-}
 
 /*
  * One connection
@@ -242,10 +177,7 @@ static int krdma_blk_conn_connect(struct krdma_blk_queue *queue,
 }
 
 /*
- * The table of rkeys
- *
- * The table is read in parts into a buffer that the device keeps, because connections may have to
- * be made again when no other memory is available.
+ * All connections
  */
 
 /* Is @b the same memory as @a, possibly grown? */
@@ -255,120 +187,6 @@ static bool krdma_blk_same(const struct krdma_blk_geometry *a, const struct krdm
 	       a->block_size == b->block_size && a->read_only == b->read_only &&
 	       a->offers == b->offers;
 }
-
-/* Allocates the buffers for a geometry; existing ones are kept if they are large enough. */
-static int krdma_blk_table_alloc(struct krdma_blk_queue *queue,
-				 const struct krdma_blk_geometry *geometry)
-{
-	struct krdma_blk_device *device = queue->device;
-	struct krdma_blk_chunk *chunks;
-
-	if (!device->table)
-		device->table = kmalloc(KRDMA_BLK_READ_BYTES, GFP_KERNEL);
-	if (!device->table)
-		return -ENOMEM;
-	if (queue->chunk_room >= geometry->chunks)
-		return 0;
-
-	chunks = kvmalloc_objs(*chunks, geometry->chunks, GFP_KERNEL);
-	if (!chunks)
-		return -ENOMEM;
-	kvfree(queue->chunks);
-	queue->chunks = chunks;
-	queue->chunk_room = geometry->chunks;
-	return 0;
-}
-
-static int krdma_blk_table_check(const struct krdma_blk_entry *table, u32 count, u32 chunk_size,
-				 struct krdma_blk_chunk *chunks)
-{
-	for (u32 i = 0; i < count; i++) {
-		u64 addr = le64_to_cpu(table[i].addr);
-
-		if (table[i].reserved || addr + chunk_size < addr)
-			return -EPROTO;
-		chunks[i] = (struct krdma_blk_chunk) {
-			.addr = addr, .key = le32_to_cpu(table[i].key),
-		};
-	}
-	return 0;
-}
-
-/* Reads a part that fits in the buffer.  krdma_blk_table_read_done() unmaps the buffer. */
-static int krdma_blk_table_fetch(struct krdma_blk_queue *queue, u64 addr, u32 key, u32 length)
-{
-	struct krdma_conn *conn = queue->conn;
-	struct krdma_sge sge = { .length = length, .key = krdma_conn_lkey(conn) };
-	struct krdma_send_wr read = {
-		.opcode = KRDMA_OP_READ, .sges = &sge, .sge_count = 1,
-		.remote_addr = addr, .rkey = key,
-	};
-	int ret;
-
-	sg_init_one(&queue->read_sg, queue->device->table, length);
-	reinit_completion(&queue->read_end);
-	ret = krdma_conn_map_sg(conn, &queue->read_sg, 1, DMA_FROM_DEVICE);
-	if (ret < 0)
-		return ret;
-	sge.addr = sg_dma_address(&queue->read_sg);
-	ret = krdma_conn_post_send(conn, &read, 1);
-	if (ret != 1) {
-		krdma_conn_unmap_sg(conn, &queue->read_sg, 1, DMA_FROM_DEVICE);
-		return ret;
-	}
-	if (!wait_for_completion_timeout(&queue->read_end, KRDMA_BLK_READ_TIMEOUT))
-		return -ETIMEDOUT;
-	return queue->read_status ? -EIO : 0;
-}
-
-/**
- * krdma_blk_table_read_done() - Handle the completion of a read of the table
- * @queue: the queue; its connection has read the table
- * @completion: the completion
- *
- * Context: that of completions.
- */
-void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
-			       const struct krdma_wc *completion)
-{
-	krdma_conn_unmap_sg(completion->conn, &queue->read_sg, 1, DMA_FROM_DEVICE);
-	queue->read_status = completion->status;
-	complete(&queue->read_end);
-}
-
-/* After an error the connection is closed. */
-static int krdma_blk_table_read(struct krdma_blk_queue *queue,
-				const struct krdma_blk_geometry *geometry)
-{
-	const u32 entries = KRDMA_BLK_READ_BYTES / sizeof(struct krdma_blk_entry);
-	struct krdma_blk_device *device = queue->device;
-	u32 count;
-	int ret;
-
-	/* The device will be dead, and needs no table. */
-	if (device->attached && !krdma_blk_same(&device->geometry, geometry))
-		return 0;
-
-	ret = krdma_blk_table_alloc(queue, geometry);
-	for (u32 at = 0; at < geometry->chunks && !ret; at += count) {
-		count = min(geometry->chunks - at, entries);
-		ret = krdma_blk_table_fetch(queue, geometry->table_addr +
-					    (u64)at * sizeof(struct krdma_blk_entry),
-					    geometry->table_key,
-					    count * sizeof(struct krdma_blk_entry)) ?:
-		      krdma_blk_table_check(device->table, count, geometry->chunk_size,
-					    &queue->chunks[at]);
-	}
-	queue->chunk_shift = ilog2(geometry->chunk_size);
-	/* Closing the connection returns what is in flight. */
-	if (ret)
-		krdma_conn_close(queue->conn);
-	return ret;
-}
-
-/*
- * All connections
- */
 
 /* Takes down all connections; when this returns, no request is posted. */
 static void krdma_blk_path_drop(struct krdma_blk_device *device)
@@ -447,8 +265,10 @@ static int krdma_blk_queue_ask(struct krdma_blk_queue *queue,
 		return -ECANCELED;
 
 	*refusal = (struct krdma_blk_refusal) {};
-	ret = krdma_blk_conn_connect(queue, remote, answers, nonces, geometry) ?:
-	      krdma_blk_table_read(queue, geometry);
+	ret = krdma_blk_conn_connect(queue, remote, answers, nonces, geometry);
+	/* A device whose memory was replaced will be dead, and needs no table. */
+	if (!ret && (!device->attached || krdma_blk_same(&device->geometry, geometry)))
+		ret = krdma_blk_table_read(queue, geometry);
 	if (ret == -ECONNREFUSED) {
 		length = krdma_conn_private_data(conn, data, sizeof(data));
 		text = krdma_blk_read_refusal(data, length, refusal);

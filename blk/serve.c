@@ -46,36 +46,6 @@
 
 #define KRDMA_BLK_BUSY_WAIT		HZ
 
-/**
- * struct krdma_blk_export_conn - a connection of a client, or one that is being refused
- * @node: entry of its export's list
- * @export: the export; NULL until the client is admitted.  Set by @answer alone.
- * @client: the client; NULL until it is admitted.  Set by @answer alone.
- * @queue: index of the connection among those of the client
- * @conn: the connection
- * @asked: a check is in flight, which the client has not answered
- * @asked_at: time in jiffies when the last check was posted
- * @wants_commands: the client knows commands
- * @commands: commands of the client; open if they were offered
- * @lease: checks the client, or ends the connection
- * @answer: answers the connection request
- * @end: frees this structure after the connection's last event
- */
-struct krdma_blk_export_conn {
-	struct list_head node;
-	struct krdma_blk_export *export;
-	struct krdma_blk_client *client;
-	u16 queue;
-	struct krdma_conn *conn;
-	bool asked;
-	unsigned long asked_at;
-	bool wants_commands;
-	struct krdma_blk_commands commands;
-	struct delayed_work lease;
-	struct work_struct answer;
-	struct work_struct end;
-};
-
 /* Protects the list of exports. */
 static DEFINE_MUTEX(exports_lock);
 static LIST_HEAD(exports);
@@ -209,26 +179,6 @@ static const struct krdma_conn_ops krdma_blk_conn_ops = {
 	.event = krdma_blk_conn_event,
 	.complete = krdma_blk_conn_complete,
 };
-
-/**
- * krdma_blk_client_disconnect() - Begin to end a client's connections
- * @export: the export; the caller holds its clients_lock
- * @client: the client
- *
- * Context: process context.
- */
-void krdma_blk_client_disconnect(struct krdma_blk_export *export,
-				 const struct krdma_blk_client *client)
-{
-	struct krdma_blk_export_conn *conn;
-
-	lockdep_assert_held(&export->clients_lock);
-	list_for_each_entry(conn, &export->conns, node) {
-		if (conn->client == client)
-			/* Abort, in order not to wait for a peer that is gone. */
-			krdma_conn_abort(conn->conn);
-	}
-}
 
 static void krdma_blk_conn_lease(struct work_struct *work)
 {
@@ -658,15 +608,7 @@ static int krdma_blk_serve_take(struct krdma_listener *listener)
 	return 0;
 }
 
-/**
- * krdma_blk_serve_requested() - Take waiting connection requests
- * @listener: the listener
- *
- * Context: process context; may sleep.
- * Return: why there are no more: -EAGAIN: none waits, or enough are being answered; -ENOMEM;
- * -ENODEV: the listener's device has been removed; -ESHUTDOWN: it has been closed.
- */
-int krdma_blk_serve_requested(struct krdma_listener *listener)
+static int krdma_blk_serve_requested(struct krdma_listener *listener)
 {
 	int ret;
 
@@ -678,16 +620,15 @@ int krdma_blk_serve_requested(struct krdma_listener *listener)
 	return ret;
 }
 
-/**
- * krdma_blk_serve_wait() - Wait until all connections are freed
- *
- * Context: process context; sleeps, uninterruptibly.  There is no listener any more, and no
- * export is enabled.
- */
-void krdma_blk_serve_wait(void)
+static void krdma_blk_serve_wait(void)
 {
 	wait_var_event(&conn_count, !atomic_read(&conn_count));
 }
+
+static const struct krdma_blk_listen_ops krdma_blk_serve_ops = {
+	.requested = krdma_blk_serve_requested,
+	.wait = krdma_blk_serve_wait,
+};
 
 /*
  * Exports
@@ -722,7 +663,7 @@ int krdma_blk_serve_begin(struct krdma_blk_export *export)
 {
 	int ret;
 
-	ret = krdma_blk_listen_begin();
+	ret = krdma_blk_listen_begin(&krdma_blk_serve_ops);
 	if (ret)
 		return ret;
 

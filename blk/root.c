@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the module has once, and most of its files use.  main.c sets it up.
+ */
+#include <linux/workqueue.h>
+
+#include "blk.h"
+
+struct workqueue_struct *krdma_blk_workqueue;
+struct workqueue_struct *krdma_blk_export_workqueue;
+struct configfs_subsystem krdma_blk_root;
