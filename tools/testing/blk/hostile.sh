@@ -45,6 +45,20 @@ attached_to()
 	fi
 }
 
+# give NAME...: start a server with these faults; $server is its process.
+give()
+{
+	local tries=100
+
+	rm -f $work/server
+	$stranger give "$@" >$work/server &
+	server=$!
+	until grep -qs listening $work/server || [ $tries = 0 ]; do
+		tries=$((tries - 1))
+		usleep 100000
+	done
+}
+
 check "the module is loaded" load_module
 printf s >$work/secret
 check "an export with a secret" krdma blk serve -n hostile -s 1M -k $work/secret
@@ -103,16 +117,10 @@ device_end hostile
 check "the export is ended" export_end hostile
 
 # Welcomes.
-$stranger give none none short empty magic version flags reserved reserved2 no-size odd-size \
+give none none short empty magic version flags reserved reserved2 no-size odd-size \
 	huge-size no-block odd-block no-chunk odd-chunk small-chunk huge-chunk table-wraps \
 	table-key table-elsewhere entry-wraps entry-reserved reader-zeroes old-offers old \
-	entry-key >$work/server &
-server=$!
-tries=100
-until grep -q listening $work/server || [ $tries = 0 ]; do
-	tries=$((tries - 1))
-	usleep 100000
-done
+	entry-key
 krdma blk attach $here_address:8003 hostile -q 1 >/dev/null 2>$work/said
 check "a stranger's memory without a fault is attached" test -b /dev/krdmab0
 check "and read" read_one /dev/krdmab0
@@ -162,5 +170,30 @@ refused "and a write, when it cannot arrive any more" "Input/output error" \
 check "the device is detached" krdma blk detach -f hostile
 kill $server
 wait $server
+
+# unanswered NAME: a command fails within a minute and a half.  It is posted twice, because each
+# connection may have it for 30 seconds, and may wait for the fence.
+unanswered()
+{
+	local said status=0
+
+	give "$1"
+	check "a server that is $1 is attached" \
+		krdma blk attach $here_address:8003 hostile -q 1 --hold 1
+	said=$(timeout 90 blkdiscard -z -l 4096 /dev/krdmab0 2>&1) || status=$?
+	if [ $status = 1 ]; then
+		ok "a command that it does not answer fails"
+	else
+		not_ok "a command that it does not answer fails" "status $status: $said"
+	fi
+	check "and the device is detached" krdma blk detach -f hostile
+	kill $server
+	wait $server
+}
+
+# Proves: F3
+unanswered silent
+# Proves: F3
+unanswered deaf
 check "the module is unloaded" rmmod krdma_blk
 tap_end

@@ -569,6 +569,9 @@ static const struct fault faults[] = {
 	{ "entry-reserved", entry_reserved, 0 },
 	{ "entry-key", entry_key, 0 },
 	{ "reader-zeroes", reader_zeroes, 0 },
+	/* These do not reply to commands; "deaf" does not receive them either. */
+	{ "silent", offers, 0 },
+	{ "deaf", offers, 0 },
 	/* These begin with a refusal; see refuse_commands(). */
 	{ "old", no_fault, 0 },
 	{ "old-offers", offers, 0 },
@@ -610,6 +613,17 @@ static uint64_t remote_addr(struct krdma_mr *mr)
 	return remote.addr;
 }
 
+/* Receive commands, one after the other into the same memory. */
+static void post_recv(struct server *server, struct krdma_ring *ring, struct krdma_conn *conn)
+{
+	for (unsigned int i = 0; i < 4; i++) {
+		struct krdma_sqe recv = krdma_entry_recv(conn, i, server->chunks, 0,
+							 sizeof(struct command));
+
+		check("receive", krdma_ring_post(ring, &recv, 1, NULL));
+	}
+}
+
 static void welcome(struct server *server, struct krdma_conn *conn, const struct fault *fault)
 {
 	struct krdma_conn_create_qp_args depths = { .size = sizeof(depths) };
@@ -639,6 +653,8 @@ static void welcome(struct server *server, struct krdma_conn *conn, const struct
 
 	check("queue", krdma_ring_create(server->session, NULL, &ring));
 	check("create QP", krdma_conn_create_qp(conn, ring, NULL, NULL, &depths));
+	if (!strcmp(fault->name, "silent"))
+		post_recv(server, ring, conn);
 	err = krdma_conn_accept(conn, NULL, &welcome, sizeof(welcome) - fault->missing);
 	if (!err)
 		err = krdma_conn_await_closed(conn, krdma_deadline(PATIENCE_MS));
