@@ -5,6 +5,9 @@
  * document, no call may hang, and when the last process has ended, none of its objects may
  * be left.  Everything else shows in the kernel log.
  *
+ * Last, a privileged and an unprivileged fuzzer run side by side, and beside them a program of
+ * another user whose data is compared, and whose longest wait has a bound.
+ *
  * KRDMA_SEED repeats a run, as far as threads and timing allow; KRDMA_FUZZ_EPISODE runs
  * one episode of it; KRDMA_FUZZ_SECONDS sets its duration.  The stored inputs are in
  * fuzz.corpus, or in the file that KRDMA_FUZZ_CORPUS names.  If KRDMA_FUZZ_OUT names a file,
@@ -13,14 +16,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "kselftest_harness.h"
+#include "child.h"
 #include "fabric.h"
 #include "fuzz.h"
+#include "pair.h"
 #include "rdma_link.h"
 #include "resources.h"
 #include "session.h"
@@ -322,6 +330,178 @@ TEST_F_TIMEOUT(fuzz, calls_that_no_program_makes, 1000000)
 			TH_LOG("%s never succeeded", fuzz_call_name(i));
 		}
 	}
+}
+
+/*
+ * Beside a program of another user
+ */
+
+/* The longest round of the other user's program, in microseconds. */
+#define BOUND_US	100000
+#define BESIDE_S	rounds(12, 6)
+#define AREA		8192
+
+/**
+ * struct beside - shared with the processes of the test
+ * @over: they are to end
+ * @rounds: number of rounds of the honest program
+ * @worst_us: the longest of them
+ */
+struct beside {
+	atomic_bool over;
+	atomic_ullong rounds;
+	atomic_ullong worst_us;
+};
+
+static uint64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000ULL + now.tv_nsec / 1000;
+}
+
+/* What was written is read back, and differs in each round. */
+static bool exchange(struct pair *pair, const struct mr *from, const struct mr *to,
+		     const struct mr *back, uint64_t round)
+{
+	struct fuzz_random random = { fuzz_mix(round, 1) };
+	struct mr mr;
+
+	for (size_t i = 0; i < from->length; i += sizeof(uint64_t)) {
+		uint64_t value = fuzz_next(&random);
+
+		memcpy(from->data + i, &value, sizeof(value));
+	}
+	return !pair_write(pair, from, to) && !memcmp(from->data, to->data, from->length) &&
+	       !pair_read(pair, back, to) && !memcmp(from->data, back->data, from->length) &&
+	       !mr_register(pair->sessions[0], pair->device, from->data, from->length,
+			    KRDMA_ACCESS_LOCAL_WRITE, &mr) &&
+	       !mr_deregister(pair->sessions[0], mr.id, 0);
+}
+
+/* It has a higher priority, so that it waits for what others hold and not for a CPU. */
+static int honest(void *context)
+{
+	const struct sched_param priority = { .sched_priority = 40 };
+	struct beside *shared = context;
+	struct mr from, to, back;
+	struct pair pair;
+
+	CHECK(!sched_setscheduler(0, SCHED_FIFO, &priority));
+	CHECK(!child_become(OTHER_USER));
+	CHECK(!pair_open(&pair, NULL));
+	CHECK(!mr_create(pair.sessions[0], pair.device, AREA, KRDMA_ACCESS_LOCAL_WRITE, &from));
+	CHECK(!mr_create(pair.sessions[0], pair.device, AREA, KRDMA_ACCESS_LOCAL_WRITE, &back));
+	CHECK(!mr_create(pair.sessions[0], pair.device, AREA,
+			 KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE |
+			 KRDMA_ACCESS_REMOTE_READ, &to));
+	while (!shared->over) {
+		uint64_t begin = now_us(), took;
+
+		CHECK(exchange(&pair, &from, &to, &back, shared->rounds));
+		took = now_us() - begin;
+		if (took > shared->worst_us)
+			shared->worst_us = took;
+		shared->rounds++;
+		usleep(1000);
+	}
+	return 0;
+}
+
+/* One of the two fuzzers.  Neither removes the device, which the honest program uses too. */
+struct side {
+	struct beside *beside;
+	struct fuzz_shared *shared;
+	uint64_t seed;
+	uid_t user;
+};
+
+static int fuzz_side(void *context)
+{
+	struct side *side = context;
+	struct fuzz_episode episode;
+
+	if (side->user)
+		CHECK(!child_become(side->user));
+	for (unsigned int number = 0; !side->beside->over; number++) {
+		int ret;
+
+		plan(&episode, side->seed, number);
+		episode.unplug = false;
+		ret = fuzz_episode_run(side->shared, &episode);
+		if (ret)
+			printf("# %s; episode %u\n", side->shared->failure, number);
+		CHECK(!ret);
+	}
+	return 0;
+}
+
+static bool has_ended(pid_t child)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, child, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
+}
+
+static int await_child(pid_t child)
+{
+	int status;
+
+	if (waitpid(child, &status, 0) != child)
+		return -errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1000 - WTERMSIG(status);
+}
+
+/* Proves: F6 */
+TEST_F_TIMEOUT(fuzz, beside_a_program_of_another_user, 1000000)
+{
+	uint64_t end = now_ms() + (self->seconds ?: BESIDE_S) * 1000UL;
+	struct beside *beside;
+	struct side sides[2];
+	struct stat status;
+	pid_t children[3];
+
+	beside = mmap(NULL, sizeof(*beside), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	ASSERT_TRUE((void *)beside != MAP_FAILED);
+	ASSERT_EQ(0, stat(SESSION_PATH, &status));
+	ASSERT_EQ(0, chmod(SESSION_PATH, 0666));
+	children[0] = child_start(honest, beside);
+	EXPECT_LT(0, children[0]);
+	for (int i = 0; i < 2; i++) {
+		sides[i] = (struct side) {
+			.beside = beside, .seed = self->seed + i, .user = i ? SOME_USER : 0,
+			.shared = mmap(NULL, sizeof(*self->shared), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+		};
+		ASSERT_TRUE((void *)sides[i].shared != MAP_FAILED);
+		begin_with(sides[i].shared, &self->inputs);
+		children[1 + i] = child_start(fuzz_side, &sides[i]);
+		EXPECT_LT(0, children[1 + i]);
+	}
+	while (now_ms() < end && !has_ended(children[0]))
+		sleep_ms(100);
+	beside->over = true;
+	for (int i = 2; i >= 0; i--)
+		EXPECT_EQ(0, await_child(children[i]));
+	EXPECT_EQ(0, chmod(SESSION_PATH, status.st_mode & 07777));
+	EXPECT_EQ(0, resources_await(&self->before, GONE_MS));
+
+	printf("# %llu rounds, all data right, the longest %llu us; beside %llu calls of root",
+	       (unsigned long long)beside->rounds, (unsigned long long)beside->worst_us,
+	       total(sides[0].shared->calls));
+	printf(" and %llu of a user\n", total(sides[1].shared->calls));
+	EXPECT_LT(0, beside->rounds);
+	EXPECT_GT(BOUND_US, beside->worst_us);
+	for (int i = 0; i < 2; i++) {
+		EXPECT_LT(0, total(sides[i].shared->calls));
+		EXPECT_EQ(0, sides[i].shared->strange_count);
+		for (unsigned int j = 0; j < sides[i].shared->strange_count && j < FUZZ_STRANGE; j++)
+			printf("# not documented: %s\n", sides[i].shared->strange[j]);
+		munmap(sides[i].shared, sizeof(*self->shared));
+	}
+	munmap(beside, sizeof(*beside));
 }
 
 TEST_HARNESS_MAIN
