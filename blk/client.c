@@ -98,13 +98,21 @@ void krdma_blk_client_forget(struct krdma_blk_export *export, struct krdma_blk_c
 	krdma_blk_client_put(client);
 }
 
+/* Is the client connected, or will it be, after a pause? */
+static bool krdma_blk_client_is_here(const struct krdma_blk_export *export,
+				     const struct krdma_blk_client *client)
+{
+	return client->conn_count ||
+	       (export->reserved_until && time_before(jiffies, export->reserved_until));
+}
+
 /* Can a client with this role be admitted together with those that are connected? */
 static bool krdma_blk_client_fits(struct krdma_blk_export *export, enum krdma_blk_role role)
 {
 	struct krdma_blk_client *other;
 
 	list_for_each_entry(other, &export->clients, node) {
-		if (!other->conn_count)
+		if (!krdma_blk_client_is_here(export, other))
 			continue;
 		if (export->exclusive)
 			return false;
@@ -142,7 +150,7 @@ static bool krdma_blk_clients_make_room(struct krdma_blk_export *export,
 		krdma_blk_net_of(&client->from, &other);
 		is_own = krdma_blk_same_net(&net, &other);
 		count += is_own;
-		if (client->conn_count)
+		if (krdma_blk_client_is_here(export, client))
 			continue;
 		if (!oldest || time_before(client->seen, oldest->seen))
 			oldest = client;

@@ -2,7 +2,7 @@
 /*
  * Exports in configfs: exports/NAME/.
  *
- * Settings can change while an export is disabled.  Enabling allocates the memory, and disabling
+ * Settings can change while an export is disabled; its size can grow at any time.  Enabling allocates the memory, and disabling
  * frees it when no client is connected any more.  An enabled export cannot be removed, and one
  * with clients can only be disabled by force, because the data would be lost.
  */
@@ -134,6 +134,28 @@ static int krdma_blk_export_disable(struct krdma_blk_export *export)
 	return 0;
 }
 
+/* After an error nothing has changed, and no client has noticed anything. */
+static int krdma_blk_export_grow(struct krdma_blk_export *export, u64 size)
+{
+	struct krdma_blk_memory more;
+	int ret;
+
+	lockdep_assert_held(&export->lock);
+
+	if (size < export->size || size % export->block_size)
+		return -EINVAL;
+	if (size == export->size)
+		return 0;
+	ret = krdma_blk_memory_alloc_more(&export->memory, size, &more);
+	if (ret)
+		return ret;
+	krdma_blk_serve_pause(export);
+	krdma_blk_memory_add(&export->memory, export->size, &more);
+	export->size = size;
+	krdma_blk_serve_resume(export);
+	return 0;
+}
+
 static void krdma_blk_export_release(struct config_item *item)
 {
 	struct krdma_blk_export *export = to_export(item);
@@ -167,15 +189,22 @@ static ssize_t krdma_blk_export_size_show(struct config_item *item, char *page)
 	__ret;							\
 })
 
+/* The size of an enabled export can grow. */
 static ssize_t krdma_blk_export_size_store(struct config_item *item, const char *page, size_t count)
 {
+	struct krdma_blk_export *export = to_export(item);
+	int ret = 0;
 	char *end;
 	u64 size = memparse(page, &end);
-	int ret;
 
 	if (end == page || (*end && *end != '\n') || !size || size > S64_MAX || size % SZ_512)
 		return -EINVAL;
-	ret = KRDMA_BLK_SET(to_export(item), to_export(item)->size = size);
+	mutex_lock(&export->lock);
+	if (export->enabled)
+		ret = krdma_blk_export_grow(export, size);
+	else
+		export->size = size;
+	mutex_unlock(&export->lock);
 	return ret ?: count;
 }
 CONFIGFS_ATTR(krdma_blk_export_, size);

@@ -63,6 +63,8 @@ enum krdma_blk_role {
  * @windows: for each role: list of &struct krdma_blk_window
  * @clients_lock: protects the members below.  A mutex, inside @lock.
  * @closing: no client is admitted any more
+ * @paused: none is admitted until the memory has changed
+ * @reserved_until: time in jiffies until which clients with a record count as connected, if not 0
  * @clients: list of &struct krdma_blk_client that may return
  * @client_count: number of entries of @clients
  * @conns: list of &struct krdma_blk_export_conn, the newest first
@@ -102,6 +104,8 @@ struct krdma_blk_export {
 
 	struct mutex clients_lock;	/* see above */
 	bool closing;
+	bool paused;
+	unsigned long reserved_until;
 	struct list_head clients;
 	unsigned int client_count;
 	struct list_head conns;
@@ -118,6 +122,8 @@ struct krdma_blk_export {
 /* serve.c: connections of clients */
 void krdma_blk_serve_init(struct krdma_blk_export *export);
 int krdma_blk_serve_begin(struct krdma_blk_export *export);
+void krdma_blk_serve_pause(struct krdma_blk_export *export);
+void krdma_blk_serve_resume(struct krdma_blk_export *export);
 int krdma_blk_serve_end(struct krdma_blk_export *export, bool force);
 
 /**

@@ -11,6 +11,7 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/overflow.h>
 #include <linux/scatterlist.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
@@ -75,6 +76,46 @@ static int krdma_blk_slab_alloc(struct krdma_blk_slab *slab)
 	return ret;
 }
 
+/* Frees the slabs from @first on. */
+static void krdma_blk_memory_free_from(struct krdma_blk_memory *memory, unsigned long first)
+{
+	while (memory->slab_count > first) {
+		krdma_blk_slab_free(&memory->slabs[--memory->slab_count]);
+		cond_resched();
+	}
+	kvfree(memory->slabs);
+	memory->slabs = NULL;
+	memory->slab_count = 0;
+}
+
+/* Allocates the slabs from @first on.  The others are left out. */
+static int krdma_blk_memory_alloc_from(struct krdma_blk_memory *memory, unsigned long first,
+				       u64 size)
+{
+	u64 count = size / KRDMA_BLK_SLAB_SIZE + !!(size % KRDMA_BLK_SLAB_SIZE);
+	int ret = 0;
+
+	if (count > KRDMA_BLK_CHUNKS_MAX)
+		return -EFBIG;
+	memory->slabs = kvmalloc_objs(*memory->slabs, count, GFP_KERNEL);
+	if (!memory->slabs)
+		return -ENOMEM;
+
+	memory->slab_count = first;
+	while (memory->slab_count < count && !ret) {
+		if (signal_pending(current))
+			ret = -EINTR;
+		else
+			ret = krdma_blk_slab_alloc(&memory->slabs[memory->slab_count]);
+		if (!ret)
+			memory->slab_count++;
+		cond_resched();
+	}
+	if (ret)
+		krdma_blk_memory_free_from(memory, first);
+	return ret;
+}
+
 /**
  * krdma_blk_memory_alloc() - Allocate memory
  * @memory: filled in on success
@@ -87,28 +128,42 @@ static int krdma_blk_slab_alloc(struct krdma_blk_slab *slab)
  */
 int krdma_blk_memory_alloc(struct krdma_blk_memory *memory, u64 size)
 {
-	u64 count = size / KRDMA_BLK_SLAB_SIZE + !!(size % KRDMA_BLK_SLAB_SIZE);
-	int ret = 0;
+	return krdma_blk_memory_alloc_from(memory, 0, size);
+}
 
-	if (count > KRDMA_BLK_CHUNKS_MAX)
-		return -EFBIG;
-	memory->slab_count = 0;
-	memory->slabs = kvmalloc_objs(*memory->slabs, count, GFP_KERNEL);
-	if (!memory->slabs)
-		return -ENOMEM;
+/**
+ * krdma_blk_memory_alloc_more() - Allocate what is missing for a larger size
+ * @memory: the memory, which does not change; peers may access it meanwhile
+ * @size: the new size in bytes, not smaller
+ * @more: filled in on success, for krdma_blk_memory_add()
+ *
+ * Context: process context; sleeps, until a signal.
+ * Return: as krdma_blk_memory_alloc().
+ */
+int krdma_blk_memory_alloc_more(const struct krdma_blk_memory *memory, u64 size,
+				struct krdma_blk_memory *more)
+{
+	return krdma_blk_memory_alloc_from(more, memory->slab_count, size);
+}
 
-	while (memory->slab_count < count && !ret) {
-		if (signal_pending(current))
-			ret = -EINTR;
-		else
-			ret = krdma_blk_slab_alloc(&memory->slabs[memory->slab_count]);
-		if (!ret)
-			memory->slab_count++;
-		cond_resched();
-	}
-	if (ret)
-		krdma_blk_memory_free(memory);
-	return ret;
+/**
+ * krdma_blk_memory_add() - Make memory larger
+ * @memory: the memory; it is registered with no device
+ * @size: its size in bytes until now
+ * @more: from krdma_blk_memory_alloc_more(); used up
+ *
+ * What was not part of the size until now is zeroed.  Peers had keys for whole slabs.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_memory_add(struct krdma_blk_memory *memory, u64 size, struct krdma_blk_memory *more)
+{
+	size_t rest = memory->slab_count * (u64)KRDMA_BLK_SLAB_SIZE - size;
+
+	krdma_blk_memory_zero(memory, size, rest);
+	memcpy(more->slabs, memory->slabs, array_size(memory->slab_count, sizeof(*more->slabs)));
+	kvfree(memory->slabs);
+	*memory = *more;
 }
 
 /**
@@ -119,12 +174,7 @@ int krdma_blk_memory_alloc(struct krdma_blk_memory *memory, u64 size)
  */
 void krdma_blk_memory_free(struct krdma_blk_memory *memory)
 {
-	while (memory->slab_count) {
-		krdma_blk_slab_free(&memory->slabs[--memory->slab_count]);
-		cond_resched();
-	}
-	kvfree(memory->slabs);
-	memory->slabs = NULL;
+	krdma_blk_memory_free_from(memory, 0);
 }
 
 /**

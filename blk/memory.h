@@ -61,6 +61,9 @@ struct krdma_blk_window {
 };
 
 int krdma_blk_memory_alloc(struct krdma_blk_memory *memory, u64 size);
+int krdma_blk_memory_alloc_more(const struct krdma_blk_memory *memory, u64 size,
+				struct krdma_blk_memory *more);
+void krdma_blk_memory_add(struct krdma_blk_memory *memory, u64 size, struct krdma_blk_memory *more);
 void krdma_blk_memory_free(struct krdma_blk_memory *memory);
 void *krdma_blk_memory_at(const struct krdma_blk_memory *memory, u64 offset, size_t *length);
 void krdma_blk_memory_zero(const struct krdma_blk_memory *memory, u64 offset, size_t length);

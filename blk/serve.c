@@ -46,6 +46,9 @@
 
 #define KRDMA_BLK_BUSY_WAIT		HZ
 
+/* After a pause: clients try again after up to 7 seconds. */
+#define KRDMA_BLK_RETURN_WAIT		(20 * HZ)
+
 /* Protects the list of exports. */
 static DEFINE_MUTEX(exports_lock);
 static LIST_HEAD(exports);
@@ -385,6 +388,8 @@ static int krdma_blk_conn_try_join(struct krdma_blk_export_conn *conn,
 	mutex_lock(&export->clients_lock);
 	if (export->closing)
 		reason = KRDMA_BLK_REFUSED;
+	else if (export->paused)
+		reason = KRDMA_BLK_BUSY;
 	else if (export->conn_count >= KRDMA_BLK_CONNS_MAX)
 		reason = KRDMA_BLK_FULL;
 	else
@@ -400,7 +405,7 @@ static int krdma_blk_conn_try_join(struct krdma_blk_export_conn *conn,
 	return reason;
 }
 
-/* Waits for a client that has just disconnected and may still be ending. */
+/* Waits for a client that has just disconnected and may still be ending, and for a pause. */
 static int krdma_blk_conn_join(struct krdma_blk_export_conn *conn, struct krdma_blk_export *export,
 			       const struct krdma_blk_hello *hello,
 			       const struct sockaddr_storage *from)
@@ -669,9 +674,64 @@ int krdma_blk_serve_begin(struct krdma_blk_export *export)
 
 	mutex_lock(&exports_lock);
 	export->closing = false;
+	export->reserved_until = 0;
 	list_add(&export->node, &exports);
 	mutex_unlock(&exports_lock);
 	return 0;
+}
+
+/* No client is connected. */
+static void krdma_blk_export_close_windows(struct krdma_blk_export *export)
+{
+	struct krdma_blk_window *window, *next;
+
+	mutex_lock(&export->windows_lock);
+	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
+		list_for_each_entry_safe(window, next, &export->windows[role], node) {
+			list_del(&window->node);
+			krdma_blk_window_close(window);
+		}
+	}
+	mutex_unlock(&export->windows_lock);
+}
+
+/**
+ * krdma_blk_serve_pause() - End all connections, so that the memory can change
+ * @export: the export, enabled; the caller holds its lock
+ *
+ * The clients keep their records, and return after krdma_blk_serve_resume(): for them it is a lost
+ * connection.  No peer can access the memory when this returns.
+ *
+ * Context: process context; sleeps, uninterruptibly, until the devices have destroyed the QPs.
+ */
+void krdma_blk_serve_pause(struct krdma_blk_export *export)
+{
+	struct krdma_blk_export_conn *conn;
+
+	mutex_lock(&export->clients_lock);
+	export->paused = true;
+	list_for_each_entry(conn, &export->conns, node)
+		krdma_conn_abort(conn->conn);
+	mutex_unlock(&export->clients_lock);
+	wait_event(export->idle, !READ_ONCE(export->conn_count));
+	krdma_blk_export_close_windows(export);
+}
+
+/**
+ * krdma_blk_serve_resume() - Admit clients again
+ * @export: the export, paused; the caller holds its lock
+ *
+ * For some time no other client can take the place of one that was connected.
+ *
+ * Context: process context.
+ */
+void krdma_blk_serve_resume(struct krdma_blk_export *export)
+{
+	mutex_lock(&export->clients_lock);
+	export->paused = false;
+	/* 0 has a meaning. */
+	export->reserved_until = (jiffies + KRDMA_BLK_RETURN_WAIT) ?: 1;
+	mutex_unlock(&export->clients_lock);
 }
 
 /* Stops admission, and begins to end the connections. */
@@ -707,7 +767,6 @@ static int krdma_blk_serve_close(struct krdma_blk_export *export, bool force)
  */
 int krdma_blk_serve_end(struct krdma_blk_export *export, bool force)
 {
-	struct krdma_blk_window *window, *next;
 	int ret;
 
 	ret = krdma_blk_serve_close(export, force);
@@ -719,12 +778,7 @@ int krdma_blk_serve_end(struct krdma_blk_export *export, bool force)
 	mutex_lock(&export->clients_lock);
 	mutex_unlock(&export->clients_lock);
 	mutex_unlock(&exports_lock);
-	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
-		list_for_each_entry_safe(window, next, &export->windows[role], node) {
-			list_del(&window->node);
-			krdma_blk_window_close(window);
-		}
-	}
+	krdma_blk_export_close_windows(export);
 	krdma_blk_listen_end();
 	return 0;
 }

@@ -26,6 +26,7 @@ static const char usage[] =
 	"       krdma blk end NAME [-f]\n"
 	"       krdma blk clients NAME\n"
 	"       krdma blk evict NAME CLIENT\n"
+	"       krdma blk grow NAME SIZE\n"
 	"       krdma blk attach HOST[:PORT][,HOST[:PORT]]... NAME [OPTION]...\n"
 	"       krdma blk detach NAME|DISK [-f]\n"
 	"       krdma blk list\n"
@@ -478,6 +479,24 @@ static int blk_evict(int argc, char **argv, struct settings *settings, struct op
 	return err ? EXIT_FAILED : EXIT_OK;
 }
 
+static int blk_grow(int argc, char **argv, struct settings *settings, struct options *options)
+{
+	int err;
+
+	(void)settings;
+	(void)options;
+	if (argc != 2)
+		return usage_error("'krdma blk grow' wants the name of an export, and its new size");
+	err = blk_config_write(BLK_EXPORTS, argv[0], "size", argv[1]);
+	if (err)
+		complain("cannot grow '%s' to %s: %s", argv[0], argv[1],
+			 err == -EINVAL ? "this is no size, or the export is larger" :
+			 err == -ENOMEM ? "there is not enough memory; nothing has changed" :
+			 err == -EFBIG ? "an export cannot be so large" :
+			 err == -ENOENT ? "there is no such export" : strerror(-err));
+	return err ? EXIT_FAILED : EXIT_OK;
+}
+
 struct search {
 	const char *disk;
 	char name[BLK_TEXT_MAX];
@@ -614,12 +633,13 @@ static const struct {
 	{ "end", false, blk_end },
 	{ "clients", true, blk_clients },
 	{ "evict", false, blk_evict },
+	{ "grow", false, blk_grow },
 	{ "attach", true, blk_attach },
 	{ "detach", false, blk_detach },
 	{ "list", true, blk_list },
 };
 
-#define VERBS	"serve, end, clients, evict, attach, detach or list"
+#define VERBS	"serve, end, clients, evict, grow, attach, detach or list"
 
 static bool is_verb(size_t i, const char *word)
 {
@@ -649,5 +669,5 @@ int cmd_blk(int argc, char **argv, struct options *options)
 		return verbs[i].run(argc - first - 1, argv + first + 1, &settings, options);
 	}
 	return usage_error("'krdma blk' wants " VERBS ", not '%s'\n"
-			   "end, evict and detach are not to be shortened", argv[first]);
+			   "end, evict, grow and detach are not to be shortened", argv[first]);
 }

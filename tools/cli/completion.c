@@ -202,7 +202,7 @@ static void offer_stat(const struct request *request)
 static void offer_blk(const struct request *request)
 {
 	static const char * const verbs[] = {
-		"serve", "end", "clients", "evict", "attach", "detach", "list", "help",
+		"serve", "end", "clients", "evict", "grow", "attach", "detach", "list", "help",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)

@@ -53,7 +53,8 @@ put $config/exports/set/size 9223372036854775296
 refused "more memory than can be described" "Invalid argument" put $config/exports/set/enabled 1
 put $config/exports/set/size 1M
 check "it is enabled" put $config/exports/set/enabled 1
-refused "and does not change then" "Device or resource busy" put $config/exports/set/size 2M
+refused "and does not change then" "Device or resource busy" \
+	put $config/exports/set/block_size 512
 refused "nor where it listens" "Device or resource busy" put $config/listen 10.77.0.1
 export_end set
 refused "a name of 25 characters" "File name too long" mkdir $config/exports/abcdefghijklmnopqrstuvwxy

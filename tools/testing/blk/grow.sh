@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# Tests that an export grows while clients use it, and that nothing is lost.  Runs inside a VM with
+# krdma.ko, krdma_blk_test.ko and fio, in virtual time.  The two addresses of one machine stand for
+# two hosts, as in own.sh.  Prints TAP.
+
+# shellcheck source=tools/testing/blk/blk.sh
+. "$(dirname "$0")/blk.sh"
+
+here_address=10.77.0.1
+other_address=fd77::1
+test=/sys/kernel/debug/krdma_blk_test
+export=$config/exports/grow
+attach=$config/devices/grow
+late=$config/devices/late
+
+# size DISK: print its size in MiB.
+size()
+{
+	echo $(($(cat "/sys/block/${1#/dev/}/size") / 2048))
+}
+
+# grows MIB: the disk has this size.
+grows()
+{
+	local tries=0
+
+	until [ "$(size "$disk")" = "$1" ] || [ $tries -ge 300 ]; do
+		usleep 100000
+		tries=$((tries + 1))
+	done
+	[ "$(size "$disk")" = "$1" ] || {
+		echo "the disk has $(size "$disk") MiB"
+		return 1
+	}
+}
+
+check "the module is loaded" load_module
+check "and the one that brings about what is needed" insmod "$here/krdma_blk_test.ko"
+check "an export of 3 MiB" export_new grow 3M
+check "is attached" device_new grow $here_address queues=2 hold_seconds=600
+check "and by a reader" device_new other $other_address export=grow read_only=1
+disk=$(disk grow)
+reader=$(disk other)
+fill $work/wanted 3
+check "it is written" write_direct $work/wanted "$disk" 1M
+
+# What is refused changes nothing.
+refused "it cannot become smaller" "Invalid argument" put $export/size 2M
+refused "nor have half a block more" "Invalid argument" put $export/size 3146240
+refused "nor more memory than there is" "Cannot allocate memory" put $export/size 64G
+refused "the tool says so, too" "not enough memory; nothing has changed" krdma blk grow grow 64G
+check "it may keep its size" put $export/size 3M
+is "no client has noticed that" 0 "/sys/block/${disk#/dev/}/krdma/reconnects"
+is "its size is the same" 3145728 $export/size
+
+# Larger, with the first slab of memory filled up, and with new ones.
+check "it grows" krdma blk grow grow 4M
+check "and the disk does" grows 4
+becomes "the reader is back" live $config/devices/other/state 60
+is "the reader's disk has grown, too" 8192 "/sys/block/${reader#/dev/}/size"
+head -c 1048576 /dev/zero >>$work/wanted
+# Proves: F3
+check "the data are there, and zeroes behind them" same $work/wanted "$disk"
+check "for the reader, too" same $work/wanted "$reader"
+
+# Beside requests.
+(verified "$disk" --size=4M --number_ios=3000 >$work/said 2>&1; echo $? >$work/verified) &
+for mib in 6 9 16; do
+	check "it grows to $mib MiB beside requests" put $export/size ${mib}M
+	check "and the disk does" grows $mib
+done
+wait
+# Proves: F3
+is "fio finds what it has written" 0 $work/verified
+fill $work/wanted 16
+check "the whole disk is written" write_direct $work/wanted "$disk" 1M
+becomes "the reader is back" live $config/devices/other/state 60
+check "and reads it" same $work/wanted "$reader"
+
+# No other client takes the place of one that is not back yet: neither while the memory changes, nor
+# while the client connects again.
+check "the reader leaves" device_end other
+check "there is another writer" device_make late $other_address export=grow
+put $test/stall "krdma_blk_memory_add any"
+(put $export/size 18M; echo $? >$work/growing; mv $work/growing $work/grown) &
+becomes "the memory is about to change" stalled $test/stall 30
+is "and no client is connected" 0 $export/connections
+refused "the other writer is refused" "Connection refused" put $late/enabled 1
+put $test/stall go
+becomes "it has grown" 0 $work/grown 30
+becomes "the first one is back" live $attach/state 60
+put $test/stall "krdma_blk_path_reconnect any"
+check "it grows" put $export/size 20M
+is "the first one is not back yet" stalled $test/stall
+# Proves: F3
+refused "the other writer is refused" "Connection refused" put $late/enabled 1
+check "and that is why" [ "$(cat $export/refused_busy)" -ge 2 ]
+put $test/stall go
+becomes "the first one is back" live $attach/state 60
+check "with all of its data" same $work/wanted "$disk"
+check "and more" grows 20
+check "it is detached" device_end grow
+check "and now the other one is not refused" put $late/enabled 1
+# Proves: F3
+check "and finds them" same $work/wanted "$(disk late)"
+check "it is detached, too" device_end late
+check "the export is ended" export_end grow
+check "the modules are unloaded" rmmod krdma_blk_test krdma_blk
+tap_end
