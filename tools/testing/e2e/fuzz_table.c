@@ -196,7 +196,7 @@ static const struct fuzz_field conn_resolve_fields[] = {
 };
 
 static const int conn_resolve_errors[] = {
-	WRONG_STATE, EAFNOSUPPORT, EADDRNOTAVAIL, EHOSTUNREACH, ENODEV, EIO, 0,
+	WRONG_STATE, EAFNOSUPPORT, EADDRNOTAVAIL, EHOSTUNREACH, ENODEV, EDQUOT, EIO, 0,
 };
 
 static const struct fuzz_field conn_prepare_fields[] = {
@@ -215,7 +215,7 @@ static const struct fuzz_field conn_prepare_fields[] = {
 };
 
 static const int conn_prepare_errors[] = {
-	WRONG_STATE, GIVEN_FD, EBUSY, ENOSPC, ENODEV, EINTR, EIO, 0,
+	WRONG_STATE, GIVEN_FD, EBUSY, ENOSPC, ENODEV, EDQUOT, EINTR, EIO, 0,
 };
 
 static const struct fuzz_field conn_terms_fields[] = {
