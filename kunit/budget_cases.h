@@ -163,34 +163,6 @@ static inline void budget_check_shared(struct case_report *report)
 	check_expect(report, "shared send_cqe", 0, 64 + KRDMA_SEND_WQES, budget.send_cqe);
 }
 
-/* One WQE more, which work requests of the consumer do not get, also at the extremes. */
-static inline void budget_check_keepalive(struct case_report *report)
-{
-	struct krdma_demand demand = { .keepalive = true };
-	struct krdma_limits limits = budget_limits();
-	struct krdma_budget budget;
-	u32 limit, wish;
-	int ret;
-
-	for (limit = 0; limit < 70; limit++) {
-		limits.max_send_wr = limit;
-		for (wish = 0; wish < 70; wish++) {
-			demand.send_depth = wish;
-			ret = krdma_budget_make(&demand, &limits, &budget);
-			check_expect(report, "keepalive", ((s64)limit << 32) | wish,
-				     limit < 2 || wish >= limit ? (u64)-EINVAL : 0, (u64)ret);
-			if (ret)
-				continue;
-			check_expect(report, "keepalive send_wr", limit,
-				     budget.send_depth + KRDMA_SEND_WQES + 1, budget.send_wr);
-			check_expect(report, "keepalive send_cqe", limit, budget.send_wr,
-				     budget.send_cqe);
-			check_expect(report, "keepalive fits", limit, true,
-				     budget.send_wr <= limit + KRDMA_SEND_WQES);
-		}
-	}
-}
-
 /* Results that follow from the items: room for krdma's own WQEs, and the SGEs of a read. */
 static inline void budget_check_sums(struct case_report *report)
 {

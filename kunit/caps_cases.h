@@ -15,38 +15,39 @@
 struct limits_edge {
 	s64 raw;
 	u32 count;
-	/* krdma reserves one WQE of a queue and two entries of a CQ. */
-	u32 queue_depth;
+	/* krdma reserves two WQEs of an SQ, one of an RQ, and three entries of a CQ. */
+	u32 send_depth;
+	u32 recv_depth;
 	u32 cq_depth;
 	u32 read_depth;
 };
 
 static const struct limits_edge limits_edges[] = {
-	/* raw			count		queue		cq		read */
-	{ -0x7fffffffffffffffLL - 1, 0,		0,		0,		1 },
-	{ -0x100000000LL,	0,		0,		0,		1 },
-	{ -0xffffffffLL,	0,		0,		0,		1 },
-	{ -0x80000000LL,	0,		0,		0,		1 },
-	{ -2,			0,		0,		0,		1 },
-	{ -1,			0,		0,		0,		1 },
-	{ 0,			0,		0,		0,		1 },
-	{ 1,			1,		0,		0,		1 },
-	{ 2,			2,		1,		0,		2 },
-	{ 3,			3,		2,		1,		3 },
-	{ 4,			4,		3,		2,		4 },
-	{ 128,			128,		127,		126,		128 },
-	{ 254,			254,		253,		252,		254 },
-	{ 255,			255,		254,		253,		255 },
-	{ 256,			256,		255,		254,		255 },
-	{ 65535,		65535,		65534,		65533,		255 },
-	{ 65536,		65536,		65535,		65534,		255 },
-	{ 0x7ffffffeLL,		0x7ffffffe,	0x7ffffffd,	0x7ffffffc,	255 },
-	{ 0x7fffffffLL,		0x7fffffff,	0x7ffffffe,	0x7ffffffd,	255 },
-	{ 0x80000000LL,		0x7fffffff,	0x7ffffffe,	0x7ffffffd,	255 },
-	{ 0xffffffffLL,		0x7fffffff,	0x7ffffffe,	0x7ffffffd,	255 },
-	{ 0x100000000LL,	0x7fffffff,	0x7ffffffe,	0x7ffffffd,	255 },
-	{ 0x100000001LL,	0x7fffffff,	0x7ffffffe,	0x7ffffffd,	255 },
-	{ 0x7fffffffffffffffLL,	0x7fffffff,	0x7ffffffe,	0x7ffffffd,	255 },
+	/* raw			count		send		recv		cq		read */
+	{ -0x7fffffffffffffffLL - 1, 0,		0,		0,		0,		1 },
+	{ -0x100000000LL,	0,		0,		0,		0,		1 },
+	{ -0xffffffffLL,	0,		0,		0,		0,		1 },
+	{ -0x80000000LL,	0,		0,		0,		0,		1 },
+	{ -2,			0,		0,		0,		0,		1 },
+	{ -1,			0,		0,		0,		0,		1 },
+	{ 0,			0,		0,		0,		0,		1 },
+	{ 1,			1,		0,		0,		0,		1 },
+	{ 2,			2,		0,		1,		0,		2 },
+	{ 3,			3,		1,		2,		0,		3 },
+	{ 4,			4,		2,		3,		1,		4 },
+	{ 128,			128,		126,		127,		125,		128 },
+	{ 254,			254,		252,		253,		251,		254 },
+	{ 255,			255,		253,		254,		252,		255 },
+	{ 256,			256,		254,		255,		253,		255 },
+	{ 65535,		65535,		65533,		65534,		65532,		255 },
+	{ 65536,		65536,		65534,		65535,		65533,		255 },
+	{ 0x7ffffffeLL,		0x7ffffffe,	0x7ffffffc,	0x7ffffffd,	0x7ffffffb,	255 },
+	{ 0x7fffffffLL,		0x7fffffff,	0x7ffffffd,	0x7ffffffe,	0x7ffffffc,	255 },
+	{ 0x80000000LL,		0x7fffffff,	0x7ffffffd,	0x7ffffffe,	0x7ffffffc,	255 },
+	{ 0xffffffffLL,		0x7fffffff,	0x7ffffffd,	0x7ffffffe,	0x7ffffffc,	255 },
+	{ 0x100000000LL,	0x7fffffff,	0x7ffffffd,	0x7ffffffe,	0x7ffffffc,	255 },
+	{ 0x100000001LL,	0x7fffffff,	0x7ffffffd,	0x7ffffffe,	0x7ffffffc,	255 },
+	{ 0x7fffffffffffffffLL,	0x7fffffff,	0x7ffffffd,	0x7ffffffe,	0x7ffffffc,	255 },
 };
 
 /* A device with room for everything, so that one field at a time can be changed. */
@@ -108,9 +109,9 @@ static inline void limits_check_depths(struct case_report *report)
 		raw.max_qp_init_rd_atom = edge->raw;
 		raw.max_qp_rd_atom = edge->raw;
 		krdma_caps_derive(&raw, &limits);
-		check_expect(report, "max_send_wr", edge->raw, edge->queue_depth,
+		check_expect(report, "max_send_wr", edge->raw, edge->send_depth,
 			     limits.max_send_wr);
-		check_expect(report, "max_recv_wr", edge->raw, edge->queue_depth,
+		check_expect(report, "max_recv_wr", edge->raw, edge->recv_depth,
 			     limits.max_recv_wr);
 		check_expect(report, "max_cqe", edge->raw, edge->cq_depth, limits.max_cqe);
 		check_expect(report, "max_read_depth", edge->raw, edge->read_depth,
@@ -141,12 +142,12 @@ static inline void limits_check_sources(struct case_report *report)
 	krdma_caps_derive(&raw, &limits);
 	check_expect(report, "max_mr_size", 0, 0x123456789abcdefULL, limits.max_mr_size);
 	check_expect(report, "max_qp", 11, 11, limits.max_qp);
-	check_expect(report, "max_send_wr", 22, 21, limits.max_send_wr);
+	check_expect(report, "max_send_wr", 22, 20, limits.max_send_wr);
 	check_expect(report, "max_recv_wr", 22, 21, limits.max_recv_wr);
 	check_expect(report, "max_send_sge", 33, 33, limits.max_send_sge);
 	check_expect(report, "max_recv_sge", 44, 44, limits.max_recv_sge);
 	check_expect(report, "max_read_sge", 5, 5, limits.max_read_sge);
-	check_expect(report, "max_cqe", 66, 64, limits.max_cqe);
+	check_expect(report, "max_cqe", 66, 63, limits.max_cqe);
 	check_expect(report, "max_srq_wr", 88, 88, limits.max_srq_wr);
 	check_expect(report, "max_read_depth", 99, 99, limits.max_read_depth);
 	check_expect(report, "max_read_depth_in", 110, 110, limits.max_read_depth_in);

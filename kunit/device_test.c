@@ -141,12 +141,12 @@ static void test_attributes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fast_reg ? KRDMA_DEVICE_CAP_FAST_REG : 0, attr.caps);
 	KUNIT_EXPECT_EQ(test, 1ULL << 32, attr.limits.max_mr_size);
 	KUNIT_EXPECT_EQ(test, 64, attr.limits.max_qp);
-	KUNIT_EXPECT_EQ(test, 127, attr.limits.max_send_wr);
+	KUNIT_EXPECT_EQ(test, 126, attr.limits.max_send_wr);
 	KUNIT_EXPECT_EQ(test, 127, attr.limits.max_recv_wr);
 	KUNIT_EXPECT_EQ(test, limit(8, personality->max_send_sge), attr.limits.max_send_sge);
 	KUNIT_EXPECT_EQ(test, limit(6, personality->max_recv_sge), attr.limits.max_recv_sge);
 	KUNIT_EXPECT_EQ(test, limit(4, personality->max_read_sge), attr.limits.max_read_sge);
-	KUNIT_EXPECT_EQ(test, 254, attr.limits.max_cqe);
+	KUNIT_EXPECT_EQ(test, 253, attr.limits.max_cqe);
 	KUNIT_EXPECT_EQ(test, 0, attr.limits.max_srq_wr);
 	KUNIT_EXPECT_EQ(test, 16, attr.limits.max_read_depth);
 	KUNIT_EXPECT_EQ(test, 32, attr.limits.max_read_depth_in);

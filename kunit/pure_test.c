@@ -196,14 +196,12 @@ static struct kunit_suite conn_state_suite = {
 
 PURE_TEST(budget_check_items)
 PURE_TEST(budget_check_shared)
-PURE_TEST(budget_check_keepalive)
 PURE_TEST(budget_check_sums)
 PURE_TEST(budget_check_bytes)
 
 static struct kunit_case budget_cases[] = {
 	KUNIT_CASE(test_budget_check_items),
 	KUNIT_CASE(test_budget_check_shared),
-	KUNIT_CASE(test_budget_check_keepalive),
 	KUNIT_CASE(test_budget_check_sums),
 	KUNIT_CASE(test_budget_check_bytes),
 	{}

@@ -390,11 +390,8 @@ struct krdma_cq_attr {
 	struct krdma_session *session;
 };
 
-/*
- * Entries that a connection takes besides its depths: drain markers.  One more with
- * keepalive_ms.
- */
-#define KRDMA_CQ_OVERHEAD	2
+/* Entries that a connection takes besides its depths: drain markers, and keepalive. */
+#define KRDMA_CQ_OVERHEAD	3
 
 struct krdma_cq *krdma_cq_create(struct krdma_device *dev,
 				 const struct krdma_cq_attr *attr);
@@ -480,11 +477,11 @@ struct krdma_conn_ops {
  * @max_inline: bytes that KRDMA_POST_INLINE can carry.  If the device does not support this
  *	many bytes inline, krdma copies up to 1024 bytes itself.  A value that cannot be granted
  *	is refused.
- * @keepalive_ms: keepalive interval in milliseconds, from 100 to 3600000; 0: none.  If nothing
- *	is posted or completed for this long, krdma probes the peer, and repeats that after each
- *	further interval.  If the peer does not answer, the connection ends with -ETIMEDOUT.
- *	Takes one more entry of @cq.  Not supported on iWARP, where a write completes when it
- *	was sent.
+ * @keepalive_ms: keepalive interval in milliseconds, from 100 to 3600000; 0: that of the module's
+ *	parameter keepalive_ms, 5000; KRDMA_KEEPALIVE_NEVER.  If nothing is posted or completed
+ *	for this long, krdma probes the peer, and repeats that after each further interval.  If
+ *	the peer does not answer, the connection ends with -ETIMEDOUT.  Not supported on iWARP,
+ *	where a write completes when it was sent: 0 means none there.
  * @mr_count: number of FRMRs for krdma_frmr_get(), 0: none
  * @mr_pages: pages that each FRMR can span
  * @where: without @cq: context of the completion callbacks

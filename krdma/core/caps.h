@@ -16,20 +16,22 @@
  * When a connection goes down, a full queue must still take the work requests that the
  * teardown posts, so these entries are not offered to consumers:
  *
- *  send queue      1  the drain marker: its completion means that all work requests
- *                     posted before it have completed
+ *  send queue      2  the drain marker: its completion means that all work requests
+ *                     posted before it have completed; and the write that checks whether
+ *                     an idle peer is still there
  *  receive queue   1  the drain marker of that side
  *
- * A completion queue must have free entries for both.  A shared receive queue outlives its
+ * A completion queue must have free entries for all three.  A shared receive queue outlives its
  * connections and is not drained with them: nothing is subtracted.  Registration and
  * invalidation are work requests like any other and count when they are posted: they
  * need no reserved entry.
  */
-#define KRDMA_SEND_WQE_DRAIN	1
-#define KRDMA_RECV_WQE_DRAIN	1
+#define KRDMA_SEND_WQE_DRAIN		1
+#define KRDMA_SEND_WQE_KEEPALIVE	1
+#define KRDMA_RECV_WQE_DRAIN		1
 
-#define KRDMA_SEND_WQES	(KRDMA_SEND_WQE_DRAIN)
-#define KRDMA_RECV_WQES	(KRDMA_RECV_WQE_DRAIN)
+#define KRDMA_SEND_WQES		(KRDMA_SEND_WQE_DRAIN + KRDMA_SEND_WQE_KEEPALIVE)
+#define KRDMA_RECV_WQES		(KRDMA_RECV_WQE_DRAIN)
 #define KRDMA_CQ_SLOTS		(KRDMA_SEND_WQES + KRDMA_RECV_WQES)
 
 /*

@@ -133,13 +133,9 @@ int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limi
 		      struct krdma_budget *budget)
 {
 	struct krdma_budget sum = { .inline_data = demand->inline_data };
-	u32 max_send_wr = limits->max_send_wr;
 	int ret;
 
-	/* Keepalive needs a WQE that the consumer's work requests cannot use. */
-	if (demand->keepalive && max_send_wr)
-		max_send_wr--;
-	ret = krdma_budget_item(demand->send_depth, KRDMA_DEFAULT_DEPTH, max_send_wr,
+	ret = krdma_budget_item(demand->send_depth, KRDMA_DEFAULT_DEPTH, limits->max_send_wr,
 				&sum.send_depth);
 	if (ret)
 		return ret;
@@ -148,8 +144,8 @@ int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limi
 	if (ret)
 		return ret;
 	sum.read_sge = sum.send_sge < limits->max_read_sge ? sum.send_sge : limits->max_read_sge;
-	sum.send_wr = sum.send_depth + KRDMA_SEND_WQES + demand->keepalive;
-	sum.send_cqe = sum.send_depth + KRDMA_SEND_WQES + demand->keepalive;
+	sum.send_wr = sum.send_depth + KRDMA_SEND_WQES;
+	sum.send_cqe = sum.send_depth + KRDMA_SEND_WQES;
 
 	if (demand->shared_receives) {
 		/* The SRQ has its own budget, and outlives the connection. */

@@ -21,7 +21,7 @@ struct krdma_limits;
  * @read_sge: SGEs of a read, for which devices may allow fewer
  * @recv_sge: SGEs of a receive
  * @inline_data: bytes of inline data in a send work request
- * @send_wr: WQEs of the device's SQ: @send_depth, KRDMA_SEND_WQES and one for keepalive
+ * @send_wr: WQEs of the device's SQ: @send_depth and KRDMA_SEND_WQES
  * @recv_wr: WQEs of the device's RQ: @recv_depth and KRDMA_RECV_WQES
  * @send_cqe: entries that the connection reserves in the CQ of its SQ
  * @recv_cqe: entries that the connection reserves in the CQ of its RQ
@@ -47,7 +47,6 @@ struct krdma_budget {
  * @recv_sge: see &struct krdma_budget
  * @inline_data: see &struct krdma_budget
  * @shared_receives: receives come from an SRQ
- * @keepalive: the SQ needs one more WQE, for krdma's keepalive
  */
 struct krdma_demand {
 	u32 send_depth;
@@ -56,7 +55,6 @@ struct krdma_demand {
 	u32 recv_sge;
 	u32 inline_data;
 	bool shared_receives;
-	bool keepalive;
 };
 
 /* Approximate bytes that a provider allocates for queues.  @depth counts all entries. */

@@ -11,6 +11,8 @@
  * the SQ and in the CQ.  So only one is in flight at a time.
  */
 #include <linux/jiffies.h>
+#include <linux/kstrtox.h>
+#include <linux/moduleparam.h>
 #include <rdma/rdma_cm.h>
 
 #include "io/qp.h"
@@ -92,10 +94,40 @@ static void krdma_keepalive_work(struct work_struct *work)
 				   qp->keepalive.period);
 }
 
+static bool krdma_keepalive_is_valid(u32 period_ms)
+{
+	return period_ms >= KRDMA_KEEPALIVE_MIN_MS && period_ms <= KRDMA_KEEPALIVE_MAX_MS;
+}
+
+static int krdma_keepalive_set_default(const char *text, const struct kernel_param *param)
+{
+	u32 period_ms;
+	int ret;
+
+	ret = kstrtou32(text, 0, &period_ms);
+	if (ret)
+		return ret;
+	if (period_ms && !krdma_keepalive_is_valid(period_ms))
+		return -EINVAL;
+	WRITE_ONCE(*(u32 *)param->arg, period_ms);
+	return 0;
+}
+
+static const struct kernel_param_ops krdma_keepalive_default_ops = {
+	.set = krdma_keepalive_set_default,
+	.get = param_get_uint,
+};
+
+static u32 krdma_keepalive_default_ms = 5 * MSEC_PER_SEC;
+module_param_cb(keepalive_ms, &krdma_keepalive_default_ops, &krdma_keepalive_default_ms, 0644);
+MODULE_PARM_DESC(keepalive_ms,
+		 "keepalive interval of connections that do not set one, in ms, 100 to 3600000; 0: no keepalive");
+
 /**
  * krdma_keepalive_init() - Set up keepalive for a QP
  * @qp: the QP
- * @period_ms: longest idle time in milliseconds before the peer is checked; 0: keepalive is off
+ * @period_ms: longest idle time in milliseconds before the peer is checked; 0: that of the module
+ *	parameter, if the device supports keepalive; KRDMA_KEEPALIVE_NEVER
  *
  * Context: process context.
  * Return: 0, -EINVAL if @period_ms is out of range, or -EOPNOTSUPP if the device completes writes
@@ -103,14 +135,22 @@ static void krdma_keepalive_work(struct work_struct *work)
  */
 int krdma_keepalive_init(struct krdma_qp *qp, u32 period_ms)
 {
+	bool supported = !rdma_protocol_iwarp(qp->cm_id->device, qp->cm_id->port_num);
+
 	INIT_DELAYED_WORK(&qp->keepalive.work, krdma_keepalive_work);
 	qp->keepalive.cqe.done = krdma_keepalive_done;
+	if (period_ms == KRDMA_KEEPALIVE_NEVER)
+		return 0;
+	if (period_ms) {
+		if (!krdma_keepalive_is_valid(period_ms))
+			return -EINVAL;
+		if (!supported)
+			return -EOPNOTSUPP;
+	} else if (supported) {
+		period_ms = READ_ONCE(krdma_keepalive_default_ms);
+	}
 	if (!period_ms)
 		return 0;
-	if (period_ms < KRDMA_KEEPALIVE_MIN_MS || period_ms > KRDMA_KEEPALIVE_MAX_MS)
-		return -EINVAL;
-	if (rdma_protocol_iwarp(qp->cm_id->device, qp->cm_id->port_num))
-		return -EOPNOTSUPP;
 	qp->keepalive.period = max(msecs_to_jiffies(period_ms), 1UL);
 	return 0;
 }

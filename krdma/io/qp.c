@@ -104,7 +104,6 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 		.recv_sge = attr->max_recv_sge,
 		.inline_data = attr->max_inline,
 		.shared_receives = attr->srq,
-		.keepalive = attr->keepalive_ms,
 	};
 	u32 max_message;
 	int ret;

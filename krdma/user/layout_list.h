@@ -285,7 +285,8 @@ FIELD(krdma_conn_create_qp_args, device_id, 40, 4);
 FIELD(krdma_conn_create_qp_args, keepalive_ms, 44, 4);
 
 VALUE(KRDMA_CONN_CREATE_QP, 48177);
-VALUE(KRDMA_RING_EXTRA, 2);
+VALUE(KRDMA_RING_EXTRA, 3);
+VALUE(KRDMA_KEEPALIVE_NEVER, 0xffffffff);
 VALUE(KRDMA_CONN_PARAM_PLAIN, 1);
 VALUE(KRDMA_CONN_PARAM_NO_RNR_RETRY, 2);
 

@@ -159,6 +159,9 @@ enum {
  */
 #define KRDMA_ABI_VERSION	1
 
+/* For keepalive_ms of a connection: an idle peer is not probed. */
+#define KRDMA_KEEPALIVE_NEVER	0xffffffff
+
 /* The longest device or interface name, in bytes with the terminating zero. */
 #define KRDMA_NAME_MAX		64
 

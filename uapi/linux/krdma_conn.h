@@ -173,14 +173,15 @@ enum krdma_conn_create_qp_flags {
  * @max_recv_sge: in: SGEs of a receive; 0: 1; out: as granted
  * @max_inline: in: bytes that KRDMA_SQE_INLINE can carry; out: as granted
  * @device_id: out: the device
- * @keepalive_ms: in: keepalive interval in milliseconds, from 100 to 3600000; 0: none.  If
- *	nothing is posted or completed for this long, krdma probes the peer, and repeats that
- *	after each further interval.  If the peer does not answer, the connection ends with
- *	ETIMEDOUT.  Not supported on iWARP, where a write completes when it was sent.
+ * @keepalive_ms: in: keepalive interval in milliseconds, from 100 to 3600000; 0: that of the
+ *	module's parameter keepalive_ms, 5000; KRDMA_KEEPALIVE_NEVER.  If nothing is posted or
+ *	completed for this long, krdma probes the peer, and repeats that after each further
+ *	interval.  If the peer does not answer, the connection ends with ETIMEDOUT.  Not
+ *	supported on iWARP, where a write completes when it was sent: 0 means none there.
  *
  * Valid before KRDMA_CONN_CONNECT or KRDMA_CONN_ACCEPT, on a connection that is resolved or
  * requested.  From then on receives can be posted.  Each connection takes its depths and
- * KRDMA_RING_EXTRA of its rings' completions, and one more with @keepalive_ms.
+ * KRDMA_RING_EXTRA of its rings' completions.
  *
  * EBUSY: not resolved yet; EALREADY, EISCONN, ENOTCONN: not possible in this state, or already
  * done; EINVAL: more than the device supports, both flags, or @keepalive_ms out of range;
@@ -206,7 +207,7 @@ struct krdma_conn_create_qp_args {
 #define KRDMA_CONN_CREATE_QP	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_CREATE_QP)
 
 /* Completions that a connection takes of its ring besides its depths. */
-#define KRDMA_RING_EXTRA	2
+#define KRDMA_RING_EXTRA	3
 
 /**
  * enum krdma_conn_param_flags - bits of &struct krdma_conn_param_args.flags

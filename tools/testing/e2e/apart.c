@@ -402,16 +402,26 @@ TEST_F_TIMEOUT(apart, a_short_cut_is_not_noticed, 600)
 
 #define KEEPALIVE_MS	500
 
+/* Default of the module's parameter, and how long a peer then remains unnoticed. */
+#define DEFAULT_KEEPALIVE_MS	5000
+#define UNNOTICED_MS		(2 * DEFAULT_KEEPALIVE_MS)
+
 /* Nothing is in flight, so only the keepalive notices that the peer is lost. */
 /* Proves: E6 (nodes) */
-TEST_F_TIMEOUT(apart, a_lost_peer_is_missed_if_that_is_wanted, 600)
+TEST_F_TIMEOUT(apart, a_lost_peer_is_missed, 600)
 {
 	const struct end_options watchful = {
 		.keepalive_ms = KEEPALIVE_MS, .ack_timeout = UNHURRIED,
 	};
-	struct end idle = self->end;
+	const struct end_options careless = {
+		.keepalive_ms = KRDMA_KEEPALIVE_NEVER, .ack_timeout = UNHURRIED,
+	};
+	struct end by_default = self->end, idle;
 	uint64_t begun;
 
+	end_init(&self->end, self->session);
+	reach(_metadata, self, &careless);
+	idle = self->end;
 	end_init(&self->end, self->session);
 	reach(_metadata, self, &watchful);
 	sleep_ms(4 * KEEPALIVE_MS);
@@ -421,7 +431,11 @@ TEST_F_TIMEOUT(apart, a_lost_peer_is_missed_if_that_is_wanted, 600)
 	EXPECT_EQ(0, conn_await_closed(self->end.conn, LOST_MS));
 	EXPECT_EQ(-ETIMEDOUT, conn_wait(self->end.conn, 0, NULL));
 	printf("# missed after %u ms\n", (unsigned int)(now_ms() - begun));
+	EXPECT_EQ(0, conn_await_closed(by_default.conn, UNNOTICED_MS + LOST_MS));
+	EXPECT_EQ(-ETIMEDOUT, conn_wait(by_default.conn, 0, NULL));
+	printf("# by default after %u ms\n", (unsigned int)(now_ms() - begun));
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, conn_state(idle.conn));
+	end_close(&by_default);
 	end_close(&idle);
 }
 

@@ -101,7 +101,7 @@ static int deep_connection(struct pair *pair, struct end *end, bool shared)
 {
 	struct end_options options = {
 		.send_depth = DEPTH,
-		.ring_options.cq_entries = 2 * DEPTH + 2,
+		.ring_options.cq_entries = 2 * DEPTH + KRDMA_RING_EXTRA,
 		.ring_options.device_id = pair->device,
 	};
 	struct krdma_device_query_args device;
@@ -198,7 +198,7 @@ static int deep_shared_queues(void *context)
 {
 	struct krdma_srq_create_args create;
 	struct krdma_device_query_args device;
-	struct ring_options options = { .cq_entries = DEPTH + 2 };
+	struct ring_options options = { .cq_entries = DEPTH + KRDMA_RING_EXTRA };
 	struct ring *rings = calloc(CONNECTIONS, sizeof(*rings));
 	long before, grown = 0;
 	int session, count;

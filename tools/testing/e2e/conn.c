@@ -695,6 +695,62 @@ TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_accepted, 300)
 	EXPECT_GT(rounds(200, 20), late);
 }
 
+/*
+ * Keepalive
+ */
+
+#define KEEPALIVE	"/sys/module/krdma/parameters/keepalive_ms"
+#define SENT		"/sys/class/infiniband/" BOOT_DEVICE "/ports/1/hw_counters/sent_pkts"
+
+/* The packets that the device sends in a second; -1 if it does not count them. */
+static long packets_of_a_second(void)
+{
+	char line[32];
+	long before;
+
+	if (read_line(line, sizeof(line), SENT))
+		return -1;
+	before = strtol(line, NULL, 10);
+	sleep_ms(1000);
+	return read_line(line, sizeof(line), SENT) ? -1 : strtol(line, NULL, 10) - before;
+}
+
+/* Proves: E6 */
+TEST_F(conn, an_idle_peer_is_probed_unless_that_is_not_wanted)
+{
+	const struct pair_options never = {
+		.a.keepalive_ms = KRDMA_KEEPALIVE_NEVER, .b.keepalive_ms = KRDMA_KEEPALIVE_NEVER,
+	};
+	char saved[32];
+	long packets;
+
+	ASSERT_EQ(0, read_line(saved, sizeof(saved), KEEPALIVE));
+	EXPECT_STREQ("5000", saved);
+	EXPECT_EQ(-EINVAL, write_text(KEEPALIVE, "99"));
+	EXPECT_EQ(-EINVAL, write_text(KEEPALIVE, "3600001"));
+	EXPECT_EQ(-EINVAL, write_text(KEEPALIVE, "-1"));
+	ASSERT_EQ(0, write_text(KEEPALIVE, "100"));
+	EXPECT_EQ(0, pair_connect(&self->pair, NULL));
+	EXPECT_EQ(0, write_text(KEEPALIVE, saved));
+	packets = packets_of_a_second();
+	/* Each end probes the other one some nine times. */
+	EXPECT_TRUE(packets < 0 || packets >= 10) {
+		TH_LOG("%ld packets", packets);
+	}
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, state_of(self->pair.a.conn));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, state_of(self->pair.b.conn));
+	EXPECT_EQ(0, poll_mask(self->pair.a.conn, POLLRDHUP, 0));
+
+	pair_close(&self->pair);
+	ASSERT_EQ(0, write_text(KEEPALIVE, "100"));
+	EXPECT_EQ(0, pair_open(&self->pair, &never));
+	EXPECT_EQ(0, write_text(KEEPALIVE, saved));
+	/* Those of the connection manager have been sent. */
+	sleep_ms(1000);
+	EXPECT_GE(0, packets_of_a_second());
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, state_of(self->pair.a.conn));
+}
+
 /* Proves: D8 */
 TEST_F(conn, an_abort_is_at_once)
 {

@@ -707,17 +707,14 @@ static int make_kind(const struct pair *pair, size_t kind)
 	return kind == SRQS ? make_srq(pair) : makers[kind](pair->sessions[0], pair->device);
 }
 
-/*
- * Free entries of the ring's CQ: the connection on it takes its depths and one drain marker for
- * sends and one for receives.
- */
+/* Free entries of the ring's CQ: a connection takes its depths, and those of krdma's own WQEs. */
 static unsigned int room_beside(const struct end *end)
 {
 	struct krdma_conn_query_args query;
 
 	if (conn_query(end->conn, NULL, 0, &query))
 		return 0;
-	return end->ring->cq_entries - query.send_depth - query.recv_depth - 2;
+	return end->ring->cq_entries - query.send_depth - query.recv_depth - KRDMA_RING_EXTRA;
 }
 
 TEST_F_TIMEOUT(limits, thousands_of_one_kind_until_it_is_enough, 300)

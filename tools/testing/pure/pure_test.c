@@ -88,7 +88,6 @@ int main(void)
 	RUN(conn_state_check_walks);
 	RUN(budget_check_items);
 	RUN(budget_check_shared);
-	RUN(budget_check_keepalive);
 	RUN(budget_check_sums);
 	RUN(budget_check_bytes);
 	RUN(ring_check_grants);

@@ -184,7 +184,7 @@ enum krdma_conn_create_qp_flags {
  *
  * Before KRDMA_CONN_CONNECT or KRDMA_CONN_ACCEPT, of a connection that is resolved
  * or requested.  From here on receives can be posted.  Each connection takes its
- * depths and KRDMA_RING_EXTRA of its queues' completions, and one with @keepalive_ms.
+ * depths and KRDMA_RING_EXTRA of its queues' completions.
  *
  * EBUSY: not resolved yet; EALREADY, EISCONN, ENOTCONN: not in this state, or
  * done before; EINVAL: more than the device can, both flags, or @keepalive_ms beyond
@@ -210,7 +210,7 @@ struct krdma_conn_create_qp_args {
 #define KRDMA_CONN_CREATE_QP	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_CREATE_QP)
 
 /* What a connection takes of its queue's completions besides its depths. */
-#define KRDMA_RING_EXTRA	2
+#define KRDMA_RING_EXTRA	3
 
 /**
  * enum krdma_conn_param_flags - bits of &struct krdma_conn_param_args.flags
