@@ -63,7 +63,7 @@ say :=
 endif
 
 .PHONY: all module tools static clean help vm demo check check-full check-races check-kcsan bench \
-	fuzz pcap soak fuzz-peer mutants dist deb rpm
+	fuzz pcap soak fuzz-peer mutants docs dist deb rpm
 all: module
 
 include tools/lib/lib.mk
@@ -158,6 +158,11 @@ mutants:
 pcap:
 	@$(ALONE) tools/pcap
 
+# Documents -----------------------------------------------------------------
+
+docs:
+	@tools/docs/build
+
 # Packages ------------------------------------------------------------------
 
 dist deb rpm:
@@ -195,6 +200,9 @@ Install (as root where the folders are root's)
   make install-tools      only library, tool and manual
   make uninstall          remove exactly that, with the same settings
                           (also uninstall-module, uninstall-tools)
+
+Documents
+  make docs               HTML                              [build/docs/html]
 
 Packages
   make dist               the source archive                [build/dist]

@@ -3,7 +3,7 @@
  * RDMA for kernel modules.
  *
  * The kernel-doc of a function is at its definition, in krdma/.  A module that calls these
- * functions needs MODULE_IMPORT_NS("KRDMA").
+ * functions imports the symbol namespace KRDMA: MODULE_INFO(import_ns, "KRDMA").
  *
  * Enumerations are those of the user interface, <linux/krdma.h>: a number means the same on
  * both sides.  The structures of the user interface are not used here.

@@ -302,6 +302,18 @@ tier_tool_apart()
 	"$topdir/tools/testing/tool/schemas" tool "$tool/left" "$tool/apart/1"
 }
 
+# The commands of the tutorials and how-to pages, between two machines.
+tier_pages()
+{
+	local pages
+
+	mapfile -t pages < <(grep -lE '^    (one|two)# ' "$topdir"/Documentation/*/*.rst)
+	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
+	"$topdir/tools/docs/sessions" "${pages[@]}" >"$tool/pages"
+	"$topdir/tools/vm/run" --kernel 6.1 --nodes 2 --quiet --timeout 900 --file "$tool:/tests" \
+		-- sh /tests/pages.sh | sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
+}
+
 # One boot for a program of each kind: the library, the tool, the block device, hostile
 # peers.  What is left out here, check-full has.
 tier_smoke()
@@ -509,6 +521,22 @@ tier_e2e_debug_4()
 	e2e_debug 4 4
 }
 
+# example_modules SERIES DIR OUT: the modules of tools/examples, built for the kernel as a user builds
+# them, with the symbols of the krdma.ko in DIR; into OUT.
+example_modules()
+{
+	local series=$1 dir=$2 out=$3
+
+	rm -rf "$out/module"
+	cp -r "$topdir/tools/examples/module" "$out/module"
+	"$topdir/tools/vm/kernel" make "$series" "$out/module" KRDMA="$topdir" \
+		KBUILD_EXTRA_SYMBOLS="$dir/Module.symvers" modules >"$out/module/log" 2>&1 || {
+		cat "$out/module/log" >&2
+		die "the modules of tools/examples do not build for kernel $series"
+	}
+	cp "$out/module/"*.ko "$out/"
+}
+
 # core SERIES PROVIDER SECONDS RUN...: the core's own interface over real devices; a
 # storm of SECONDS; RUN is the way to a VM.
 core()
@@ -522,6 +550,7 @@ core()
 	cached make -s -C "$topdir/tools/testing/core" O="$out" \
 		KSELFTEST="$("$topdir/tools/vm/source")/tools/testing/selftests" >&2
 	cp "$dir/krdma_echo.ko" "$dir/krdma_ping.ko" "$dir/krdma_core_test.ko" "$out/"
+	example_modules "$series" "$dir" "$out"
 	"$@" --provider "$provider" --module "$dir/krdma.ko" --file "$out:/core" \
 		-- "KRDMA_STORM=$seconds sh /core/run.sh"
 }

@@ -211,6 +211,41 @@ run_samples()
 	done
 }
 
+# The example of the tutorial for kernel modules, which is built without krdma's build system.
+run_hello()
+{
+	local address said tries
+
+	load hello_listen || return
+	for address in $addresses; do
+		if said=$(insmod "$here/hello_send.ko" peer="$address" 2>&1); then
+			result ok "hello_send.ko has sent its message to $address"
+			unload hello_send
+		else
+			result "not ok" "hello_send.ko has sent its message to $address ($said)"
+		fi
+	done
+	# The sender does not wait until the receiver has printed its message.
+	tries=0
+	until [ "$(dmesg | grep -c 'hello_listen: received: hello from hello_send$')" = \
+		"$(echo "$addresses" | wc -w)" ] || [ "$tries" -ge 40 ]; do
+		usleep 250000
+		tries=$((tries + 1))
+	done
+	if [ "$tries" -lt 40 ]; then
+		result ok "hello_listen.ko has printed each message"
+	else
+		result "not ok" "hello_listen.ko has printed each message ($(dmesg | grep hello_listen))"
+	fi
+	unload hello_listen
+	if said=$(insmod "$here/hello_send.ko" peer=10.77.0.1 2>&1); then
+		result "not ok" "hello_send.ko does not load when nothing listens"
+		rmmod hello_send
+	else
+		result ok "hello_send.ko does not load when nothing listens"
+	fi
+}
+
 # In another network namespace, where the address is on a device of its own as it is
 # in the first one: run_netns CASE...
 in_netns()
@@ -343,6 +378,7 @@ if load krdma_core_test; then
 fi
 if [ $# -eq 0 ] || [ "$*" = samples ]; then
 	run_samples
+	run_hello
 fi
 check_resources
 check_objects "all of this"

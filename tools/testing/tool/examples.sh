@@ -13,6 +13,19 @@
 here=$(dirname "$0")
 before=$(resources)
 
+# await_listener NAME: wait until the program listens.  Its output is a file, so it is buffered and may
+# be written only at exit; krdma stat knows.
+await_listener()
+{
+	local tries=0
+
+	until krdma stat listeners | grep -q "$1"; do
+		tries=$((tries + 1))
+		[ $tries -lt 600 ] || break
+		usleep 100000
+	done
+}
+
 # both NAME CLIENT-ARGUMENT...: start a server, and run its client.  The server's exit status and
 # output are appended to the client's output.
 both()
@@ -22,14 +35,7 @@ both()
 
 	"$here/${name}_server" >"$work/server" 2>&1 </dev/null &
 	server=$!
-	tries=0
-	# The server's output is a file, so it is buffered and may be written only at exit.  Ask
-	# krdma stat instead.
-	until krdma stat listeners | grep -q "${name}_server"; do
-		tries=$((tries + 1))
-		[ $tries -lt 600 ] || break
-		usleep 100000
-	done
+	await_listener "${name}_server"
 	try "$here/${name}_client" "$@"
 	gone "$server"
 	echo "the server ends with $status" >>"$work/out"
@@ -49,6 +55,57 @@ try "$here/simple_client"
 ended "without arguments" 2 '^usage: simple_client HOST'
 try "$here/thin_client"
 ended "thin, without arguments" 2 '^usage: thin_client ADDRESS'
+
+
+"$here/kv" serve >"$work/server" 2>&1 </dev/null &
+server=$!
+await_listener kv
+try "$here/kv" $host planet earth
+ended "a key is stored" 0
+try "$here/kv" $host planet
+ended "a key is found" 0 '^earth$'
+try "$here/kv" $host planet mars
+ended "a key is stored once more" 0
+try "$here/kv" $host planet
+ended "a key has its last value" 0 '^mars$' '!earth'
+try "$here/kv" $host moon
+ended "a key is not found" 1 '^kv: no such key$'
+leave KILL "$server"
+try "$here/kv" $host planet
+ended "no store" 1 '^kv: cannot connect: Connection refused$'
+
+"$here/echo_many" serve >"$work/server" 2>&1 </dev/null &
+server=$!
+await_listener echo_many
+# More clients in all than it serves at a time.
+tries=0
+while [ $tries -lt 70 ]; do
+	try "$here/echo_many" $host 7475 "client $tries"
+	[ "$status" = 0 ] || break
+	tries=$((tries + 1))
+done
+ended "one thread serves 70 clients, one after the other" 0 '^client 69$'
+for client in 1 2 3 4 5 6 7 8; do
+	"$here/echo_many" $host 7475 "at once $client" >"$work/many.$client" 2>&1 &
+done
+tries=0
+while [ $tries -lt "$patience" ] && [ "$(cat "$work"/many.* | grep -c '^at once ')" != 8 ]; do
+	tries=$((tries + 1))
+	sleep 1
+done
+cat "$work"/many.* >"$work/out"
+status=0
+ended "and eight at once" 0 '^at once 1$' '^at once 8$'
+leave KILL "$server"
+
+"$here/echo_worker" >"$work/server" 2>&1 </dev/null &
+server=$!
+await_listener echo_worker
+try "$here/echo_many" $host 7476 "to a worker"
+ended "a worker serves a client" 0 '^to a worker$'
+try "$here/echo_many" $host 7476 "to the next one"
+ended "and the next worker the next" 0 '^to the next one$'
+leave KILL "$server"
 
 holds "nothing is left" nothing_is_left "$before"
 tap_end

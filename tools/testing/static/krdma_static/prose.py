@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The language of documents, manual pages and help: words, patterns and the length of sentences."""
+
+import re
+
+from . import documents
+from .tree import Finding
+
+# What a reader cannot search for, or has to read twice, with what to write instead.
+BANNED = (
+    (r"\b(?:is|are|was|were|be|been|being) told\b", "name who reports what: 'the call returns ...'"),
+    (r"\bwhoever\b|\bwhomever\b", "name the program, the peer or the caller"),
+    (r"\b(?:he|she|himself|herself)\b", "name the program, the peer or the user"),
+    (r"\b(?:nobody|somebody|everybody)\b", "'no process', 'a peer', 'every user'"),
+    (r"\bstrangers?\b", "'a peer without krdma', 'an unknown client'"),
+    (r"\bgoodbyes?\b", "the term is disconnect"),
+    (r"\bcookies?\b", "the term is wr_id"),
+    (r"\blikewise\b|\bditto\b", "say it again"),
+    (r"\bso many\b|\bas many as is\b", "'this number of'"),
+    (r"\bunless (?:it is )?said otherwise\b", "'by default'"),
+    (r"\bone's own\b", "'the local'"),
+    (r"\bunder way\b", "the term is in flight, or in progress"),
+    (r"\bmends?\b|\bmended\b", "'repairs', 'corrects'"),
+    (r"\bof which it (?:is|was) said\b|\bwhat is said\b", "name it"),
+    (r"\bthere and back\b", "the term is round trip"),
+    (r"\bkicks?\b|\bkicked\b", "'schedules'"),
+    (r"\b(?:simply|obviously|of course|blazing|seamless(?:ly)?|powerful|state of the art)\b",
+     "leave it out"),
+    (r"\bit is (?:not )?(?:to be )?hoped\b|\bhopefully\b", "say what is guaranteed"),
+)
+WORDS_MAX = 45
+
+# Reports of what was found and when, in the words of that time.
+HISTORY = ("CHANGELOG.rst", "Documentation/coverage.rst", "Documentation/status.rst")
+MANUAL = ("tools/cli/man/", "tools/lib/man/")
+
+
+def paragraphs(tree, name):
+    """(line, text) of the paragraphs of a document, without code and literals."""
+    import docutils.nodes
+    document, _ = documents.parse(name, tree.text(name))
+    for node in document.findall(docutils.nodes.paragraph):
+        text = ""
+        for child in node.findall(docutils.nodes.Text):
+            inside = child.parent
+            text += "X" if isinstance(inside, docutils.nodes.literal) else child.astext()
+        yield documents.line_of(node), " ".join(text.split())
+
+
+def roff(tree, name):
+    """The same of a manual page."""
+    text, first, literal = "", 1, False
+    for number, line in tree.lines(name):
+        if re.match(r"\.(nf|EX)\b", line):
+            literal = True
+        elif re.match(r"\.(fi|EE)\b", line):
+            literal = False
+        elif literal or line.startswith((".\\\"", ".TH", ".BI", ".IR ", ".RB ", ".BR ", ".B ", ".I ")):
+            if not literal and line.startswith((".IR ", ".RB ", ".BR ", ".B ", ".I ", ".BI ")):
+                words = re.sub(r"\\f.|\\", "", line[3:]).replace('"', "").split()
+                # The words of a command or file are not prose; its punctuation is.
+                text += " X" + (words[-1] if words and re.fullmatch(r"[.,;:)]+", words[-1]) else "")
+        elif line.startswith((".", "'")) or not line.strip():
+            if text.strip():
+                yield first, " ".join(text.split())
+            text, first = "", number + 1
+        else:
+            text += " " + re.sub(r"\\f.|\\", "", line)
+    if text.strip():
+        yield first, " ".join(text.split())
+
+
+def sentences(text):
+    """The sentences of a paragraph; what stands before a colon is one of its own."""
+    return re.split(r"(?<=[.!?:;])\s+(?=[\"'(]?[A-Za-z0-9X/])", text)
+
+
+def judged(name, line, text):
+    """The findings about one paragraph."""
+    for pattern, instead in BANNED:
+        match = re.search(pattern, text, re.IGNORECASE)
+        if match:
+            yield Finding(name, line, f"'{match.group(0)}': {instead}")
+    for sentence in sentences(text):
+        words = len(sentence.split())
+        if words > WORDS_MAX:
+            yield Finding(name, line, f"a sentence of {words} words, {WORDS_MAX} are allowed: "
+                          f"'{' '.join(sentence.split()[:6])} ...'")
+
+
+def prose(tree):
+    """documents, manual pages and help use the language of the glossary, in short sentences"""
+    for name in documents.documents(tree):
+        if name not in HISTORY:
+            for line, text in paragraphs(tree, name):
+                yield from judged(name, line, text)
+    for name in tree.files(under=MANUAL):
+        for line, text in roff(tree, name):
+            yield from judged(name, line, text)
