@@ -77,7 +77,7 @@ lacks()
 # judge: compare the output of the last command with that in the document.
 judge()
 {
-	local missing name="$page: $machine# $command"
+	local missing wrong='' name="$page: $machine# $command"
 
 	[ -n "$command" ] || return
 	case $how in
@@ -87,13 +87,13 @@ judge()
 		command=''
 		return
 		;;
-	wait) [ "$status" = 0 ] || not_ok "$name" "the status is $status:
-$(cat "$work/said.$number")" ;;
-	fail) [ "$status" != 0 ] || not_ok "$name" "it has succeeded" ;;
+	fail) [ "$status" != 0 ] || wrong="it has succeeded" ;;
+	*) [ "$status" = 0 ] || wrong="the status is $status" ;;
 	esac
 	missing=$(lacks "$number")
-	if [ -n "$missing" ]; then
-		not_ok "$name" "there is no line '$missing' in:
+	[ -z "$missing" ] || wrong="${wrong:+$wrong, and }there is no line '$missing'"
+	if [ -n "$wrong" ]; then
+		not_ok "$name" "$wrong in:
 $(cat "$work/said.$number")"
 	else
 		ok "$name"
