@@ -191,9 +191,9 @@ unanswered()
 	wait $server
 }
 
-# Proves: F3
 unanswered silent
-# Proves: F3
 unanswered deaf
+# Proves: F3
+check "whoever does not reply has gone, too" [ ! -e /dev/krdmab0 ]
 check "the module is unloaded" rmmod krdma_blk
 tap_end
