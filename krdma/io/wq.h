@@ -180,8 +180,8 @@ struct krdma_qp_creator {
  * @charge: charge for @ib in the RDMA control group
  * @cm_id: the connection's rdma_cm ID; valid until krdma_qp_end()
  * @srq: the SRQ where receives come from, or NULL; valid until krdma_qp_end()
- * @srq_node: entry of the SRQ's hash table of QPs
- * @ib_key: key in that table: the value of @ib, also after @ib is destroyed
+ * @srq_node: entry of the SRQ's list of QPs that are ending
+ * @ib_key: key in that list: the value of @ib, also after @ib is destroyed
  * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was raised: the device has completed all receives that
  *	it took from @srq; any context
  * @send: the SQ
