@@ -234,6 +234,10 @@ void fake_forget_completions(struct fake_qp *qp)
 	struct fake_wc *entry, *next;
 
 	fake_assert_locked();
+	list_for_each_entry(entry, &qp->held, entry) {
+		if (to_fake(qp->ib.device)->destroy_delivers)
+			fake_deliver(entry);
+	}
 	fake_forget_in(to_fake_cq(qp->ib.send_cq), qp, drop);
 	fake_forget_in(to_fake_cq(qp->ib.recv_cq), qp, drop);
 	list_for_each_entry_safe(entry, next, &qp->held, entry) {

@@ -196,6 +196,7 @@ struct fake_qp;
  * @starve_request: number of the allocation that fails in the consumer that gets the next
  *	request, from 1; 0 again when it has failed.  Final after fake_cm_flush().
  * @destroy_drops_cqes: destroying a QP removes its completions from CQs; at any time
+ * @destroy_delivers: destroying a QP delivers its completions that are held back; at any time
  * @max_inline: QPs get no more bytes of inline data, and are not refused if more are asked for;
  *	at any time
  * @hold_receives: completions of receives are held back, as by fake_hold(), until
@@ -246,6 +247,7 @@ struct fake_device {
 	unsigned int starve_request;
 	bool no_immediate;
 	bool destroy_drops_cqes;
+	bool destroy_delivers;
 	u32 max_inline;
 	bool hold_receives;
 	bool no_last_wqe;

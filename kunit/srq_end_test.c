@@ -153,6 +153,39 @@ static void test_late_word(struct kunit *test)
 	}
 }
 
+static void expect_server(struct conn_end *end, const struct krdma_wc *wc)
+{
+	if (!wc->status)
+		KUNIT_EXPECT_PTR_EQ(end->pair->test, end->pair->server.conn, wc->conn);
+}
+
+/*
+ * Completions arrive while the device's QP is destroyed: they are taken when it does not exist any
+ * more, and belong to its connection.
+ */
+/* Proves: D12 */
+static void test_destroyed_meanwhile(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(contexts); i++) {
+		struct conn_pair *pair = srq_pair(test, contexts[i / 2], i % 2);
+
+		pair->fake->destroy_drops_cqes = false;
+		pair->fake->destroy_delivers = true;
+		pair->fake->no_last_wqe = true;
+		pair->fake->hold_receives = true;
+		pair->hook = expect_server;
+		send_messages(test, &pair->server, MESSAGES);
+		conn_end_close(&pair->server);
+		pair->fake->hold_receives = false;
+		pair->fake->no_last_wqe = false;
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == MESSAGES));
+		pair->hook = NULL;
+		expect_end(test, pair, MESSAGES);
+	}
+}
+
 /* The QP has failed by itself, and the device reported the last WQE then: only once. */
 static void test_early_word(struct kunit *test)
 {
@@ -369,6 +402,7 @@ static void test_lost_receive(struct kunit *test)
 static struct kunit_case srq_end_cases[] = {
 	KUNIT_CASE_SLOW(test_acknowledged_messages),
 	KUNIT_CASE_SLOW(test_late_word),
+	KUNIT_CASE_SLOW(test_destroyed_meanwhile),
 	KUNIT_CASE(test_early_word),
 	KUNIT_CASE(test_no_word),
 	KUNIT_CASE(test_known_silence),

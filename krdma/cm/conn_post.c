@@ -6,6 +6,7 @@
 #include <linux/errno.h>
 
 #include "cm/conn.h"
+#include "cm/conn_post.h"
 #include "io/qp.h"
 #include "mr/mr.h"
 
@@ -154,6 +155,22 @@ int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wr
 	return krdma_conn_result(conn, ret);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_post_send, "KRDMA");
+
+/**
+ * krdma_conn_post_flat() - Post send work requests from a ring
+ * @conn: the connection
+ * @post: the work requests
+ *
+ * Context: any but NMI, under rcu_read_lock(); does not sleep, does not call the consumer.
+ * Return: how many of the first work requests were accepted; also 0.  If these are not all,
+ * krdma_conn_post_send() can post the next one, or returns the errno.
+ */
+int krdma_conn_post_flat(struct krdma_conn *conn, struct krdma_flat_post *post)
+{
+	struct krdma_qp *qp = krdma_conn_qp(conn);
+
+	return qp ? krdma_qp_post_flat(qp, post) : 0;
+}
 
 /**
  * krdma_conn_post_recv() - Post receive work requests

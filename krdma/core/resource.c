@@ -201,6 +201,13 @@ void krdma_resource_last(struct krdma_resource *resource)
 		queue_work(workqueue, &resource->work.work);
 }
 
+/* The owner drops the part.  Returns whether that is new, and its reference is to be put now. */
+static bool krdma_resource_close(struct krdma_resource *resource)
+{
+	return !test_and_set_bit(KRDMA_RESOURCE_DROPPED, &resource->flags) &&
+	       (!resource->close || resource->close(resource));
+}
+
 /**
  * krdma_resource_drop() - Drop the owner's reference
  * @resource: the device part; the caller keeps the object around it
@@ -209,7 +216,7 @@ void krdma_resource_last(struct krdma_resource *resource)
  */
 void krdma_resource_drop(struct krdma_resource *resource)
 {
-	if (!test_and_set_bit(KRDMA_RESOURCE_DROPPED, &resource->flags))
+	if (krdma_resource_close(resource))
 		krdma_resource_put(resource);
 }
 
@@ -230,8 +237,7 @@ void krdma_resource_end(struct krdma_resource *resource)
 	might_sleep();
 	WARN_ON_ONCE(test_bit(KRDMA_RESOURCE_LATE, &resource->flags));
 
-	if (!test_and_set_bit(KRDMA_RESOURCE_DROPPED, &resource->flags) &&
-	    refcount_dec_and_test(&resource->refs))
+	if (krdma_resource_close(resource) && refcount_dec_and_test(&resource->refs))
 		krdma_resource_release(resource);
 	else
 		wait_for_completion(&resource->released);

@@ -49,6 +49,9 @@ int krdma_device_max_message(struct krdma_device *dev, u32 port, u32 *bytes);
  * @release: frees the part; in process context, may sleep
  * @forget: called last: puts the part's reference to the object around it, which keeps the
  *	object until then
+ * @close: called once when the owner drops the part, in any context but NMI; returns false if the
+ *	owner's reference is put later, by the last user that @close has found; NULL: it is put
+ *	at once.  Set before krdma_resource_init().
  * @work: calls @release, unless the owner calls it from krdma_resource_end(); after a grace
  *	period if requested, see krdma_resource_release_late()
  * @released: completed when @release has returned
@@ -65,6 +68,7 @@ struct krdma_resource {
 	unsigned long flags;
 	void (*release)(struct krdma_resource *resource);
 	void (*forget)(struct krdma_resource *resource);
+	bool (*close)(struct krdma_resource *resource);
 	struct rcu_work work;
 	struct completion released;
 };

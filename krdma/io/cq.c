@@ -136,10 +136,16 @@ static int krdma_cq_process(struct krdma_cq *cq, int budget)
 		count = ib_poll_cq(cq->ib, min(budget - taken, KRDMA_CQ_BATCH), cq->ib_wcs);
 		if (count <= 0)
 			break;
-		/* Nearly always one of these two; a direct call is cheaper than an indirect one. */
-		for (i = 0; i < count; i++)
+		for (i = 0; i < count; i++) {
+			if (cq->out_room > 0 &&
+			    cq->ib_wcs[i].wr_cqe->done == krdma_send_done)
+				i += krdma_send_complete(cq, &cq->ib_wcs[i], count - i);
+			if (i == count)
+				break;
+			/* Nearly always one of these two; a direct call is cheaper. */
 			INDIRECT_CALL_2(cq->ib_wcs[i].wr_cqe->done, krdma_send_done,
 					krdma_recv_done, cq->ib, &cq->ib_wcs[i]);
+		}
 		taken += count;
 		/* Ask the device again only after a full batch. */
 		if (count < KRDMA_CQ_BATCH)
@@ -372,19 +378,40 @@ static bool krdma_cq_backlog_take(struct krdma_cq *cq, struct krdma_cq_backlog_e
 	return true;
 }
 
-/* Takes at most @count completions from the backlog.  Returns how many. */
-static int krdma_cq_backlog_poll(struct krdma_cq *cq, struct krdma_wc *wcs,
-				 int count)
+static void krdma_cq_poll_backlog(struct krdma_cq *cq)
 {
 	struct krdma_cq_backlog_entry entry;
-	int taken = 0;
 
-	while (taken < count && krdma_cq_backlog_take(cq, &entry)) {
-		wcs[taken++] = entry.wc;
+	while (cq->out_room && krdma_cq_backlog_take(cq, &entry)) {
+		krdma_cq_store(cq, &entry.wc);
 		krdma_credits_return(entry.credits, 1);
 		entry.credits->ops->put(entry.credits);
 	}
-	return taken;
+}
+
+/* Takes at most @count completions to where @out or @flat says. */
+static __always_inline int krdma_cq_take(struct krdma_cq *cq, int count)
+{
+	int budget;
+	int taken;
+
+	cq->out_room = count;
+	/* The backlog is older than what the device has. */
+	if (unlikely(cq->backlog_head != cq->backlog_tail))
+		krdma_cq_poll_backlog(cq);
+	if (cq->out_room && !cq->ended) {
+		/*
+		 * Unsignaled work requests yield no completion: poll until there is no room or
+		 * the CQ is empty.
+		 */
+		do {
+			budget = cq->out_room;
+		} while (krdma_cq_process(cq, budget) == budget && cq->out_room > 0);
+		krdma_wq_end_batch(cq);
+	}
+	taken = count - cq->out_room;
+	cq->out_room = 0;
+	return taken || !cq->ended ? taken : -ENODEV;
 }
 
 /**
@@ -407,37 +434,67 @@ static int krdma_cq_backlog_poll(struct krdma_cq *cq, struct krdma_wc *wcs,
 int krdma_cq_poll(struct krdma_cq *cq, struct krdma_wc *wcs, int count)
 {
 	unsigned long flags;
-	int taken = 0;
-	int budget;
+	int taken;
 
 	if (count <= 0 || cq->where != KRDMA_CONTEXT_POLL)
 		return -EINVAL;
 
-	/* The backlog is older than what the device has. */
 	spin_lock_irqsave(&cq->poll_lock, flags);
-	if (unlikely(cq->backlog_head != cq->backlog_tail))
-		taken = krdma_cq_backlog_poll(cq, wcs, count);
-	if (taken < count && !cq->ended) {
-		cq->out = &wcs[taken];
-		cq->out_room = count - taken;
-		/*
-		 * Unsignaled work requests yield no completion: poll until @wcs is full or the CQ
-		 * empty.
-		 */
-		do {
-			budget = cq->out_room;
-		} while (krdma_cq_process(cq, budget) == budget && cq->out_room > 0);
-		taken = count - cq->out_room;
-		cq->out_room = 0;
-		krdma_wq_end_batch(cq);
-	} else if (!taken) {
-		taken = -ENODEV;
-	}
+	cq->out = wcs;
+	taken = krdma_cq_take(cq, count);
 	spin_unlock_irqrestore(&cq->poll_lock, flags);
 
 	return taken;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_cq_poll, "KRDMA");
+
+/**
+ * krdma_cq_poll_flat() - Take completions to a ring
+ * @cq: a CQ with KRDMA_CONTEXT_POLL; the caller holds a reference
+ * @ring: where the completions are stored, from its tail on
+ * @count: maximum number of completions, at least 1; as many entries are free
+ *
+ * Context: any but NMI; does not sleep.
+ * Return: as krdma_cq_poll().
+ */
+int krdma_cq_poll_flat(struct krdma_cq *cq, struct krdma_flat_ring *ring, int count)
+{
+	unsigned long flags;
+	int taken;
+
+	spin_lock_irqsave(&cq->poll_lock, flags);
+	cq->flat = ring;
+	taken = krdma_cq_take(cq, count);
+	cq->flat = NULL;
+	spin_unlock_irqrestore(&cq->poll_lock, flags);
+
+	return taken;
+}
+
+/**
+ * krdma_flat_store() - Store a completion in a ring
+ * @ring: the ring, with a free entry
+ * @wc: the completion
+ *
+ * Context: any.
+ */
+void krdma_flat_store(struct krdma_flat_ring *ring, const struct krdma_wc *wc)
+{
+	struct krdma_flat_wc *flat = &ring->wcs[ring->tail++ & ring->mask];
+	bool failed = wc->status != KRDMA_WC_SUCCESS;
+
+	/* Set all members: the entry contains another completion. */
+	flat->wr_id = wc->wr_id;
+	flat->dest = (u32)(uintptr_t)wc->context;
+	flat->opcode = wc->opcode;
+	flat->status = wc->status;
+	flat->flags = wc->flags;
+	flat->length = failed ? 0 : wc->length;
+	flat->imm = wc->flags & (KRDMA_WC_WITH_IMM | KRDMA_WC_WITH_INVALIDATE) ? wc->imm : 0;
+	flat->vendor_error = failed ? wc->vendor_error : 0;
+	flat->reserved = 0;
+	ring->received += wc->opcode == KRDMA_OP_RECV;
+}
 
 static bool krdma_cq_has_backlog(struct krdma_cq *cq)
 {

@@ -17,6 +17,7 @@
 #include "core/cgroup.h"
 #include "core/private.h"
 #include "core/resource.h"
+#include "io/flat.h"
 
 /* Completions that one call of ib_poll_cq() takes at most. */
 #define KRDMA_CQ_BATCH	16
@@ -90,6 +91,15 @@ static inline void krdma_credits_give(struct krdma_credits *credits, u32 count)
 	smp_store_release(&credits->returned, credits->returned + count);
 }
 
+/* Notify a caller that was refused; a full barrier separates this from krdma_credits_give(). */
+static inline void krdma_credits_notify(struct krdma_credits *credits)
+{
+	if (unlikely(READ_ONCE(credits->wanted))) {
+		WRITE_ONCE(credits->wanted, false);
+		credits->ops->space(credits);
+	}
+}
+
 /* Notify a caller that was refused; called after krdma_credits_give(). */
 static inline void krdma_credits_announce(struct krdma_credits *credits)
 {
@@ -98,10 +108,7 @@ static inline void krdma_credits_announce(struct krdma_credits *credits)
 	 * what the other has written.
 	 */
 	smp_mb();
-	if (unlikely(READ_ONCE(credits->wanted))) {
-		WRITE_ONCE(credits->wanted, false);
-		credits->ops->space(credits);
-	}
+	krdma_credits_notify(credits);
 }
 
 /* Return credits, and notify a caller that waits for them. */
@@ -146,7 +153,8 @@ struct krdma_cq_backlog_entry {
  * @ended: @ib is being destroyed and must not be used; protected by the poll lock
  * @ib_wcs: batch of completions from the device; protected by the poll lock
  * @out: where krdma_cq_poll() wants the next completion; protected by the poll lock
- * @out_room: completions that still fit at @out; protected by the poll lock
+ * @flat: where krdma_cq_poll_flat() wants it, or NULL; protected by the poll lock
+ * @out_room: completions that still fit there; protected by the poll lock
  * @batch: the work queue of the completions that the current krdma_cq_poll() has taken and not
  *	yet counted, or NULL; protected by the poll lock
  * @batch_count: completions of @batch; protected by the poll lock
@@ -189,6 +197,7 @@ struct krdma_cq {
 	bool ended;
 	struct ib_wc ib_wcs[KRDMA_CQ_BATCH];
 	struct krdma_wc *out;
+	struct krdma_flat_ring *flat;
 	int out_room;
 	struct krdma_wq *batch;
 	int batch_count;
@@ -242,7 +251,22 @@ static inline void krdma_cq_assert_held(struct krdma_cq *cq)
  */
 static inline struct krdma_wc *krdma_cq_next_wc(struct krdma_cq *cq)
 {
-	return cq->out_room > 0 ? cq->out : &cq->spare;
+	return cq->out_room > 0 && !cq->flat ? cq->out : &cq->spare;
+}
+
+void krdma_flat_store(struct krdma_flat_ring *ring, const struct krdma_wc *wc);
+
+/* Stores a completion for the consumer that is polling. */
+static inline void krdma_cq_store(struct krdma_cq *cq, const struct krdma_wc *wc)
+{
+	cq->out_room--;
+	if (cq->flat) {
+		krdma_flat_store(cq->flat, wc);
+		return;
+	}
+	if (wc != cq->out)
+		*cq->out = *wc;
+	cq->out++;
 }
 
 void krdma_cq_complete_slow(struct krdma_cq *cq,
@@ -265,10 +289,7 @@ static inline void krdma_cq_complete(struct krdma_cq *cq,
 		krdma_cq_complete_slow(cq, wc, complete, credits);
 		return;
 	}
-	if (wc != cq->out)
-		*cq->out = *wc;
-	cq->out++;
-	cq->out_room--;
+	krdma_cq_store(cq, wc);
 	krdma_credits_return(credits, 1);
 }
 

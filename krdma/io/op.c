@@ -18,7 +18,7 @@
 #define KRDMA_POST_ANY		(KRDMA_POST_UNSIGNALED | KRDMA_POST_FENCE)
 #define KRDMA_POST_MESSAGE	(KRDMA_POST_ANY | KRDMA_POST_INLINE | KRDMA_POST_SOLICITED)
 
-const struct krdma_op krdma_ops[KRDMA_OPS] = {
+const struct krdma_op krdma_ops[KRDMA_OPS_SIZE] = {
 	[KRDMA_OP_SEND] = {
 		.last = IB_WR_SEND,
 		.post_flags = KRDMA_POST_MESSAGE,

@@ -74,7 +74,9 @@ struct krdma_op {
 
 /* Indexed by &enum krdma_opcode, up to the last; some entries are empty. */
 #define KRDMA_OPS	(KRDMA_OP_REG_MR + 1)
-extern const struct krdma_op krdma_ops[KRDMA_OPS];
+/* A power of two: an index that is masked by the size is also one for a processor that guesses. */
+#define KRDMA_OPS_SIZE	16
+extern const struct krdma_op krdma_ops[KRDMA_OPS_SIZE];
 
 u32 krdma_op_fast(u64 caps);
 

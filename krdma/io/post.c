@@ -14,6 +14,7 @@
 
 #include "core/session.h"
 #include "io/bounce.h"
+#include "io/flat.h"
 #include "io/qp.h"
 #include "io/wq.h"
 #include "io/wr.h"
@@ -484,6 +485,268 @@ static int krdma_send_fast(struct krdma_wq *wq, const struct krdma_op *op,
 	return 0;
 }
 
+/*
+ * The usual work requests: of a plain operation, with one SGE in an MR, not inline, and correct.
+ * All others, and every error, are left to krdma_send_one(), which posts them or finds the errno.
+ */
+
+/**
+ * struct krdma_usual - the usual work requests of a call
+ * @wrs: those of a consumer in the kernel, or NULL
+ * @post: those of a ring, or NULL
+ * @mr: MR of the last work request in the list: a use of it cannot end before the device has the
+ *	list; NULL: none
+ * @mr_id: number of @mr, of a ring
+ * @uses: further uses of @mr, not yet counted in the MR
+ * @head: first members of the last work request, which are good
+ * @op: its operation; NULL: there was none
+ * @access: &enum krdma_access that it needs of its local memory
+ * @flags: its &enum krdma_post_flags
+ * @kind: its &struct krdma_wqe.kind
+ * @send_flags: &enum ib_send_flags of a signaled one
+ */
+struct krdma_usual {
+	const struct krdma_send_wr *wrs;
+	struct krdma_flat_post *post;
+	struct krdma_mr *mr;
+	u32 mr_id;
+	int uses;
+	u64 head;
+	const struct krdma_op *op;
+	u32 access;
+	u32 flags;
+	u32 kind;
+	u32 send_flags;
+};
+
+/* The next work request uses another MR, or has to check the rights of this one. */
+static void krdma_usual_leave(struct krdma_usual *usual)
+{
+	if (usual->uses)
+		krdma_mr_use_more(usual->mr, usual->uses);
+	usual->uses = 0;
+	usual->mr = NULL;
+}
+
+/* The first members differ from those of the last work request.  False if they are not usual. */
+static noinline bool krdma_usual_begin(struct krdma_qp *qp, struct krdma_usual *usual,
+				       u32 opcode, u32 flags, u32 sge_count)
+{
+	const struct krdma_op *op;
+	u32 access;
+
+	static_assert(KRDMA_OPS <= KRDMA_OPS_SIZE);
+	if (sge_count != 1 || opcode >= KRDMA_OPS || !(qp->fast_ops & BIT(opcode)))
+		return false;
+	op = &krdma_ops[opcode % KRDMA_OPS_SIZE];
+	if (flags & ~(op->post_flags & ~KRDMA_POST_INLINE))
+		return false;
+	access = krdma_send_access(qp, op);
+	/* The rights of an MR are checked once for an operation. */
+	if (usual->mr && (access & ~usual->mr->access))
+		krdma_usual_leave(usual);
+
+	usual->op = op;
+	usual->access = access;
+	usual->flags = flags;
+	usual->kind = KRDMA_WQE_KIND(opcode, KRDMA_WQE_LAST, 1);
+	if (flags & KRDMA_POST_UNSIGNALED)
+		usual->kind |= KRDMA_WQE_KIND(0, KRDMA_WQE_UNSIGNALED, 0);
+	usual->send_flags = op->send_flags | IB_SEND_SIGNALED |
+			    (flags & KRDMA_POST_FENCE ? IB_SEND_FENCE : 0) |
+			    (flags & KRDMA_POST_SOLICITED ? IB_SEND_SOLICITED : 0);
+	return true;
+}
+
+/* The MR differs from that of the last work request.  False if it cannot be used as usual. */
+static noinline bool krdma_usual_use(struct krdma_usual *usual, struct krdma_pd *pd,
+				     struct krdma_mr *mr, u64 addr, u32 length,
+				     struct ib_sge *to)
+{
+	if (!mr)
+		return false;
+	krdma_usual_leave(usual);
+	if (!krdma_mr_use_fast(mr, pd, addr, length, usual->access, to))
+		return false;
+	usual->mr = mr;
+	return true;
+}
+
+/* The MR with a number, which differs from that of the last work request. */
+static noinline struct krdma_mr *krdma_usual_find(struct krdma_flat_post *post, u32 id)
+{
+	if (id != post->mr_id) {
+		post->mr_id = id;
+		post->mr = id ? post->find(post->context, id) : NULL;
+	}
+	return post->mr;
+}
+
+/* What a message or an atomic has besides its SGE.  False if it is no valid atomic. */
+static noinline bool krdma_usual_fill(const struct krdma_op *op, u64 remote_addr, u32 rkey,
+				      u64 operand, u64 swap, u32 length, union krdma_wr *ib_wr)
+{
+	if (op->form == KRDMA_FORM_MESSAGE)
+		return true;
+	if (length != 8 || !IS_ALIGNED(remote_addr, 8))
+		return false;
+	ib_wr->atomic.remote_addr = remote_addr;
+	ib_wr->atomic.rkey = rkey;
+	ib_wr->atomic.compare_add = operand;
+	ib_wr->atomic.swap = swap;
+	ib_wr->atomic.compare_add_mask = 0;
+	ib_wr->atomic.swap_mask = 0;
+	return true;
+}
+
+/* The same for an entry of a ring, in which members that are not used must be 0. */
+static noinline bool krdma_usual_fill_flat(const struct krdma_op *op,
+					   const struct krdma_flat_wr *wr, u32 length,
+					   union krdma_wr *ib_wr)
+{
+	u64 remote_addr = READ_ONCE(wr->remote_addr);
+	u32 rkey = READ_ONCE(wr->rkey);
+	u32 imm = READ_ONCE(wr->imm);
+	u64 operand = READ_ONCE(wr->operand);
+	u64 swap = READ_ONCE(wr->swap);
+
+	if (op->form == KRDMA_FORM_MESSAGE && (remote_addr | rkey | operand))
+		return false;
+	if (imm || (swap && op->last != IB_WR_ATOMIC_CMP_AND_SWP))
+		return false;
+	return krdma_usual_fill(op, remote_addr, rkey, operand, swap, length, ib_wr);
+}
+
+/* The first members of a consumer's work request, as &union krdma_flat_head. */
+static __always_inline u64 krdma_usual_head(const struct krdma_send_wr *wr)
+{
+	union krdma_flat_head head = {
+		.opcode = wr->opcode, .flags = wr->flags, .sge_count = wr->sge_count,
+	};
+
+	return head.word;
+}
+
+/* Of that many work requests, as many as there is room for in the list, and credits. */
+static __always_inline u32 krdma_usual_room(const struct krdma_wq *wq, u32 count)
+{
+	return min3(count, (u32)KRDMA_WR_LIST_MAX - wq->chain.count,
+		    krdma_credits_left(&wq->credits));
+}
+
+/*
+ * Appends at most @count work requests to the list, which has room for them, and for which there
+ * are credits.  Stops before the first one that is not usual, and leaves no trace of it.  Returns
+ * how many were appended.
+ */
+static __always_inline u32 krdma_usual_build(struct krdma_wq *wq, struct krdma_usual *call,
+					     u32 count)
+{
+	union krdma_wr *ib_wr = &wq->chain.scratch->wrs[wq->chain.count];
+	struct ib_sge *to = &wq->chain.scratch->sges[wq->chain.sges];
+	struct krdma_usual usual = {
+		.mr = wq->chain.mr,
+		.uses = wq->chain.uses,
+	};
+	const struct krdma_flat_wr *flat = NULL;
+	const struct krdma_send_wr *wr = call->wrs;
+	struct krdma_flat_post *post = call->post;
+	const u32 max_message = wq->qp->max_message;
+	u32 tail = wq->tail;
+	struct krdma_wqe *wqe;
+	struct krdma_mr *mr;
+	u32 length, index;
+	u64 word, addr;
+	u32 built;
+
+	for (built = 0; built < count; built++, tail++, ib_wr++, to++, wr++) {
+		if (post) {
+			flat = &post->wrs[(post->index + built) & post->mask];
+			word = READ_ONCE(flat->head.word);
+		} else {
+			word = krdma_usual_head(wr);
+		}
+		if (unlikely(word != usual.head || !usual.op)) {
+			union krdma_flat_head head = { .word = word };
+
+			if (post && head.dest != post->dest)
+				break;
+			if (!krdma_usual_begin(wq->qp, &usual, head.opcode, head.flags,
+					       head.sge_count))
+				break;
+			usual.head = word;
+		}
+		length = post ? READ_ONCE(flat->length) : wr->sges->length;
+		/* Also true if the length is 0. */
+		if (unlikely(length - 1 >= max_message))
+			break;
+		if (likely(usual.op->form == KRDMA_FORM_RDMA)) {
+			addr = post ? READ_ONCE(flat->remote_addr) : wr->remote_addr;
+			if (unlikely(addr + (length - 1) < addr))
+				break;
+			ib_wr->rdma.remote_addr = addr;
+			ib_wr->rdma.rkey = post ? READ_ONCE(flat->rkey) : wr->rkey;
+			if (post && unlikely(READ_ONCE(flat->imm) | READ_ONCE(flat->operand) |
+					     READ_ONCE(flat->swap)))
+				break;
+		} else if (post) {
+			if (!krdma_usual_fill_flat(usual.op, flat, length, ib_wr))
+				break;
+		} else if (!krdma_usual_fill(usual.op, wr->remote_addr, wr->rkey, wr->operand,
+					     wr->swap, length, ib_wr)) {
+			break;
+		}
+		if (post) {
+			index = READ_ONCE(flat->mr);
+			mr = usual.mr;
+			if (unlikely(index != usual.mr_id || !mr)) {
+				mr = krdma_usual_find(post, index);
+				usual.mr_id = index;
+			}
+			addr = READ_ONCE(flat->addr);
+		} else {
+			mr = wr->sges->mr;
+			addr = wr->sges->addr;
+		}
+		if (likely(mr == usual.mr && mr)) {
+			/* The rights were checked with the operation, or with the MR. */
+			if (unlikely(!krdma_mr_point_to(mr, addr, length, 0, to)))
+				break;
+			usual.uses++;
+		} else if (unlikely(!krdma_usual_use(&usual, wq->qp->pd, mr, addr, length, to))) {
+			break;
+		}
+
+		index = tail & wq->mask;
+		wqe = &wq->wqes[index];
+		wqe->wr_id = post ? READ_ONCE(flat->wr_id) : wr->wr_id;
+		wqe->length = length;
+		wqe->kind = usual.kind;
+		wq->mrs[index * wq->max_sge] = mr;
+
+		ib_wr->send.next = &(ib_wr + 1)->send;
+		ib_wr->send.wr_cqe = &wqe->cqe;
+		ib_wr->send.sg_list = to;
+		ib_wr->send.num_sge = 1;
+		ib_wr->send.opcode = usual.op->last;
+		ib_wr->send.send_flags = usual.send_flags;
+		ib_wr->send.ex.imm_data = 0;
+		if (unlikely(usual.flags & KRDMA_POST_UNSIGNALED) &&
+		    !krdma_send_is_signaled(wq, true))
+			ib_wr->send.send_flags &= ~IB_SEND_SIGNALED;
+		else
+			wq->batch = 0;
+	}
+	wq->chain.count += built;
+	wq->chain.sges += built;
+	wq->chain.mr = usual.mr;
+	wq->chain.uses = usual.uses;
+	wq->credits.taken += built;
+	/* Pairs with the acquire in krdma_wq_outstanding(). */
+	smp_store_release(&wq->tail, tail);
+	return built;
+}
+
 static int krdma_send_one(struct krdma_wq *wq, const struct krdma_send_wr *wr)
 {
 	struct krdma_qp *qp = wq->qp;
@@ -526,11 +789,12 @@ static int krdma_post_result(const struct krdma_wq *wq, int ret)
 int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int count,
 		       bool *broken)
 {
-	const struct krdma_send_wr *end;
+	struct krdma_usual usual = { .wrs = wrs };
 	struct krdma_wq *wq = &qp->send;
 	unsigned long flags;
-	int ret;
+	int ret = 0;
 	int sent;
+	u32 built;
 
 	spin_lock_irqsave(&wq->lock, flags);
 	if (!wq->open) {
@@ -540,10 +804,18 @@ int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int
 	krdma_wr_scratch_lock(wq);
 	wq->chain.accepted = 0;
 	wq->chain.open_parts = 0;
-	end = wrs + count;
-	do {
-		ret = krdma_send_one(wq, wrs);
-	} while (!ret && ++wrs < end);
+	while (count && !ret) {
+		/* It pays from the second work request on. */
+		if (count > 1) {
+			built = krdma_usual_build(wq, &usual, krdma_usual_room(wq, count));
+			usual.wrs += built;
+			count -= built;
+			if (built)
+				continue;
+		}
+		ret = krdma_send_one(wq, usual.wrs++);
+		count--;
+	}
 	/* Also posts what was built before a work request that cannot be built. */
 	sent = krdma_send_post_list(wq);
 	krdma_wr_scratch_unlock();
@@ -560,6 +832,55 @@ int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int
 out_unlock:
 	spin_unlock_irqrestore(&wq->lock, flags);
 	return ret;
+}
+
+/*
+ * Sends of a ring
+ */
+
+/**
+ * krdma_qp_post_flat() - Post send work requests from a ring
+ * @qp: the QP
+ * @post: the work requests
+ *
+ * Takes those at the beginning that are usual, and that the device accepts.  The next one, if there
+ * is one, is for krdma_qp_post_send(), which can post it or finds the errno.
+ *
+ * Context: any but NMI, under rcu_read_lock(); does not sleep.
+ * Return: how many work requests were accepted.
+ */
+int krdma_qp_post_flat(struct krdma_qp *qp, struct krdma_flat_post *post)
+{
+	struct krdma_usual usual = { .post = post };
+	struct krdma_wq *wq = &qp->send;
+	unsigned long flags;
+	int accepted = 0;
+	u32 left, count, built;
+
+	spin_lock_irqsave(&wq->lock, flags);
+	if (!wq->open)
+		goto out_unlock;
+	krdma_wr_scratch_lock(wq);
+	wq->chain.accepted = 0;
+	wq->chain.open_parts = 0;
+	left = min(post->count, krdma_credits_left(&wq->credits));
+	while (left) {
+		count = min_t(u32, left, KRDMA_WR_LIST_MAX);
+		built = krdma_usual_build(wq, &usual, count);
+		post->index += built;
+		left -= built;
+		if (krdma_send_post_list(wq) || built < count)
+			break;
+	}
+	krdma_wr_scratch_unlock();
+	/* Return the credits of those that were not accepted. */
+	krdma_credits_untake(&wq->credits, wq->credits.taken - wq->tail);
+	accepted = wq->chain.accepted;
+	WRITE_ONCE(wq->posted, wq->posted + accepted);
+
+out_unlock:
+	spin_unlock_irqrestore(&wq->lock, flags);
+	return accepted;
 }
 
 /*

@@ -603,17 +603,12 @@ static void krdma_qp_flush_wq(struct krdma_wq *wq)
 /* Afterwards no completion of the QP is left, and all of its WQEs are free. */
 static void krdma_qp_flush(struct krdma_qp *qp)
 {
-	unsigned long flags;
-
 	krdma_qp_empty_cqs(qp);
 	krdma_qp_flush_wq(&qp->send);
-	if (!qp->srq) {
+	if (qp->srq)
+		krdma_srq_remove(qp->srq, qp);
+	else
 		krdma_qp_flush_wq(&qp->recv);
-		return;
-	}
-	krdma_cq_lock(qp->recv.cq, &flags);
-	krdma_srq_remove(qp->srq, qp);
-	krdma_cq_unlock(qp->recv.cq, flags);
 }
 
 /**
@@ -636,6 +631,8 @@ void krdma_qp_end(struct krdma_qp *qp, bool answered)
 	krdma_keepalive_stop(qp);
 	krdma_qp_drain(qp, answered);
 	krdma_qp_empty_cqs(qp);
+	if (qp->srq)
+		krdma_srq_leave(qp->srq, qp);
 	rdma_destroy_qp(qp->cm_id);
 	qp->ib = NULL;
 	krdma_qp_flush(qp);

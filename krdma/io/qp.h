@@ -12,6 +12,7 @@
 struct krdma_conn;
 struct krdma_conn_attr;
 struct krdma_conn_info;
+struct krdma_flat_post;
 struct krdma_frmr_pool;
 struct krdma_pd;
 struct krdma_qp;
@@ -92,6 +93,7 @@ void krdma_qp_free(struct krdma_qp *qp);
 int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int count,
 		       bool *broken);
 int krdma_qp_post_recv(struct krdma_qp *qp, const struct krdma_recv_wr *wrs, int count);
+int krdma_qp_post_flat(struct krdma_qp *qp, struct krdma_flat_post *post);
 
 /* Mappings of the consumer's memory (io/map.c). */
 int krdma_qp_map_sg(struct krdma_qp *qp, struct scatterlist *sg, unsigned int entries,

@@ -2,12 +2,12 @@
 /*
  * Shared receive queues (SRQ).
  *
- * The receives of many connections complete in one CQ, in any order.  The QP of a completion
- * tells for which connection the message is.  QPs are looked up in a table, because the device's
- * QP may already be destroyed.
+ * The receives of many connections complete in one CQ, in any order.  The device's QP of a
+ * completion leads to the QP that the message is for.  It must not be read while it is being
+ * destroyed, so QPs of which the device's QP is being destroyed are in a list, which is searched
+ * first.
  */
 #include <linux/err.h>
-#include <linux/hash.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 
@@ -108,32 +108,35 @@ static void krdma_srq_push(struct krdma_srq *srq, struct krdma_srq_wqe *wqe)
 	srq->free = wqe;
 }
 
-static struct hlist_head *krdma_srq_bucket(struct krdma_srq *srq, const struct ib_qp *ib)
+/* The QP of which this device's QP is being destroyed, or NULL. */
+static struct krdma_qp *krdma_srq_find_ending(struct krdma_srq *srq, const struct ib_qp *ib)
 {
-	return &srq->qps[hash_ptr((void *)ib, ilog2(KRDMA_SRQ_BUCKETS))];
-}
-
-/*
- * The QP of a completion, if it has not ended.  It does not end before the caller has released
- * the poll lock.
- */
-static struct krdma_qp *krdma_srq_find(struct krdma_srq *srq, const struct ib_qp *ib)
-{
-	struct krdma_qp *qp, *found = NULL;
-	unsigned long flags;
+	struct krdma_qp *qp;
 
 	krdma_cq_assert_held(srq->cq);
 
-	spin_lock_irqsave(&srq->lock, flags);
-	hlist_for_each_entry(qp, krdma_srq_bucket(srq, ib), srq_node) {
-		if (qp->ib_key == ib) {
-			found = qp;
-			break;
-		}
+	hlist_for_each_entry(qp, &srq->ending, srq_node) {
+		if (qp->ib_key == ib)
+			return qp;
 	}
-	spin_unlock_irqrestore(&srq->lock, flags);
+	return NULL;
+}
 
-	return found;
+/*
+ * The QP of a completion, or NULL.  It does not end before the caller has released the poll lock.
+ * Except for those that are ending, the device's QP exists: no completion of it is left when a QP
+ * leaves the list, see krdma_qp_end().
+ */
+static struct krdma_qp *krdma_srq_find(struct krdma_srq *srq, const struct ib_qp *ib)
+{
+	struct krdma_qp *qp;
+
+	if (unlikely(!hlist_empty(&srq->ending))) {
+		qp = krdma_srq_find_ending(srq, ib);
+		if (qp)
+			return qp;
+	}
+	return ib ? ib->qp_context : NULL;
 }
 
 /* Takes a WQE back from the device.  Returns false if the device did not have it. */
@@ -299,18 +302,48 @@ void krdma_srq_detach(struct krdma_srq *srq)
 /**
  * krdma_srq_add() - Begin to assign completions to a QP
  * @srq: the SRQ, to which the QP is attached
- * @qp: the QP, with its device's QP
+ * @qp: the QP, with its device's QP, which is not connected yet
  *
- * Context: any.
+ * The device's QP may be in the memory of one that was destroyed, and of which completions are
+ * left.
+ *
+ * Context: process context; may sleep.
  */
 void krdma_srq_add(struct krdma_srq *srq, struct krdma_qp *qp)
 {
+	struct krdma_qp *former;
 	unsigned long flags;
 
+	krdma_cq_lock(srq->cq, &flags);
+	former = krdma_srq_find_ending(srq, qp->ib);
+	krdma_cq_unlock(srq->cq, flags);
+	if (likely(!former))
+		return;
+
+	/* They are in the CQ, and the new QP has none. */
+	krdma_cq_empty(srq->cq);
+	krdma_cq_lock(srq->cq, &flags);
+	former = krdma_srq_find_ending(srq, qp->ib);
+	if (former)
+		hlist_del_init(&former->srq_node);
+	krdma_cq_unlock(srq->cq, flags);
+}
+
+/**
+ * krdma_srq_leave() - Prepare for the destruction of a device's QP
+ * @srq: the SRQ
+ * @qp: the QP; its device's QP is destroyed next
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_srq_leave(struct krdma_srq *srq, struct krdma_qp *qp)
+{
+	unsigned long flags;
+
+	krdma_cq_lock(srq->cq, &flags);
 	qp->ib_key = qp->ib;
-	spin_lock_irqsave(&srq->lock, flags);
-	hlist_add_head(&qp->srq_node, krdma_srq_bucket(srq, qp->ib_key));
-	spin_unlock_irqrestore(&srq->lock, flags);
+	hlist_add_head(&qp->srq_node, &srq->ending);
+	krdma_cq_unlock(srq->cq, flags);
 }
 
 /**
@@ -318,17 +351,15 @@ void krdma_srq_add(struct krdma_srq *srq, struct krdma_qp *qp)
  * @srq: the SRQ
  * @qp: the QP, of which the device's QP is destroyed and no completion is left
  *
- * Context: that of the poll lock of the CQ.
+ * Context: process context; may sleep.
  */
 void krdma_srq_remove(struct krdma_srq *srq, struct krdma_qp *qp)
 {
 	unsigned long flags;
 
-	krdma_cq_assert_held(srq->cq);
-
-	spin_lock_irqsave(&srq->lock, flags);
-	hlist_del(&qp->srq_node);
-	spin_unlock_irqrestore(&srq->lock, flags);
+	krdma_cq_lock(srq->cq, &flags);
+	hlist_del_init(&qp->srq_node);
+	krdma_cq_unlock(srq->cq, flags);
 }
 
 /**

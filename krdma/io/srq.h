@@ -20,8 +20,6 @@ struct krdma_pd;
 struct krdma_mr;
 struct krdma_srq_wqe;
 
-#define KRDMA_SRQ_BUCKETS	64
-
 /**
  * struct krdma_srq - a shared receive queue
  * @res: the device's part: @ib, @cq and @pd
@@ -37,8 +35,8 @@ struct krdma_srq_wqe;
  * @ib: the device's SRQ; valid until @res is released
  * @charge: charge for @ib in the RDMA control group
  * @attr: attributes given by the consumer
- * @lock: the post lock: protects @free, @credits.taken, @sges and @qps; any context, inside a
- *	CQ's poll lock
+ * @lock: the post lock: protects @free, @credits.taken and @sges; any context, inside a CQ's
+ *	poll lock
  * @credits: free WQEs, each with an entry of @cq
  * @max_sge: SGEs of a receive
  * @wqes: the WQEs
@@ -46,8 +44,8 @@ struct krdma_srq_wqe;
  * @free: list of WQEs that the device does not have
  * @mrs: MRs in use, @max_sge for each WQE
  * @sges: SGEs of the receive that is being posted
- * @qps: hash table of the QPs that use this SRQ, by the device's QP.  A QP is removed with the
- *	poll lock of @cq held, too.
+ * @ending: QPs of which the device's QP is being destroyed, as many as connections end at the same
+ *	time; protected by the poll lock of @cq
  */
 struct krdma_srq {
 	struct krdma_resource res;
@@ -73,7 +71,7 @@ struct krdma_srq {
 	struct krdma_mr **mrs;
 	struct ib_sge *sges;
 
-	struct hlist_head qps[KRDMA_SRQ_BUCKETS];
+	struct hlist_head ending;
 };
 
 /* A QP starts, or stops, to take receives from this SRQ; process context. */
@@ -93,10 +91,11 @@ static inline void krdma_srq_get(struct krdma_srq *srq)
 bool krdma_srq_uses_condemned(struct krdma_srq *srq, u32 first, u32 count);
 
 /*
- * Completions are assigned to the QP from add to remove, by the device's QP.  Remove is called
- * with the poll lock of the CQ held.
+ * Completions are assigned to the QP from add to remove, by the device's QP, which is destroyed
+ * after leave.  Without the poll lock of the CQ.
  */
 void krdma_srq_add(struct krdma_srq *srq, struct krdma_qp *qp);
+void krdma_srq_leave(struct krdma_srq *srq, struct krdma_qp *qp);
 void krdma_srq_remove(struct krdma_srq *srq, struct krdma_qp *qp);
 
 #endif /* _KRDMA_SRQ_H */

@@ -231,38 +231,74 @@ static void krdma_wq_count_batch(struct krdma_cq *cq)
  */
 void krdma_wq_end_batch(struct krdma_cq *cq)
 {
-	if (cq->put_mr)
-		krdma_mr_end_uses(cq->put_mr, cq->put_count);
-	cq->put_mr = NULL;
-	if (cq->batch)
-		krdma_wq_count_batch(cq);
-	cq->batch = NULL;
-}
+	struct krdma_wq *wq = cq->batch;
 
-/* The MR of a WQE that has at most one, or NULL. */
-static struct krdma_mr *krdma_wqe_mr(const struct krdma_wq *wq,
-				     const struct krdma_wqe *wqe, u32 index)
-{
-	return wqe->mr_count ? wq->mrs[index * wq->max_sge] : NULL;
+	if (!wq)
+		return;
+	cq->batch = NULL;
+	WRITE_ONCE(wq->completed, wq->completed + cq->batch_count);
+	krdma_credits_give(&wq->credits, cq->batch_count);
+	if (likely(cq->put_mr))
+		krdma_mr_end_uses(cq->put_mr, cq->put_count);
+	else
+		/* That of krdma_credits_announce(); krdma_mr_end_uses() is fully ordered. */
+		smp_mb();
+	cq->put_mr = NULL;
+	krdma_credits_notify(&wq->credits);
 }
 
 /*
- * The fast path of krdma_send_finish(): one work request at the head, with at most one MR, that
- * succeeded, of a consumer that is polling.  The batch is that of its work queue and of its MR.
+ * The common case of krdma_send_finish(), for the poll of a consumer: work requests of one work
+ * queue that succeeded, each of one part and with at most one MR.  Those that are unsignaled end
+ * with the signaled one after them.
  */
-static void krdma_send_completed(struct krdma_wq *wq, struct krdma_cq *cq,
-				 struct krdma_wqe *wqe)
+
+/* Counts a use of an MR that ends, and ends those that were counted for another one. */
+static __always_inline void krdma_send_put_mr(struct krdma_cq *cq, struct krdma_mr *mr)
 {
-	struct krdma_wc *wc = cq->out;
-	struct krdma_qp *qp = wq->qp;
+	if (unlikely(cq->put_mr != mr)) {
+		if (cq->put_mr)
+			krdma_mr_end_uses(cq->put_mr, cq->put_count);
+		cq->put_mr = mr;
+		cq->put_count = 0;
+	}
+	cq->put_count++;
+}
 
-	cq->put_count += wqe->mr_count;
-	wqe->mr_count = 0;
-	cq->batch_count++;
-	wq->head++;
-	cq->out = wc + 1;
-	cq->out_room--;
+/*
+ * Ends the WQE if it is of these, with these flags.  Its count of MRs is lowered before the use
+ * ends, see krdma_wqe_is_condemned().
+ */
+static __always_inline bool krdma_send_end_wqe(struct krdma_cq *cq, struct krdma_wq *wq,
+					       struct krdma_wqe *wqe, u32 index, u8 flags)
+{
+	u32 kind = wqe->kind & ~KRDMA_WQE_KIND(U8_MAX, 0, 0);
 
+	if (likely(kind == KRDMA_WQE_KIND(0, flags, 1))) {
+		WRITE_ONCE(wqe->mr_count, 0);
+		krdma_send_put_mr(cq, wq->mrs[index * wq->max_sge]);
+		return true;
+	}
+	return kind == KRDMA_WQE_KIND(0, flags, 0);
+}
+
+static __always_inline void krdma_send_store_flat(struct krdma_flat_wc *flat, u32 dest,
+						  const struct krdma_wqe *wqe)
+{
+	flat->wr_id = wqe->wr_id;
+	flat->dest = dest;
+	flat->opcode = wqe->opcode;
+	flat->status = KRDMA_WC_SUCCESS;
+	flat->flags = 0;
+	flat->length = wqe->length;
+	flat->imm = 0;
+	flat->vendor_error = 0;
+	flat->reserved = 0;
+}
+
+static __always_inline void krdma_send_store_wc(struct krdma_wc *wc, const struct krdma_qp *qp,
+						const struct krdma_wqe *wqe)
+{
 	wc->conn = qp->conn;
 	wc->context = qp->context;
 	wc->wr_id = wqe->wr_id;
@@ -274,35 +310,103 @@ static void krdma_send_completed(struct krdma_wq *wq, struct krdma_cq *cq,
 	wc->vendor_error = 0;
 }
 
-static void krdma_wq_begin_batch(struct krdma_cq *cq, struct krdma_wq *wq)
+/* The batch of the poll is that of its last work queue. */
+static void krdma_send_end_run(struct krdma_cq *cq, struct krdma_wq *wq, u32 head)
 {
-	cq->batch = wq;
-	cq->batch_count = 0;
-}
+	u32 count = head - wq->head;
 
-static void krdma_mr_begin_put_batch(struct krdma_cq *cq, struct krdma_mr *mr)
-{
-	cq->put_mr = mr;
-	cq->put_count = 0;
-}
-
-static noinline void krdma_send_completed_new_batch(struct krdma_wq *wq, struct krdma_cq *cq,
-						    struct krdma_wqe *wqe, struct krdma_mr *mr)
-{
+	WRITE_ONCE(wq->head, head);
 	if (cq->batch != wq) {
-		krdma_wq_count_batch(cq);
-		krdma_wq_begin_batch(cq, wq);
+		if (cq->batch)
+			krdma_wq_count_batch(cq);
+		cq->batch = wq;
+		cq->batch_count = 0;
 	}
-	if (mr && cq->put_mr != mr) {
-		if (cq->put_mr)
-			krdma_mr_end_uses(cq->put_mr, cq->put_count);
-		krdma_mr_begin_put_batch(cq, mr);
-	}
-	krdma_send_completed(wq, cq, wqe);
+	cq->batch_count += count;
 }
 
-static noinline void krdma_send_finish_many(struct krdma_wq *wq, u32 distance,
-					    const struct ib_wc *wc)
+/* Those at the beginning of @wcs, all of one SQ.  Returns how many. */
+static __always_inline int krdma_send_complete_run(struct krdma_cq *cq, struct krdma_wq *wq,
+						   const struct ib_wc *wcs, int count)
+{
+	struct krdma_flat_ring *ring = cq->flat;
+	const struct krdma_wqe *first = wq->wqes;
+	u32 dest = (u32)(uintptr_t)wq->qp->context;
+	u32 place = ring ? ring->tail : 0;
+	u32 mask = wq->mask;
+	u32 head = wq->head;
+	u32 end = head + krdma_wq_outstanding(wq);
+	struct krdma_wqe *wqe;
+	unsigned long index;
+	int stored = 0;
+	int i;
+
+	for (i = 0; i < count; i++, wcs++) {
+		/* What is no WQE of this work queue is not in the array. */
+		index = ((uintptr_t)wcs->wr_cqe - (uintptr_t)first) / sizeof(*first);
+		if (unlikely(wcs->status || index > mask))
+			break;
+		/* The device does not have it, or it was posted just now: the handler finds out. */
+		if (unlikely((((u32)index - head) & mask) >= end - head))
+			break;
+		/* Unsignaled ones before it succeeded: otherwise they would have completed. */
+		while (unlikely((head & mask) != index)) {
+			if (!krdma_send_end_wqe(cq, wq, &wq->wqes[head & mask], head & mask,
+						KRDMA_WQE_LAST | KRDMA_WQE_UNSIGNALED))
+				goto out;
+			head++;
+		}
+		wqe = container_of(wcs->wr_cqe, struct krdma_wqe, cqe);
+		if (likely(krdma_send_end_wqe(cq, wq, wqe, index, KRDMA_WQE_LAST))) {
+			if (ring)
+				krdma_send_store_flat(&ring->wcs[place++ & ring->mask], dest, wqe);
+			else
+				krdma_send_store_wc(cq->out++, wq->qp, wqe);
+			stored++;
+		} else if (!krdma_send_end_wqe(cq, wq, wqe, index,
+					       KRDMA_WQE_LAST | KRDMA_WQE_UNSIGNALED)) {
+			break;
+		}
+		head++;
+	}
+out:
+	if (ring)
+		ring->tail = place;
+	cq->out_room -= stored;
+	krdma_send_end_run(cq, wq, head);
+	return i;
+}
+
+/**
+ * krdma_send_complete() - Complete work requests to a consumer that is polling
+ * @cq: the CQ
+ * @wcs: completions of the device, not more than the consumer has room for; the first is of an SQ
+ * @count: number of @wcs
+ *
+ * Takes those at the beginning that are usual ones of SQs.  krdma_wq_end_batch() follows.
+ *
+ * Context: that of the CQ's poll lock.
+ * Return: how many completions of the device were taken; the next one is for its handler.
+ */
+int krdma_send_complete(struct krdma_cq *cq, const struct ib_wc *wcs, int count)
+{
+	struct krdma_wq *wq;
+	int taken = 0;
+	int run;
+
+	krdma_cq_assert_held(cq);
+
+	do {
+		wq = container_of(wcs[taken].wr_cqe, struct krdma_wqe, cqe)->wq;
+		if (unlikely(wq->failed))
+			break;
+		run = krdma_send_complete_run(cq, wq, &wcs[taken], count - taken);
+		taken += run;
+	} while (run && taken < count && wcs[taken].wr_cqe->done == krdma_send_done);
+	return taken;
+}
+
+static void krdma_send_finish_many(struct krdma_wq *wq, u32 distance, const struct ib_wc *wc)
 {
 	struct krdma_qp_owner *owner = wq->qp->owner;
 	u8 status = krdma_wc_status_from_ib(wc->status);
@@ -329,33 +433,14 @@ void krdma_send_done(struct ib_cq *ib_cq, struct ib_wc *wc)
 {
 	struct krdma_wqe *wqe = container_of(wc->wr_cqe, struct krdma_wqe, cqe);
 	struct krdma_wq *wq = wqe->wq;
-	struct krdma_cq *cq = wq->cq;
-	u32 index = wqe - wq->wqes;
-	struct krdma_mr *mr;
 	u32 distance;
 
-	krdma_cq_assert_held(cq);
+	krdma_cq_assert_held(wq->cq);
 
-	if (!krdma_wq_has(wq, index, &distance)) {
+	if (krdma_wq_has(wq, wqe - wq->wqes, &distance))
+		krdma_send_finish_many(wq, distance, wc);
+	else
 		WRITE_ONCE(wq->qp->stray, wq->qp->stray + 1);
-		return;
-	}
-	if (likely(!distance && !wc->status && wqe->flags == KRDMA_WQE_LAST && !wq->failed &&
-		   cq->out_room > 0 && wqe->mr_count <= 1)) {
-		mr = krdma_wqe_mr(wq, wqe, index);
-		/* Mostly it is for the same work queue and the same MR as the one before. */
-		if (unlikely(cq->batch != wq || (mr && cq->put_mr != mr))) {
-			if (cq->batch) {
-				krdma_send_completed_new_batch(wq, cq, wqe, mr);
-				return;
-			}
-			krdma_wq_begin_batch(cq, wq);
-			krdma_mr_begin_put_batch(cq, mr);
-		}
-		krdma_send_completed(wq, cq, wqe);
-		return;
-	}
-	krdma_send_finish_many(wq, distance, wc);
 }
 
 /*

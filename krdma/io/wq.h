@@ -20,7 +20,7 @@ struct krdma_mr;
 struct krdma_wq;
 
 /* Work requests that are posted to the device at once, in one list. */
-#define KRDMA_WR_LIST_MAX		16
+#define KRDMA_WR_LIST_MAX		64
 /* SGEs for the device that one work request can have, over all its parts. */
 #define KRDMA_WR_SGES		128
 /* SGEs of all work requests in a list; each work request always has room for one. */
@@ -45,16 +45,29 @@ enum krdma_wqe_flags {
  * @opcode: &enum krdma_opcode
  * @flags: &enum krdma_wqe_flags
  * @mr_count: MRs that are kept in use until the WQE completes
+ * @kind: the three members before it
  */
 struct krdma_wqe {
 	struct ib_cqe cqe;
 	struct krdma_wq *wq;
 	u64 wr_id;
 	u32 length;
-	u8 opcode;
-	u8 flags;
-	u16 mr_count;
+	union {
+		struct {
+			u8 opcode;
+			u8 flags;
+			u16 mr_count;
+		};
+		u32 kind;
+	};
 };
+
+/* A value of &struct krdma_wqe.kind. */
+#ifdef __LITTLE_ENDIAN
+#define KRDMA_WQE_KIND(opcode, flags, mr_count)	((opcode) | (flags) << 8 | (u32)(mr_count) << 16)
+#else
+#define KRDMA_WQE_KIND(opcode, flags, mr_count)	((u32)(opcode) << 24 | (flags) << 16 | (mr_count))
+#endif
 
 /**
  * struct krdma_wr_scratch - per-CPU buffers where work requests are built
@@ -180,8 +193,8 @@ struct krdma_qp_creator {
  * @charge: charge for @ib in the RDMA control group
  * @cm_id: the connection's rdma_cm ID; valid until krdma_qp_end()
  * @srq: the SRQ where receives come from, or NULL; valid until krdma_qp_end()
- * @srq_node: entry of the SRQ's hash table of QPs
- * @ib_key: key in that table: the value of @ib, also after @ib is destroyed
+ * @srq_node: entry of the SRQ's list of QPs that are ending
+ * @ib_key: key in that list: the value of @ib, also after @ib is destroyed
  * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was raised: the device has completed all receives that
  *	it took from @srq; any context
  * @send: the SQ
@@ -284,6 +297,8 @@ void krdma_wq_close(struct krdma_wq *wq);
 void krdma_wq_put_mrs(struct krdma_wq *wq, u32 position);
 bool krdma_wq_flush(struct krdma_wq *wq, u32 budget);
 void krdma_wq_end_batch(struct krdma_cq *cq);
+
+int krdma_send_complete(struct krdma_cq *cq, const struct ib_wc *wcs, int count);
 
 /* Completion handlers of the SQ and the RQ. */
 void krdma_send_done(struct ib_cq *ib_cq, struct ib_wc *wc);

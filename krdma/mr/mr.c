@@ -4,9 +4,9 @@
  *
  * An MR is in use from the moment that a work request with it is posted to the moment that the
  * work request completes.  Its memory is not released in between: krdma_mr_deregister() fails
- * with -EBUSY, and krdma_mr_drop() releases the memory after the last completion.  A work
- * request holds two counts: "uses" says whether any is in flight, so that deregistration can
- * refuse, and a reference to the device part keeps the memory.
+ * with -EBUSY, and krdma_mr_drop() releases the memory after the last completion.  One counter
+ * does both: "uses" says whether any work request is in flight, and as long as one is, the owner's
+ * reference to the device part is not put, so that the memory stays.
  *
  * The object is freed after RCU's grace period: a caller that finds it under rcu_read_lock()
  * can post with it, and gets an error if it is already deregistered.
@@ -24,9 +24,6 @@
 #include "mr/mr.h"
 #include "core/resource.h"
 #include "core/session.h"
-
-/* Value of @uses after deregistration: no new use can begin. */
-#define KRDMA_USES_CLOSED	INT_MIN
 
 static void krdma_mr_put(struct krdma_mr *mr)
 {
@@ -55,6 +52,15 @@ static void krdma_mr_end_part(struct krdma_resource *resource)
 static void krdma_mr_forget_part(struct krdma_resource *resource)
 {
 	krdma_mr_put(container_of(resource, struct krdma_mr, res));
+}
+
+/* The owner's reference is put by the last use that there is at this moment. */
+static bool krdma_mr_close_part(struct krdma_resource *resource)
+{
+	struct krdma_mr *mr = container_of(resource, struct krdma_mr, res);
+
+	/* Either this sees a use, or the end of the use sees that it is closed. */
+	return !(atomic_fetch_or(KRDMA_USES_CLOSED, &mr->uses) & ~KRDMA_USES_CLOSED);
 }
 
 static void krdma_mr_revoke_work(struct work_struct *work)
@@ -90,6 +96,8 @@ static struct krdma_mr *krdma_mr_begin(struct krdma_session *session,
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 
+	atomic_set(&mr->uses, 0);
+	mr->res.close = krdma_mr_close_part;
 	ret = krdma_resource_init(&mr->res, dev, krdma_mr_end_part,
 				  krdma_mr_forget_part);
 	if (ret) {
@@ -100,7 +108,6 @@ static struct krdma_mr *krdma_mr_begin(struct krdma_session *session,
 	if (session->reclaim)
 		krdma_resource_set_reclaim(&mr->res);
 	refcount_set(&mr->refs, 2);
-	atomic_set(&mr->uses, 0);
 	INIT_WORK(&mr->revoke, krdma_mr_revoke_work);
 	krdma_session_get(session);
 	mr->session = session;
@@ -593,12 +600,7 @@ int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
 	int ret;
 
 	if (!atomic_inc_unless_negative(&mr->uses))
-		return -ESTALE;
-	if (!krdma_resource_tryget(&mr->res)) {
-		ret = krdma_resource_error(&mr->res) == -ENODEV ? -ENODEV : -ESTALE;
-		atomic_dec(&mr->uses);
-		return ret;
-	}
+		return krdma_resource_error(&mr->res) == -ENODEV ? -ENODEV : -ESTALE;
 
 	ret = -EXDEV;
 	if (mr->pd != pd)

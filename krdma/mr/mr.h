@@ -4,6 +4,7 @@
 #define _KRDMA_MR_H
 
 #include <linux/atomic.h>
+#include <linux/limits.h>
 #include <linux/overflow.h>
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
@@ -35,11 +36,15 @@ struct krdma_mr_keys {
 	} key[] __counted_by(count);
 };
 
+/* Set in &struct krdma_mr.uses when no new use can begin. */
+#define KRDMA_USES_CLOSED	INT_MIN
+
 /**
  * struct krdma_mr - memory region
  * @res: the device part, which is @mem
  * @refs: keeps the object: references of the consumer and of the device part
- * @uses: number of work requests in flight; negative from deregistration on
+ * @uses: number of work requests in flight, and KRDMA_USES_CLOSED once the owner has dropped @res
+ *	or is about to.  The owner's reference to @res is put when there are none.
  * @session: the session
  * @pd: the PD; kept by the device part, afterwards only compared
  * @mem: the memory that the device can access; belongs to the device part
@@ -100,9 +105,9 @@ int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
  */
 static inline void krdma_mr_end_uses(struct krdma_mr *mr, int count)
 {
-	/* First, and fully ordered: a task that sees 0 may deregister the MR. */
-	atomic_sub_return(count, &mr->uses);
-	krdma_resource_put_many(&mr->res, count);
+	/* Fully ordered: a task that sees 0 may deregister the MR, which may then be gone. */
+	if (unlikely(atomic_sub_return(count, &mr->uses) == KRDMA_USES_CLOSED))
+		krdma_resource_put(&mr->res);
 }
 
 static inline void krdma_mr_end_use(struct krdma_mr *mr)
@@ -114,7 +119,6 @@ static inline void krdma_mr_end_use(struct krdma_mr *mr)
 static inline void krdma_mr_use_more(struct krdma_mr *mr, int count)
 {
 	atomic_add(count, &mr->uses);
-	refcount_add(count, &mr->res.refs);
 }
 
 /* The part of krdma_mr_use_fast() that checks and translates the address range. */
@@ -147,13 +151,7 @@ static inline bool krdma_mr_use_fast(struct krdma_mr *mr,
 		return false;
 	if (!krdma_mr_point_to(mr, addr, length, access, ib_sge))
 		return false;
-	if (!atomic_inc_unless_negative(&mr->uses))
-		return false;
-	if (!krdma_resource_tryget(&mr->res)) {
-		atomic_dec(&mr->uses);
-		return false;
-	}
-	return true;
+	return atomic_inc_unless_negative(&mr->uses);
 }
 
 /* For KRDMA_OP_REG_MR; the access bits are those of ib_reg_wr. */

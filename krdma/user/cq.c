@@ -22,12 +22,29 @@
 #include <linux/thread_info.h>
 #include <linux/uaccess.h>
 
+#include "io/flat.h"
 #include "user/user.h"
 #include "user/ring.h"
 
 static_assert((int)KRDMA_CQE_IMM == (int)KRDMA_WC_WITH_IMM);
 static_assert((int)KRDMA_CQE_INVALIDATED == (int)KRDMA_WC_WITH_INVALIDATE);
 static_assert((int)KRDMA_CQE_WRITTEN == (int)KRDMA_WC_WRITTEN);
+
+/* With the same offsets and the same size, all members have the same size. */
+#define KRDMA_CQE_IS_FLAT(member, flat)						\
+	static_assert(offsetof(struct krdma_cqe, member) ==			\
+		      offsetof(struct krdma_flat_wc, flat))
+
+static_assert(sizeof(struct krdma_cqe) == sizeof(struct krdma_flat_wc));
+KRDMA_CQE_IS_FLAT(wr_id, wr_id);
+KRDMA_CQE_IS_FLAT(dest, dest);
+KRDMA_CQE_IS_FLAT(opcode, opcode);
+KRDMA_CQE_IS_FLAT(status, status);
+KRDMA_CQE_IS_FLAT(flags, flags);
+KRDMA_CQE_IS_FLAT(length, length);
+KRDMA_CQE_IS_FLAT(imm, imm);
+KRDMA_CQE_IS_FLAT(vendor_error, vendor_error);
+KRDMA_CQE_IS_FLAT(reserved, reserved);
 
 /**
  * enum krdma_user_cq_result - why filling has stopped
@@ -45,34 +62,10 @@ enum krdma_user_cq_result {
  * Filling, with cq_lock held
  */
 
-static void krdma_user_cq_entry(struct krdma_cqe *cqe, const struct krdma_wc *wc)
+static void krdma_user_cq_publish(struct krdma_user_ring *ring, int count, u32 received)
 {
-	bool failed = wc->status != KRDMA_WC_SUCCESS;
+	u32 tail = ring->cq_tail + count;
 
-	/* Set all members: the entry contains another completion. */
-	cqe->wr_id = wc->wr_id;
-	cqe->dest = (u32)(uintptr_t)wc->context;
-	cqe->opcode = wc->opcode;
-	cqe->status = wc->status;
-	cqe->flags = wc->flags;
-	cqe->length = failed ? 0 : wc->length;
-	cqe->imm = wc->flags & (KRDMA_WC_WITH_IMM | KRDMA_WC_WITH_INVALIDATE) ?
-		   wc->imm : 0;
-	cqe->vendor_error = failed ? wc->vendor_error : 0;
-	cqe->reserved = 0;
-}
-
-static void krdma_user_cq_put(struct krdma_user_ring *ring, int count)
-{
-	u32 mask = ring->layout.cq_entries - 1;
-	u32 tail = ring->cq_tail;
-	u64 received = 0;
-	int i;
-
-	for (i = 0; i < count; i++) {
-		krdma_user_cq_entry(&ring->cqes[tail++ & mask], &ring->wcs[i]);
-		received += ring->wcs[i].opcode == KRDMA_OP_RECV;
-	}
 	/* The entries first.  Pairs with the acquire of the program, */
 	smp_store_release(&ring->header->cq_tail, tail);
 	/* and with krdma_user_ring_look(). */
@@ -105,15 +98,20 @@ static int krdma_user_cq_arm(struct krdma_user_ring *ring, struct krdma_cq *core
 }
 
 /*
- * Moves at most @want completions to the ring.  Returns how many, or the errno of
- * krdma_cq_poll().
+ * Moves at most @want completions to the ring, where the core stores them itself.  Returns how
+ * many, or the errno of krdma_cq_poll().
  */
 static int krdma_user_cq_move(struct krdma_user_ring *ring, struct krdma_cq *core, int want)
 {
-	int count = krdma_cq_poll(core, ring->wcs, want);
+	struct krdma_flat_ring flat = {
+		.wcs = (struct krdma_flat_wc *)ring->cqes,
+		.mask = ring->layout.cq_entries - 1,
+		.tail = ring->cq_tail,
+	};
+	int count = krdma_cq_poll_flat(core, &flat, want);
 
 	if (count > 0)
-		krdma_user_cq_put(ring, count);
+		krdma_user_cq_publish(ring, count, flat.received);
 	return count;
 }
 
@@ -266,7 +264,7 @@ static int krdma_user_ring_look(struct krdma_user_ring *ring, u32 *head)
 	int filled;
 	u32 tail;
 
-	/* Pairs with krdma_user_cq_put(). */
+	/* Pairs with krdma_user_cq_publish(). */
 	tail = smp_load_acquire(&ring->cq_tail);
 	/* Pairs with the program's release, as in krdma_user_cq_some(). */
 	*head = smp_load_acquire(&ring->header->cq_head);

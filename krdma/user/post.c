@@ -6,9 +6,11 @@
  * and only what was read counts: a program that changes it meanwhile harms only itself.
  * Consecutive entries for the same destination are collected and posted together.
  *
- * First, entries are checked and everything that they refer to is copied, which may sleep.  Then,
- * under RCU, destination and MRs are looked up and the work requests are posted, which does not
- * sleep.  Nothing has to be allocated: see user/batch.c.
+ * The usual entries of the SQ ring, with one SGE in an MR, become the device's work requests in the
+ * core, in one reading: see io/flat.h.  All others are copied here: first, entries are checked and
+ * everything that they refer to is copied, which may sleep.  Then, under RCU, destination and MRs
+ * are looked up and the work requests are posted, which does not sleep.  Nothing has to be
+ * allocated: see user/batch.c.
  */
 #include <linux/bottom_half.h>
 #include <linux/build_bug.h>
@@ -18,6 +20,8 @@
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 
+#include "cm/conn_post.h"
+#include "io/flat.h"
 #include "user/user.h"
 #include "user/ring.h"
 
@@ -26,16 +30,37 @@ static_assert((int)KRDMA_SQE_INLINE == (int)KRDMA_POST_INLINE);
 static_assert((int)KRDMA_SQE_FENCE == (int)KRDMA_POST_FENCE);
 static_assert((int)KRDMA_SQE_SOLICITED == (int)KRDMA_POST_SOLICITED);
 
+/* With the same offsets and the same size, all members have the same size. */
+#define KRDMA_SQE_IS_FLAT(member, flat)						\
+	static_assert(offsetof(struct krdma_sqe, member) ==			\
+		      offsetof(struct krdma_flat_wr, flat))
+
+static_assert(sizeof(struct krdma_sqe) == sizeof(struct krdma_flat_wr));
+KRDMA_SQE_IS_FLAT(opcode, head.opcode);
+KRDMA_SQE_IS_FLAT(flags, head.flags);
+KRDMA_SQE_IS_FLAT(sge_count, head.sge_count);
+KRDMA_SQE_IS_FLAT(dest, head.dest);
+KRDMA_SQE_IS_FLAT(wr_id, wr_id);
+KRDMA_SQE_IS_FLAT(sge.addr, addr);
+KRDMA_SQE_IS_FLAT(sge.length, length);
+KRDMA_SQE_IS_FLAT(sge.mr, mr);
+KRDMA_SQE_IS_FLAT(remote_addr, remote_addr);
+KRDMA_SQE_IS_FLAT(rkey, rkey);
+KRDMA_SQE_IS_FLAT(imm, imm);
+KRDMA_SQE_IS_FLAT(operand, operand);
+KRDMA_SQE_IS_FLAT(swap, swap);
+
 /**
  * struct krdma_user_post - a call that posts
  * @ring: the ring, its submit_lock held
- * @batch: where entries become work requests
+ * @batch: where entries become work requests; NULL: not needed so far
  * @only: the SRQ that all entries must be for, or NULL
  * @is_array: entries come from an array, not from the ring
  * @entries: the program's array
  * @index: index of the next entry, of the array or the ring
  * @accepted: entries that the core has accepted
  * @unread: not even the first entry of the array could be read
+ * @interrupted: a signal came before there was a batch
  */
 struct krdma_user_post {
 	struct krdma_user_ring *ring;
@@ -46,6 +71,7 @@ struct krdma_user_post {
 	u32 index;
 	u32 accepted;
 	bool unread;
+	bool interrupted;
 };
 
 /*
@@ -395,6 +421,16 @@ static int krdma_user_post_dest_find(const struct krdma_user_ring *ring,
 	return -ENOENT;
 }
 
+/* The MR that an entry of the ring names; NULL also if the ring may not use it. */
+static struct krdma_user_mr *
+krdma_user_post_find_mr(struct krdma_user_ring *ring,
+			const struct krdma_user_confinement *confinement, u32 id)
+{
+	if (confinement && !krdma_user_confinement_has(confinement, id))
+		return NULL;
+	return krdma_user_mr_find(ring->session, id);
+}
+
 /* Looks up the MRs of a batch.  Returns the number of entries of which all MRs were found. */
 static u32 krdma_user_batch_find_mrs(struct krdma_user_ring *ring,
 				     struct krdma_user_batch *batch)
@@ -411,15 +447,8 @@ static u32 krdma_user_batch_find_mrs(struct krdma_user_ring *ring,
 		if (!sge->key)
 			continue;
 		/* Mostly it is the same MR as before. */
-		if (!umr || umr->id != sge->key) {
-			umr = krdma_user_mr_find(ring->session, sge->key);
-			/*
-			 * An MR that the ring may not use is handled like one that does not
-			 * exist.
-			 */
-			if (confinement && !krdma_user_confinement_has(confinement, sge->key))
-				umr = NULL;
-		}
+		if (!umr || umr->id != sge->key)
+			umr = krdma_user_post_find_mr(ring, confinement, sge->key);
 		if (!umr)
 			break;
 		sge->mr = umr->mr;
@@ -533,6 +562,103 @@ static u32 krdma_user_batch_post(struct krdma_user_ring *ring, struct krdma_user
 }
 
 /*
+ * The usual entries
+ */
+
+/* Callback for &struct krdma_flat_post.find. */
+static struct krdma_mr *krdma_user_flat_find(void *context, u32 id)
+{
+	struct krdma_user_ring *ring = context;
+	struct krdma_user_mr *umr;
+
+	umr = krdma_user_post_find_mr(ring, rcu_dereference(ring->confinement), id);
+	return umr ? umr->mr : NULL;
+}
+
+/* Is this worth a try?  The program may change the entry at any time: nothing else follows. */
+static bool krdma_user_flat_may(const struct krdma_sqe *sqe)
+{
+	return READ_ONCE(sqe->sge_count) == 1 && !(READ_ONCE(sqe->flags) & KRDMA_SQE_INLINE) &&
+	       READ_ONCE(sqe->opcode) != KRDMA_OP_RECV;
+}
+
+static struct krdma_user_conn *krdma_user_flat_conn(const struct krdma_user_ring *ring, u32 id)
+{
+	struct krdma_user_dest *dest = xa_load(&krdma_user_dests, id);
+	struct krdma_user_conn *conn;
+
+	if (!dest || dest->kind != KRDMA_USER_DEST_CONN)
+		return NULL;
+	conn = container_of(dest, struct krdma_user_conn, dest);
+	/* Pairs with the release in krdma_user_conn_create_qp_with(): the QP exists. */
+	return smp_load_acquire(&conn->ring) == ring ? conn : NULL;
+}
+
+/* Posts entries of the SQ ring, one destination after the other.  Returns how many, also 0. */
+static u32 krdma_user_flat_post(struct krdma_user_ring *ring, u32 count)
+{
+	struct krdma_flat_post flat = {
+		.wrs = (const struct krdma_flat_wr *)ring->sqes,
+		.mask = ring->layout.sq_entries - 1,
+		.index = ring->sq_head,
+		.find = krdma_user_flat_find,
+		.context = ring,
+	};
+	struct krdma_user_conn *conn;
+	u32 accepted = 0;
+	int ret;
+
+	/* As in krdma_user_batch_post(). */
+	local_bh_disable();
+	rcu_read_lock();
+	do {
+		flat.index = ring->sq_head + accepted;
+		flat.count = count - accepted;
+		flat.dest = READ_ONCE(ring->sqes[flat.index & flat.mask].dest);
+		conn = krdma_user_flat_conn(ring, flat.dest);
+		if (!conn)
+			break;
+		ret = krdma_conn_post_flat(conn->core, &flat);
+		accepted += ret;
+	} while (ret && accepted < count);
+	rcu_read_unlock();
+	local_bh_enable();
+
+	return accepted;
+}
+
+/* Counts accepted entries, and gives those of the ring back to the program. */
+static void krdma_user_post_accept(struct krdma_user_post *post, u32 accepted)
+{
+	struct krdma_user_ring *ring = post->ring;
+
+	post->accepted += accepted;
+	WRITE_ONCE(ring->submitted, ring->submitted + accepted);
+	if (!post->is_array) {
+		ring->sq_head += accepted;
+		/* Pairs with the program's acquire: it may use these entries again. */
+		smp_store_release(&ring->header->sq_head, ring->sq_head);
+	}
+}
+
+/* Takes what is usual of the next entries.  Returns how many, also 0. */
+static u32 krdma_user_post_usual(struct krdma_user_post *post, u32 count)
+{
+	struct krdma_user_ring *ring = post->ring;
+	u32 accepted;
+
+	if (post->is_array ||
+	    !krdma_user_flat_may(&ring->sqes[ring->sq_head & (ring->layout.sq_entries - 1)]))
+		return 0;
+	accepted = krdma_user_flat_post(ring, min_t(u32, count, KRDMA_USER_POST_FLAT));
+	if (accepted) {
+		krdma_user_post_accept(post, accepted);
+		post->index += accepted;
+	}
+	return accepted;
+}
+
+/*
  * Ioctls
  */
 
@@ -549,13 +675,7 @@ static int krdma_user_post_flush(struct krdma_user_post *post)
 
 	accepted = krdma_user_batch_post(ring, batch, &ret);
 	krdma_user_batch_begin(batch);
-	post->accepted += accepted;
-	WRITE_ONCE(ring->submitted, ring->submitted + accepted);
-	if (!post->is_array) {
-		ring->sq_head += accepted;
-		/* Pairs with the program's acquire: it may use these entries again. */
-		smp_store_release(&ring->header->sq_head, ring->sq_head);
-	}
+	krdma_user_post_accept(post, accepted);
 	return ret;
 }
 
@@ -581,41 +701,62 @@ static int krdma_user_post_one(struct krdma_user_post *post)
 	return krdma_user_batch_add(batch, entry);
 }
 
-/* Takes the lock and a batch, unless a signal comes first. */
-static int krdma_user_post_begin(struct krdma_user_post *post)
+/* Takes a batch when the first entry needs one.  False: a signal came first. */
+static bool krdma_user_post_take_batch(struct krdma_user_post *post)
 {
-	struct krdma_user_ring *ring = post->ring;
-
-	if (mutex_lock_interruptible(&ring->submit_lock))
-		return -ERESTARTSYS;
-	post->batch = krdma_user_batch_take(&ring->session->batches);
-	if (post->batch)
-		return 0;
-	mutex_unlock(&ring->submit_lock);
-	return -ERESTARTSYS;
+	if (likely(post->batch))
+		return true;
+	post->batch = krdma_user_batch_take(&post->ring->session->batches);
+	if (!post->batch) {
+		post->interrupted = true;
+		return false;
+	}
+	krdma_user_batch_begin(post->batch);
+	return true;
 }
 
 static void krdma_user_post_end(struct krdma_user_post *post)
 {
-	krdma_user_batch_give(&post->ring->session->batches, post->batch);
+	if (post->batch)
+		krdma_user_batch_give(&post->ring->session->batches, post->batch);
 	mutex_unlock(&post->ring->submit_lock);
 }
 
-/* Handles entries in their order until one is refused.  Returns 0, or the reason. */
+/*
+ * Handles entries in their order until one is refused, or a signal comes.  Returns 0, or why one
+ * was refused.
+ */
 static int krdma_user_post_all(struct krdma_user_post *post, u32 count)
 {
 	int flushed;
 	int ret = 0;
+	u32 usual;
 
 	lockdep_assert_held(&post->ring->submit_lock);
 
-	krdma_user_batch_begin(post->batch);
-	for (; count && !ret; count--) {
+	while (count && !ret) {
+		if (post->batch && post->batch->count == KRDMA_USER_POST_BATCH) {
+			ret = krdma_user_post_flush(post);
+			if (ret)
+				break;
+			cond_resched();
+		}
+		/* Entries in the batch come first. */
+		usual = post->batch && post->batch->count ? 0 :
+			krdma_user_post_usual(post, count);
+		count -= usual;
+		if (usual) {
+			cond_resched();
+			continue;
+		}
+		if (!krdma_user_post_take_batch(post))
+			break;
 		ret = krdma_user_post_one(post);
 		post->index++;
+		count--;
 	}
 	/* Entries before a refused one are posted, and their own refusal comes first, too. */
-	flushed = krdma_user_post_flush(post);
+	flushed = post->batch ? krdma_user_post_flush(post) : 0;
 	return flushed ?: ret;
 }
 
@@ -634,11 +775,9 @@ int krdma_user_ring_submit(struct krdma_user_ring *ring, u32 count, int *error)
 {
 	struct krdma_user_post post = { .ring = ring };
 	int filled;
-	int ret;
 
-	ret = krdma_user_post_begin(&post);
-	if (ret)
-		return ret;
+	if (mutex_lock_interruptible(&ring->submit_lock))
+		return -ERESTARTSYS;
 
 	post.index = ring->sq_head;
 	/* Pairs with the program's release: the entries are written. */
@@ -648,7 +787,9 @@ int krdma_user_ring_submit(struct krdma_user_ring *ring, u32 count, int *error)
 		*error = krdma_user_post_all(&post, min_t(u32, count, filled));
 	krdma_user_post_end(&post);
 
-	return filled < 0 ? filled : post.accepted;
+	if (filled < 0)
+		return filled;
+	return post.interrupted && !post.accepted ? -ERESTARTSYS : post.accepted;
 }
 
 static int krdma_user_post_array(struct krdma_ucmd *ucmd,
@@ -661,18 +802,20 @@ static int krdma_user_post_array(struct krdma_ucmd *ucmd,
 		.is_array = true,
 		.entries = u64_to_user_ptr(call->entries),
 	};
-	int ret;
+	int ret = 0;
 
 	if (call->flags || call->reserved)
 		return -EOPNOTSUPP;
 	if (call->count > KRDMA_RING_ENTRIES_MAX)
 		return -EINVAL;
 
-	ret = krdma_user_post_begin(&post);
-	if (ret)
-		return ret;
-	ret = krdma_user_post_all(&post, call->count);
+	if (mutex_lock_interruptible(&ring->submit_lock))
+		return -ERESTARTSYS;
+	if (krdma_user_post_take_batch(&post))
+		ret = krdma_user_post_all(&post, call->count);
 	krdma_user_post_end(&post);
+	if (post.interrupted)
+		return -ERESTARTSYS;
 	if (post.unread)
 		return ret;
 

@@ -8,9 +8,11 @@
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
 #include "core/objects.h"
+#include "trace.h"
 #include "user/user.h"
 #include "user/ring.h"
 
@@ -356,10 +358,9 @@ err_put:
 	return ret;
 }
 
-static int krdma_user_ring_enter(struct krdma_ucmd *ucmd)
+static int krdma_user_ring_do_enter(struct krdma_user_ring *ring,
+				    struct krdma_ring_enter_args *enter)
 {
-	struct krdma_ring_enter_args *enter = &ucmd->buffer->ring_enter;
-	struct krdma_user_ring *ring = ucmd->ring;
 	int submitted = 0;
 	int error = 0;
 	int ret;
@@ -387,7 +388,14 @@ static int krdma_user_ring_enter(struct krdma_ucmd *ucmd)
 	enter->submitted = submitted;
 	enter->error = error;
 	enter->completed = ret >= 0 ? ret : max(krdma_user_ring_filled(ring), 0);
-	return krdma_ucmd_inform(ucmd);
+	return 0;
+}
+
+static int krdma_user_ring_enter(struct krdma_ucmd *ucmd)
+{
+	int ret = krdma_user_ring_do_enter(ucmd->ring, &ucmd->buffer->ring_enter);
+
+	return ret ? ret : krdma_ucmd_inform(ucmd);
 }
 
 static int krdma_user_ring_query(struct krdma_ucmd *ucmd)
@@ -441,10 +449,70 @@ static const struct krdma_ioctl_table krdma_user_ring_table = {
 	.count = ARRAY_SIZE(krdma_user_ring_ioctls),
 };
 
+/*
+ * The structure of KRDMA_RING_ENTER as this module knows it, member by member: what
+ * krdma_ioctl_dispatch() does for all structures costs more than to post and to poll.  False: it
+ * has another size, or cannot be read and written, and krdma_ioctl_dispatch() finds out which.
+ */
+static bool krdma_user_ring_read_enter(struct krdma_ring_enter_args *enter,
+				       struct krdma_ring_enter_args __user *user)
+{
+	if (!user_access_begin(user, sizeof(*user)))
+		return false;
+	unsafe_get_user(enter->size, &user->size, err);
+	unsafe_get_user(enter->flags, &user->flags, err);
+	unsafe_get_user(enter->to_submit, &user->to_submit, err);
+	unsafe_get_user(enter->min_complete, &user->min_complete, err);
+	unsafe_get_user(enter->deadline_ns, &user->deadline_ns, err);
+	unsafe_get_user(enter->submitted, &user->submitted, err);
+	unsafe_get_user(enter->error, &user->error, err);
+	unsafe_get_user(enter->completed, &user->completed, err);
+	unsafe_get_user(enter->reserved, &user->reserved, err);
+	if (enter->size != sizeof(*enter))
+		goto err;
+	/* As for every ioctl that returns data, the memory has to be writable beforehand. */
+	unsafe_put_user(enter->size, &user->size, err);
+	unsafe_put_user(enter->deadline_ns, &user->deadline_ns, err);
+	unsafe_put_user(enter->submitted, &user->submitted, err);
+	unsafe_put_user(enter->error, &user->error, err);
+	unsafe_put_user(enter->completed, &user->completed, err);
+	unsafe_put_user(enter->reserved, &user->reserved, err);
+	user_access_end();
+	return true;
+
+err:
+	user_access_end();
+	return false;
+}
+
+static void krdma_user_ring_write_enter(const struct krdma_ring_enter_args *enter,
+					struct krdma_ring_enter_args __user *user)
+{
+	if (!user_access_begin(user, sizeof(*user)))
+		return;
+	unsafe_put_user(enter->submitted, &user->submitted, err);
+	unsafe_put_user(enter->error, &user->error, err);
+	unsafe_put_user(enter->completed, &user->completed, err);
+err:
+	/* As in krdma_ucmd_inform(), there is no other way to report a failure. */
+	user_access_end();
+}
+
 static long krdma_user_ring_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
+	struct krdma_ring_enter_args __user *user = (void __user *)arg;
 	struct krdma_ucmd ucmd = { .ring = file->private_data };
+	struct krdma_ring_enter_args enter;
+	long ret;
 
+	if (likely(cmd == KRDMA_RING_ENTER && (file->f_mode & FMODE_WRITE) &&
+		   krdma_user_ring_read_enter(&enter, user))) {
+		ret = krdma_user_ring_do_enter(ucmd.ring, &enter);
+		if (!ret)
+			krdma_user_ring_write_enter(&enter, user);
+		trace_krdma_ioctl(cmd, ret);
+		return ret;
+	}
 	return krdma_ioctl_dispatch(file, &krdma_user_ring_table, &ucmd, cmd, arg);
 }
 

@@ -14,11 +14,14 @@
 #include "user/ring_layout.h"
 
 /* Completions that are moved to a program at a time. */
-#define KRDMA_USER_CQ_BATCH	16
+#define KRDMA_USER_CQ_BATCH	64
 /* Completions that are moved before others may run. */
 #define KRDMA_USER_CQ_BUDGET	128
 
-/* Entries for one destination that are posted at a time. */
+/* Entries that are posted at a time straight from the ring. */
+#define KRDMA_USER_POST_FLAT	64
+
+/* Entries for one destination that are posted at a time otherwise. */
 #define KRDMA_USER_POST_BATCH	16
 /* SGEs of all of these: the maximum of one entry, and one for each of the others. */
 #define KRDMA_USER_POST_SGES	(KRDMA_RING_SGES_MAX + KRDMA_USER_POST_BATCH - 1)
@@ -100,7 +103,6 @@ struct krdma_user_batch {
  * @cq_tail: index where the next completion is stored; written under @cq_lock, read without it
  * @cq_flags: flags as they are in the ring; written under @cq_lock
  * @completed: number of completions that were stored; written under @cq_lock, read without it
- * @wcs: completions that are being moved; protected by @cq_lock
  * @armed: the core calls ready() for the next completion, or is about to; protected by @cq_lock
  * @waiting: completions did not fit, or it is not known whether there are more, and the core does
  *	not call ready().  A caller that frees entries, or waits for completions, moves them.
@@ -151,7 +153,6 @@ struct krdma_user_ring {
 	u32 cq_flags;
 	u64 completed;
 	u64 received;
-	struct krdma_wc wcs[KRDMA_USER_CQ_BATCH];
 	wait_queue_head_t wait;
 };
 

@@ -35,7 +35,8 @@
 /* A program has few file descriptors by default, and a connection has one at each end. */
 #define FILES_BESIDES	64
 
-enum work { WRITE, READ, FETCH_ADD, WORKS };
+/* Of a batch of UNSIGNALED writes, the last one is signaled. */
+enum work { WRITE, READ, FETCH_ADD, UNSIGNALED, WORKS };
 
 /*
  * How work requests are posted: directly in the ring's memory, with nothing but the kernel's
@@ -45,6 +46,7 @@ enum way { BY_HAND, BY_RING, BY_ARRAY, WAYS };
 
 static const char *const work_names[] = {
 	[WRITE] = "write", [READ] = "read", [FETCH_ADD] = "fetch-add",
+	[UNSIGNALED] = "unsignaled",
 };
 
 static const char *const way_names[] = {
@@ -231,10 +233,11 @@ static void turn(struct bench *bench)
 /* Posts a batch, and waits until all of it has completed. */
 static void run_by_hand(struct bench *bench, enum work work, unsigned int batch)
 {
+	unsigned int completions = work == UNSIGNALED ? 1 : batch;
 	struct krdma_ring_enter_args enter = {
 		.size = sizeof(enter),
 		.to_submit = batch,
-		.min_complete = batch,
+		.min_complete = completions,
 		.deadline_ns = KRDMA_FOREVER,
 	};
 	struct krdma_ring_header *header = bench->header;
@@ -248,13 +251,15 @@ static void run_by_hand(struct bench *bench, enum work work, unsigned int batch)
 		sqes[tail & sq_mask] = make_entry(bench, work, i);
 		turn(bench);
 	}
+	for (i = 1; i <= batch - completions; i++)
+		sqes[(tail - 1 - i) & sq_mask].flags = KRDMA_SQE_UNSIGNALED;
 	__atomic_store_n(&header->sq_tail, tail, __ATOMIC_RELEASE);
 	if (ioctl(krdma_ring_fd(bench->ring), KRDMA_RING_ENTER, &enter) ||
 	    enter.submitted != batch || enter.error)
 		fail("the ring is not taken");
-	if (__atomic_load_n(&header->cq_tail, __ATOMIC_ACQUIRE) - head != batch)
+	if (__atomic_load_n(&header->cq_tail, __ATOMIC_ACQUIRE) - head != completions)
 		fail("an operation is missing");
-	for (i = 0; i < batch; i++, head++)
+	for (i = 0; i < completions; i++, head++)
 		if (cqes[head & cq_mask].status != KRDMA_WC_SUCCESS)
 			fail(krdma_wc_status_name(cqes[head & cq_mask].status));
 	__atomic_store_n(&header->cq_head, head, __ATOMIC_RELEASE);
@@ -329,7 +334,9 @@ static void measure_queue(struct bench *bench, bool polled)
 		for (batch = batches; *batch; batch++)
 			measure(bench, polled, way, WRITE, *batch);
 	for (work = READ; work < WORKS; work++)
-		measure(bench, polled, BY_HAND, work, BATCH_MAX);
+		/* The unsignaled ones of a batch complete with the last, of the same connection. */
+		if (work != UNSIGNALED || bench->conns == 1)
+			measure(bench, polled, BY_HAND, work, BATCH_MAX);
 	end(bench);
 }
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Posting for the user interface, besides what <krdma/krdma.h> has. */
+#ifndef _KRDMA_CONN_POST_H
+#define _KRDMA_CONN_POST_H
+
+struct krdma_conn;
+struct krdma_flat_post;
+
+int krdma_conn_post_flat(struct krdma_conn *conn, struct krdma_flat_post *post);
+
+#endif /* _KRDMA_CONN_POST_H */
