@@ -2,9 +2,9 @@
 #
 # libkrdma, static and shared.  Included by the Makefile at the top.
 
-LIB_SOURCES := conn device listener mr mr_cache names parts remote_mr request ring ring_poll ring_post \
+LIB_SOURCES := address conn device listener mr mr_cache names nets parts remote_mr request ring ring_poll ring_post \
 	session srq \
-	message rpma simple simple_about simple_address simple_link simple_poll simple_receive \
+	message rpma simple simple_about simple_link simple_poll simple_receive \
 	simple_send simple_wire \
 	file_admit file_client file_crc file_flow file_link file_name file_part file_root file_server \
 	file_session file_sha256 file_source file_sync file_window file_wire
