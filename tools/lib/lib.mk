@@ -2,7 +2,7 @@
 #
 # libkrdma, static and shared.  Included by the Makefile at the top.
 
-LIB_SOURCES := address conn device listener mr mr_cache names nets parts remote_mr request ring ring_poll ring_post \
+LIB_SOURCES := address conn device hub_wire listener mr mr_cache names nets parts remote_mr request ring ring_poll ring_post \
 	session srq \
 	message rpma simple simple_about simple_link simple_poll simple_receive \
 	simple_send simple_wire \
