@@ -222,6 +222,11 @@ void hub_frame_write(const struct hub_frame *frame, void *wire)
 	wire_put64(byte + 16, frame->tag);
 }
 
+void hub_frame_set_taken(void *wire, uint32_t taken)
+{
+	wire_put32((unsigned char *)wire + 4, taken);
+}
+
 /* A long message that would fit into a frame is allowed. One without data is not. */
 static int read_long(struct hub_frame *frame)
 {

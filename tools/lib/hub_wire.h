@@ -21,7 +21,7 @@
 /* Largest values that a side may announce. */
 #define HUB_DEPTH_MAX		256u
 #define HUB_EAGER_MIN		64u
-#define HUB_EAGER_MAX		(1u << 20)
+#define HUB_EAGER_MAX		1048576u
 #define HUB_LONGEST_MAX		(UINT64_C(1) << 62)
 
 /* Long messages that a side may have announced and that the peer has not fetched. */
@@ -117,6 +117,8 @@ struct hub_frame {
 
 /* Writes the header of HUB_HEADER_SIZE bytes. The caller writes what follows. */
 void hub_frame_write(const struct hub_frame *frame, void *wire);
+/* Changes one field of it. */
+void hub_frame_set_taken(void *wire, uint32_t taken);
 
 /*
  * Parses a frame of a peer, which need not be valid: -EPROTO. Each field of *@frame that the

@@ -72,11 +72,11 @@ struct krdma_ep_memory;
  * @peers: maximum number of endpoints; 0: 64
  * @per_address: maximum number of them that a host has connected, as far as addresses show; 0:
  *	half of @peers, at least 1
- * @depth: number of messages, and of calls, that a peer may have under way, at most 256; 0: 16
- * @eager: bytes of the longest message that is sent as a whole, from 64 to 1 MiB; 0: 4096. Both
+ * @depth: number of messages, and of calls, that a peer may have under way, at most 256; 0: 8
+ * @eager: bytes of the longest message that is sent as a whole, from 64 to 1 MiB; 0: 2048. Both
  *	sides use the smaller value of each, and of @depth.
- * @idle_ms: a peer that does not respond, or takes nothing of what was sent, for this time is
- *	disconnected; 0: 30000
+ * @idle_ms: a peer whose device does not respond, or that has no receive for what was sent, for
+ *	this time is disconnected; 0: 30000
  * @longest: bytes of the longest message of a peer; 0: 16 MiB
  * @budget: bytes of the long messages of all peers that were read and not given back, at least
  *	@longest; 0: four times @longest
@@ -86,8 +86,8 @@ struct krdma_ep_memory;
  *	admit all
  * @context: argument for @admit
  *
- * The hub needs (2 * @depth + 9) * (@eager + 24) bytes of registered memory for each endpoint,
- * and half as much again for what it sends. It keeps the memory for the next one.
+ * The hub needs (3 * @depth + 18) * (@eager + 24) bytes of registered memory for each endpoint,
+ * and keeps two thirds of them for the next one. That is 89 KB with the defaults.
  */
 struct krdma_hub_options {
 	uint32_t size;
@@ -248,7 +248,8 @@ int krdma_ep_connect(struct krdma_hub *hub, const char *to, const void *hello, s
  *
  * Does not wait. The peer gets what was sent before, if it takes it within three seconds while
  * the hub is used. Outstanding calls and records that were not taken are dropped, without
- * further records. Records that were taken stay valid until krdma_ep_done().
+ * further records. Memory of krdma_ep_send_lent() is the caller's again. Records that were taken
+ * stay valid until krdma_ep_done(), but calls cannot be answered any more.
  */
 void krdma_ep_close(struct krdma_ep *ep, const char *why);
 

@@ -185,7 +185,8 @@ static bool wrong_frames_are_refused(void)
 		for (unsigned int k = 0; k < 4; k++) {
 			unsigned char wire[HUB_HEADER_SIZE + KRDMA_MR_DESC_SIZE];
 			size_t length = write_frame(&changed[k], wire);
-			bool wrong = k == 0 || k == 3 || (k == 1 && !has_code) || (k == 2 && !has_tag);
+			bool wrong = k == 0 || k == 3 || (k == 1 && !has_code) ||
+				     (k == 2 && !has_tag);
 
 			if (wrong != !!hub_frame_read(wire, length, &read)) {
 				printf("# frame %zu, change %u\n", i, k);
