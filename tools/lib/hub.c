@@ -114,11 +114,11 @@ static void tick_ep(struct krdma_ep *ep, uint64_t now)
 		else
 			hub_wake_at(ep->hub, call->deadline);
 	}
-	if (ep->linger && ep->state < HUB_OVER) {
-		if (ep->linger > now) {
-			hub_wake_at(ep->hub, ep->linger);
+	if (ep->grace && ep->state < HUB_OVER) {
+		if (ep->grace > now) {
+			hub_wake_at(ep->hub, ep->grace);
 		} else {
-			ep->linger = 0;
+			ep->grace = 0;
 			hub_ep_fail(ep, -ETIMEDOUT, "the peer did not respond in time");
 			return;
 		}
@@ -139,6 +139,9 @@ static void tick(struct krdma_hub *hub)
 	if (read(hub->timer_fd, &count, sizeof(count)) != sizeof(count))
 		return;
 	hub->tick = 0;
+	if (hub->is_deaf &&
+	    !hub_watch(hub, krdma_listener_fd(hub->listener), &hub->listener_source))
+		hub->is_deaf = false;
 	for (struct krdma_ep *ep = hub->eps; ep; ep = ep->next)
 		tick_ep(ep, now);
 }
@@ -172,7 +175,7 @@ void hub_record_slot(struct krdma_ep_record *record, struct hub_slot *slot)
 	if (frame->kind == HUB_CALL)
 		record->call = frame->call;
 	if (frame->kind == HUB_ANSWER)
-		record->cookie = slot->call->cookie;
+		record->user_data = slot->call->user_data;
 	if (frame->is_long) {
 		record->data = krdma_mr_data(slot->buffer->mr);
 		record->length = (size_t)frame->remote.length;
@@ -200,7 +203,7 @@ static void record_item(struct krdma_ep_record *record, struct krdma_ep *ep, str
 		if (item->is_empty) {
 			call = HUB_OF(item, struct hub_call, item);
 			record->error = call->error;
-			record->cookie = call->cookie;
+			record->user_data = call->user_data;
 			call->is_queued = false;
 			break;
 		}
@@ -209,7 +212,7 @@ static void record_item(struct krdma_ep_record *record, struct krdma_ep *ep, str
 	case KRDMA_EP_SENT:
 		ticket = HUB_OF(item, struct hub_ticket, item);
 		record->error = ticket->error;
-		record->cookie = ticket->cookie;
+		record->user_data = ticket->user_data;
 		ticket->used = false;
 		break;
 	case KRDMA_EP_LEFT:
@@ -312,9 +315,13 @@ static bool drain(struct hub_device *device)
 	err = krdma_ring_poll(device->ring, cqes, HUB_BATCH, &taken);
 	if (err == -ENODEV) {
 		device->dead = true;
+		/* The descriptor stays readable. */
+		epoll_ctl(device->hub->poll_fd, EPOLL_CTL_DEL, krdma_ring_fd(device->ring), NULL);
 		for (struct krdma_ep *ep = device->hub->eps; ep; ep = ep->next) {
-			if (ep->device == device)
-				hub_ep_fail(ep, -ENODEV, "the device is gone");
+			if (ep->device != device)
+				continue;
+			hub_ep_fail(ep, -ENODEV, "the device is gone");
+			hub_ep_advance(ep);
 		}
 		return true;
 	}
@@ -569,7 +576,7 @@ KRDMA_PUBLIC int krdma_hub_address(struct krdma_hub *hub, struct sockaddr_storag
 /* Peers get what was sent before, if they take it soon. */
 static void leave_all(struct krdma_hub *hub)
 {
-	uint64_t deadline = krdma_deadline(HUB_LINGER_MS);
+	uint64_t deadline = krdma_deadline(HUB_GRACE_MS);
 	bool aborted = false;
 
 	for (struct krdma_ep *ep = hub->eps; ep; ep = ep->next) {
@@ -585,7 +592,7 @@ static void leave_all(struct krdma_hub *hub)
 		if (aborted)
 			break;
 		aborted = true;
-		deadline = krdma_deadline(HUB_LINGER_MS);
+		deadline = krdma_deadline(HUB_GRACE_MS);
 		for (struct krdma_ep *ep = hub->eps; ep; ep = ep->next)
 			hub_ep_abort(ep);
 	}

@@ -47,7 +47,9 @@
 #define HUB_PIECES	4u
 #define HUB_PIECE	(1024u * 1024)
 /* How long an endpoint that leaves waits for the peer, in ms. */
-#define HUB_LINGER_MS	3000
+#define HUB_GRACE_MS	3000
+/* When to listen again after a request could not be taken, in ms. */
+#define HUB_RETRY_MS	1000
 /* Completions that are handled before other descriptors are looked at. */
 #define HUB_BATCH	64
 #define HUB_BUCKETS	256
@@ -212,7 +214,7 @@ enum hub_call_state {
  * @sync: the caller waits for @is_there, and there is no record
  * @is_there: the answer with all its data, or the grant
  * @error: of the record, if there is no answer
- * @cookie, @deadline: of krdma_ep_call_begin()
+ * @user_data, @deadline: of krdma_ep_call_begin()
  * @slot: the answer
  * @grant: @is_ask: the memory
  */
@@ -225,7 +227,7 @@ struct hub_call {
 	bool sync;
 	bool is_there;
 	int error;
-	uint64_t cookie;
+	uint64_t user_data;
 	uint64_t deadline;
 	struct hub_slot *slot;
 	struct krdma_ep_memory *grant;
@@ -236,14 +238,14 @@ struct hub_call {
  * @used: until the record SENT is taken
  * @mr: the data; NULL: fetched
  * @lent: the memory is the caller's: a record SENT follows
- * @cookie, @error: of that record
+ * @user_data, @error: of that record
  */
 struct hub_ticket {
 	struct hub_item item;
 	bool used;
 	bool lent;
 	int error;
-	uint64_t cookie;
+	uint64_t user_data;
 	struct krdma_mr *mr;
 };
 
@@ -293,7 +295,7 @@ enum hub_state {
  * @granted: the peer has this memory: a bit for each share
  * @revoking: the share for which HUB_REVOKED is awaited, -1: none
  * @memories, @accesses: memory of the peer, and accesses in flight
- * @linger: when to disconnect without waiting any longer; 0: never
+ * @grace: when to disconnect without waiting any longer; 0: never
  * @flush: what was sent is waited for before the endpoint leaves
  */
 struct krdma_ep {
@@ -358,7 +360,7 @@ struct krdma_ep {
 	int revoking;
 	struct krdma_ep_memory *memories;
 	struct hub_list accesses;
-	uint64_t linger;
+	uint64_t grace;
 	bool flush;
 };
 
@@ -369,7 +371,7 @@ struct krdma_ep {
  * @revoking: krdma_hub_unshare() was called: no further peer gets it
  */
 struct hub_share {
-	char name[KRDMA_MEMORY_NAME_MAX + 1];
+	char name[KRDMA_SHARE_NAME_MAX + 1];
 	void *data;
 	size_t length;
 	uint32_t access;
@@ -387,6 +389,7 @@ struct hub_share {
  * @nets: admitted addresses
  * @poll_fd, @timer_fd, @wake_fd: the epoll descriptor, and two that are in it
  * @is_awake: @wake_fd is readable
+ * @is_deaf: the listener is not in @poll_fd, until the timer expires
  * @tick: when the timer expires, 0: never
  * @devices, @eps, @ep_count, @table: what there is
  * @over_count: number of endpoints that are HUB_OVER
@@ -409,6 +412,7 @@ struct krdma_hub {
 	int timer_fd;
 	int wake_fd;
 	bool is_awake;
+	bool is_deaf;
 	uint64_t tick;
 	struct hub_device *devices;
 	struct krdma_ep *eps;

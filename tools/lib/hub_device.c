@@ -187,6 +187,14 @@ void hub_device_destroy(struct hub_device *device)
 	while ((link = hub_list_take(&device->chunks))) {
 		struct hub_chunk *chunk = HUB_OF(link, struct hub_chunk, link);
 
+		for (uint32_t i = 0; i < hub_receives(device->hub); i++) {
+			struct hub_buffer *buffer = chunk->slots[i].buffer;
+
+			/* The program has not given the message back. */
+			if (buffer)
+				hub_mr_release(buffer->mr);
+			free(buffer);
+		}
 		/* The SRQ may have the receives for a moment. */
 		krdma_mr_deregister(chunk->mr, KRDMA_DEREGISTER_LATER);
 		free(chunk);

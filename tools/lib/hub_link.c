@@ -175,8 +175,8 @@ static void leave(struct krdma_ep *ep, bool flush)
 {
 	ep->state = HUB_LEAVING;
 	ep->flush = flush;
-	ep->linger = krdma_deadline(HUB_LINGER_MS);
-	hub_wake_at(ep->hub, ep->linger);
+	ep->grace = krdma_deadline(HUB_GRACE_MS);
+	hub_wake_at(ep->hub, ep->grace);
 	hub_ep_advance(ep);
 }
 
@@ -232,7 +232,7 @@ static void release_link(struct krdma_ep *ep)
 static void over(struct krdma_ep *ep)
 {
 	ep->state = HUB_OVER;
-	ep->linger = 0;
+	ep->grace = 0;
 	ep->hub->over_count++;
 	/* The program has never seen a peer that left before it was connected. */
 	if (ep->accepted && !ep->was_up)
@@ -434,7 +434,7 @@ static void set_up(struct krdma_ep *ep)
 {
 	ep->state = HUB_UP;
 	ep->was_up = true;
-	ep->linger = 0;
+	ep->grace = 0;
 	if (!ep->waiting)
 		hub_item_add(ep, &ep->joined, KRDMA_EP_JOINED);
 	hub_ep_take_early(ep);
@@ -637,7 +637,7 @@ KRDMA_PUBLIC int krdma_ep_connect(struct krdma_hub *hub, const char *to, const v
 	while (deadline && !err && new->state < HUB_UP)
 		err = hub_step(hub, deadline);
 	while (!err && deadline && new->state == HUB_ENDING)
-		err = hub_step(hub, krdma_deadline(HUB_LINGER_MS));
+		err = hub_step(hub, krdma_deadline(HUB_GRACE_MS));
 	if (new->state == HUB_UP)
 		err = 0;
 	else if (new->error)
@@ -724,8 +724,8 @@ static int take_on(struct krdma_hub *hub, struct krdma_conn *conn,
 		hub_ep_destroy(ep);
 		return err;
 	}
-	ep->linger = krdma_deadline(hub->options.idle_ms);
-	hub_wake_at(hub, ep->linger);
+	ep->grace = krdma_deadline(hub->options.idle_ms);
+	hub_wake_at(hub, ep->grace);
 	return 0;
 }
 
@@ -756,13 +756,31 @@ static void request(struct krdma_hub *hub, struct krdma_conn *conn)
 		refuse(conn, err, words);
 }
 
+/*
+ * Requests cannot be taken, for example for lack of descriptors, and the listener's descriptor
+ * stays readable. Requests wait in the kernel meanwhile.
+ */
+static void be_deaf(struct krdma_hub *hub, int err)
+{
+	epoll_ctl(hub->poll_fd, EPOLL_CTL_DEL, krdma_listener_fd(hub->listener), NULL);
+	if (err == -ENODEV)
+		return;
+	hub->is_deaf = true;
+	hub_wake_at(hub, krdma_deadline(HUB_RETRY_MS));
+}
+
 void hub_accept(struct krdma_hub *hub)
 {
 	struct krdma_conn *conn;
 
 	for (unsigned int i = 0; i < REQUESTS; i++) {
-		if (krdma_listener_next(hub->listener, 0, &conn))
+		int err = krdma_listener_next(hub->listener, 0, &conn);
+
+		if (err) {
+			if (err != -EAGAIN)
+				be_deaf(hub, err);
 			return;
+		}
 		request(hub, conn);
 	}
 }

@@ -241,14 +241,14 @@ static int prepare_long(struct krdma_ep *ep, struct hub_frame *frame,
  * @frame: kind, call and tag
  * @data, @length: the message
  * @lent: the data are not copied
- * @cookie: of the record SENT
+ * @user_data: of the record SENT
  */
 struct message {
 	struct hub_frame frame;
 	const void *data;
 	size_t length;
 	bool lent;
-	uint64_t cookie;
+	uint64_t user_data;
 };
 
 static int check_length(const struct krdma_ep *ep, size_t length)
@@ -279,7 +279,7 @@ static int try_send(struct krdma_ep *ep, struct message *message)
 		if (!ticket)
 			return -EAGAIN;
 		ticket->lent = message->lent;
-		ticket->cookie = message->cookie;
+		ticket->user_data = message->user_data;
 		ticket->error = 0;
 	}
 	if (length > ep->eager) {
@@ -328,11 +328,11 @@ KRDMA_PUBLIC int krdma_ep_send(struct krdma_ep *ep, uint64_t tag, const void *da
 }
 
 KRDMA_PUBLIC int krdma_ep_send_lent(struct krdma_ep *ep, uint64_t tag, const void *data,
-				    size_t length, uint64_t cookie, uint64_t deadline)
+				    size_t length, uint64_t user_data, uint64_t deadline)
 {
 	struct message message = {
 		.frame = { .kind = HUB_MESSAGE, .tag = tag }, .data = data, .length = length,
-		.lent = true, .cookie = cookie,
+		.lent = true, .user_data = user_data,
 	};
 
 	return send_message(ep, &message, deadline);
@@ -397,7 +397,7 @@ static int begin_call(struct krdma_ep *ep, struct message *message, struct hub_c
 }
 
 KRDMA_PUBLIC int krdma_ep_call_begin(struct krdma_ep *ep, uint64_t tag, const void *data,
-				     size_t length, uint64_t deadline, uint64_t cookie)
+				     size_t length, uint64_t deadline, uint64_t user_data)
 {
 	struct message message = {
 		.frame = { .kind = HUB_CALL, .tag = tag }, .data = data, .length = length,
@@ -414,7 +414,7 @@ KRDMA_PUBLIC int krdma_ep_call_begin(struct krdma_ep *ep, uint64_t tag, const vo
 		err = begin_call(ep, &message, &call);
 	}
 	if (!err) {
-		call->cookie = cookie;
+		call->user_data = user_data;
 		call->deadline = deadline;
 		hub_wake_at(ep->hub, deadline);
 	}

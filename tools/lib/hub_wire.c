@@ -79,7 +79,7 @@ void hub_words_read(const unsigned char *data, size_t length, char words[KRDMA_W
 
 bool hub_name_is_valid(const unsigned char *name, size_t length)
 {
-	if (!length || length > KRDMA_MEMORY_NAME_MAX)
+	if (!length || length > KRDMA_SHARE_NAME_MAX)
 		return false;
 	for (size_t i = 0; i < length; i++) {
 		if (name[i] < '!' || name[i] > '~')
@@ -202,7 +202,7 @@ static const struct shape shapes[HUB_KINDS] = {
 	[HUB_ANSWER] = { .call = true, .tag = true, .may_be_long = true, .most = HUB_EAGER_MAX },
 	[HUB_ROOM] = { .most = 0 },
 	[HUB_DONE] = { .ticket = true },
-	[HUB_ASK] = { .call = true, .code = true, .least = 1, .most = KRDMA_MEMORY_NAME_MAX },
+	[HUB_ASK] = { .call = true, .code = true, .least = 1, .most = KRDMA_SHARE_NAME_MAX },
 	[HUB_GRANT] = { .call = true, .code = true, .tag = true, .most = KRDMA_MR_DESC_SIZE },
 	[HUB_REVOKE] = { .tag = true },
 	[HUB_REVOKED] = { .tag = true },

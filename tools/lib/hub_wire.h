@@ -132,7 +132,7 @@ int hub_frame_read(const void *wire, size_t length, struct hub_frame *frame);
  */
 void hub_words_read(const unsigned char *data, size_t length, char words[KRDMA_WHY_MAX + 1]);
 
-/* Whether it can be the name of memory: 1 to KRDMA_MEMORY_NAME_MAX printable ASCII characters. */
+/* Whether it can be the name of memory: 1 to KRDMA_SHARE_NAME_MAX printable ASCII characters. */
 bool hub_name_is_valid(const unsigned char *name, size_t length);
 
 /*

@@ -64,7 +64,7 @@ struct krdma_ep_memory;
 /* Maximum length of the words with which a side leaves. */
 #define KRDMA_WHY_MAX		120
 /* Maximum length of the name of memory: printable ASCII characters without blanks. */
-#define KRDMA_MEMORY_NAME_MAX	64
+#define KRDMA_SHARE_NAME_MAX	64
 
 /**
  * struct krdma_hub_options - options of a hub; 0 or NULL: the default
@@ -129,7 +129,7 @@ enum krdma_ep_event {
  * @error: ANSWER, SENT, LEFT: 0 or a negative errno
  * @reserved: 0
  * @tag: MESSAGE, ANSWER: the sender's number
- * @cookie: ANSWER, SENT: the caller's number
+ * @user_data: ANSWER, SENT: the caller's number
  * @call: MESSAGE: not 0 if the peer waits for krdma_ep_answer()
  * @data: MESSAGE, ANSWER: lent data, aligned to 8 bytes; not NULL
  * @length: bytes of @data
@@ -142,7 +142,7 @@ struct krdma_ep_record {
 	int32_t error;
 	uint32_t reserved;
 	uint64_t tag;
-	uint64_t cookie;
+	uint64_t user_data;
 	uint64_t call;
 	const void *data;
 	size_t length;
@@ -298,7 +298,7 @@ int krdma_ep_send(struct krdma_ep *ep, uint64_t tag, const void *data, size_t le
  * @tag: a number for the peer
  * @data: the message, which must not change or be unmapped until the record SENT
  * @length: length in bytes
- * @cookie: a number for the record SENT
+ * @user_data: a number for the record SENT
  * @deadline: how long to wait until the peer has a free receive
  *
  * The error of SENT is 0 if the peer has the message. A short message is copied, and SENT follows
@@ -307,7 +307,7 @@ int krdma_ep_send(struct krdma_ep *ep, uint64_t tag, const void *data, size_t le
  * Errors: as for krdma_ep_send(), and those of krdma_mr_register().
  */
 int krdma_ep_send_lent(struct krdma_ep *ep, uint64_t tag, const void *data, size_t length,
-		       uint64_t cookie, uint64_t deadline);
+		       uint64_t user_data, uint64_t deadline);
 
 /**
  * krdma_ep_call() - Send a message and wait for the answer
@@ -336,7 +336,7 @@ int krdma_ep_call(struct krdma_ep *ep, uint64_t tag, const void *data, size_t le
  * @length: length in bytes, may be 0
  * @deadline: the record ANSWER comes by then, with the error ETIMEDOUT if the peer has not
  *	answered
- * @cookie: a number for the record ANSWER
+ * @user_data: a number for the record ANSWER
  *
  * Does not wait.
  *
@@ -344,7 +344,7 @@ int krdma_ep_call(struct krdma_ep *ep, uint64_t tag, const void *data, size_t le
  * receive).
  */
 int krdma_ep_call_begin(struct krdma_ep *ep, uint64_t tag, const void *data, size_t length,
-			uint64_t deadline, uint64_t cookie);
+			uint64_t deadline, uint64_t user_data);
 
 /**
  * krdma_ep_answer() - Answer a call

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <hub_wire.h>
@@ -278,12 +279,12 @@ TEST_F(hub, lent_memory_comes_back)
 	ASSERT_EQ(0, krdma_ep_send_lent(self->ep, ECHO, self->data, LONG, 77, PATIENCE));
 	ASSERT_EQ(0, krdma_hub_next(self->client, PATIENCE, &record, sizeof(record)));
 	EXPECT_EQ(KRDMA_EP_SENT, record.event);
-	EXPECT_EQ(77, record.cookie);
+	EXPECT_EQ(77, record.user_data);
 	EXPECT_EQ(0, record.error);
 	EXPECT_TRUE(record.ep == self->ep && !record.data);
 	ASSERT_EQ(0, krdma_ep_send_lent(self->ep, ECHO, "short", 5, 78, PATIENCE));
 	ASSERT_EQ(0, krdma_hub_next(self->client, PATIENCE, &record, sizeof(record)));
-	EXPECT_EQ(78, record.cookie);
+	EXPECT_EQ(78, record.user_data);
 	EXPECT_TRUE(counts(&self->server.messages, 2));
 }
 
@@ -302,7 +303,7 @@ TEST_F(hub, the_descriptor_says_when)
 		ASSERT_EQ(1, poll(&pollfd, 1, 60000));
 	} while (krdma_hub_next(self->client, 0, &record, sizeof(record)));
 	EXPECT_EQ(KRDMA_EP_ANSWER, record.event);
-	EXPECT_EQ(4711, record.cookie);
+	EXPECT_EQ(4711, record.user_data);
 	EXPECT_EQ(1, record.length);
 	krdma_ep_done(&record);
 	EXPECT_EQ(-EAGAIN, krdma_hub_next(self->client, 0, &record, sizeof(record)));
@@ -423,7 +424,7 @@ TEST_F(hub, a_peer_leaves_with_words)
 	for (unsigned int i = 1; i <= 2; i++) {
 		ASSERT_EQ(0, krdma_hub_next(self->client, PATIENCE, &record, sizeof(record)));
 		EXPECT_EQ(KRDMA_EP_ANSWER, record.event);
-		EXPECT_EQ(i, record.cookie);
+		EXPECT_EQ(i, record.user_data);
 		EXPECT_EQ(-EPIPE, record.error);
 	}
 	ASSERT_EQ(0, krdma_hub_next(self->client, PATIENCE, &record, sizeof(record)));
@@ -601,7 +602,7 @@ TEST(many_peers)
 		ASSERT_EQ(0, krdma_hub_next(client, PATIENCE, &record, sizeof(record)));
 		EXPECT_EQ(0, record.error);
 		EXPECT_EQ(sizeof(i), record.length);
-		EXPECT_EQ(0, memcmp(record.data, &record.cookie, sizeof(i)));
+		EXPECT_EQ(0, memcmp(record.data, &record.user_data, sizeof(i)));
 		krdma_ep_done(&record);
 	}
 	krdma_ep_close(eps[7], NULL);
@@ -622,7 +623,9 @@ static int only_friends(void *context, const struct sockaddr *peer, const void *
 			size_t length)
 {
 	*(unsigned int *)context += 1;
-	return length == 6 && !memcmp(hello, "friend", 6) && peer->sa_family == AF_INET ? 0 : -EPERM;
+	if (peer->sa_family != AF_INET)
+		return -EAFNOSUPPORT;
+	return length == 6 && !memcmp(hello, "friend", 6) ? 0 : -EPERM;
 }
 
 /* Proves: F10 (library) */
@@ -666,6 +669,39 @@ TEST(who_is_admitted)
 	options.allow = "not an address";
 	EXPECT_EQ(-EINVAL, server_open(&server, &options));
 	krdma_hub_close(client);
+}
+
+/* Without descriptors a server waits, does not spin, and accepts when there are some again. */
+TEST(a_server_without_descriptors)
+{
+	struct rlimit before, none;
+	struct krdma_hub *client;
+	struct krdma_ep_record record;
+	struct krdma_ep *ep, *other;
+	struct server server;
+	uint64_t begin;
+
+	ASSERT_EQ(0, server_open(&server, NULL));
+	ASSERT_EQ(0, krdma_hub_open(NULL, NULL, &client));
+	ASSERT_EQ(0, krdma_ep_connect(client, server.address, NULL, 0, 0, &ep));
+	for (int i = 0; i < 20; i++)
+		krdma_hub_next(client, krdma_deadline(10), &record, sizeof(record));
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &before));
+	none = before;
+	none.rlim_cur = 3;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+	begin = now_ms();
+	EXPECT_EQ(-ETIMEDOUT, krdma_hub_next(server.hub, krdma_deadline(600), &record,
+					     sizeof(record)));
+	EXPECT_LE(600, now_ms() - begin + 20);
+	EXPECT_EQ(-EMFILE, krdma_ep_connect(client, server.address, NULL, 0, PATIENCE, &other));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &before));
+	ASSERT_EQ(0, pthread_create(&server.thread, NULL, serve, &server));
+	ASSERT_EQ(0, krdma_hub_next(client, PATIENCE, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_JOINED, record.event);
+	EXPECT_TRUE(echoes(ep, "a", 1));
+	krdma_hub_close(client);
+	server_stop(&server);
 }
 
 /*
@@ -834,7 +870,9 @@ TEST_F_TIMEOUT(hub, peers_with_wrong_sequences_end, 300)
 /* Proves: F10 (library) */
 TEST_F(hub, a_peer_without_receives_ends)
 {
-	static const struct krdma_hub_options options = { .size = sizeof(options), .idle_ms = 1500 };
+	static const struct krdma_hub_options options = {
+		.size = sizeof(options), .idle_ms = 1500,
+	};
 	struct hub_frame frame = { .kind = HUB_CALL, .tag = ECHO, .call = 0x100 };
 	unsigned char wire[HUB_HEADER_SIZE];
 	struct stranger stranger;

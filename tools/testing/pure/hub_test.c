@@ -219,11 +219,11 @@ static bool memory_is_checked(void)
 
 static bool names_are_checked(void)
 {
-	unsigned char name[KRDMA_MEMORY_NAME_MAX + 1];
+	unsigned char name[KRDMA_SHARE_NAME_MAX + 1];
 
 	memset(name, 'n', sizeof(name));
-	return hub_name_is_valid(name, 1) && hub_name_is_valid(name, KRDMA_MEMORY_NAME_MAX) &&
-	       !hub_name_is_valid(name, KRDMA_MEMORY_NAME_MAX + 1) && !hub_name_is_valid(name, 0) &&
+	return hub_name_is_valid(name, 1) && hub_name_is_valid(name, KRDMA_SHARE_NAME_MAX) &&
+	       !hub_name_is_valid(name, KRDMA_SHARE_NAME_MAX + 1) && !hub_name_is_valid(name, 0) &&
 	       !hub_name_is_valid((const unsigned char *)"a b", 3) &&
 	       !hub_name_is_valid((const unsigned char *)"\x80", 1);
 }
