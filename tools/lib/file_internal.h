@@ -249,32 +249,13 @@ int file_link_operate(struct file_link *link, uint8_t opcode, const struct krdma
 
 uint64_t file_now(void);
 
-/* file_admit.c: which clients a server accepts. */
-#define FILE_NETS		32
+/* file_admit.c: the secret of both sides. */
 #define FILE_NONCE		32
-
-struct file_net {
-	uint8_t family;
-	uint8_t bits;
-	uint8_t bytes[16];
-};
-
-struct file_nets {
-	struct file_net of[FILE_NETS];
-	unsigned int count;
-};
 
 struct file_secret {
 	unsigned char bytes[KRDMA_FILE_SECRET_MAX];
 	size_t length;
 };
-
-/* Parses addresses and networks separated by commas or blanks. -EINVAL. */
-int file_nets_parse(const char *text, struct file_nets *nets);
-/* An empty list contains all addresses. */
-bool file_nets_have(const struct file_nets *nets, const struct sockaddr_storage *address);
-/* Whether both addresses belong to one peer, as far as the addresses show. */
-bool file_same_peer(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
 
 /* Computes the proof that a side, 'c' or 's', sends for the nonces of both sides. */
 void file_proof(const struct file_secret *secret, char side,

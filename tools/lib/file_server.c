@@ -75,12 +75,12 @@ static int judge(const struct krdma_file_server *server, const struct sockaddr_s
 	const struct file_worker *worker;
 	unsigned int same = 0;
 
-	if (!file_nets_have(&server->nets, peer))
+	if (!nets_have(&server->nets, peer))
 		return -ECONNREFUSED;
 	if (server->worker_count == server->options.max_clients)
 		return -EUSERS;
 	for (worker = server->workers; worker; worker = worker->next)
-		same += file_same_peer(&worker->peer, peer);
+		same += nets_same_peer(&worker->peer, peer);
 	return same < server->options.max_per_peer ? 0 : -EUSERS;
 }
 
@@ -218,7 +218,7 @@ static int set_admission(struct krdma_file_server *server)
 	int err = file_secret_set(&server->secret, options->secret, options->secret_length);
 
 	if (!err && options->allow)
-		err = file_nets_parse(options->allow, &server->nets);
+		err = nets_parse(options->allow, &server->nets);
 	if (!err && options->rule_count && !options->rules)
 		err = -EINVAL;
 	for (uint32_t i = 0; i < options->rule_count && !err; i++) {

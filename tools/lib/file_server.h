@@ -4,6 +4,7 @@
 #define KRDMA_FILE_SERVER_H
 
 #include "file_internal.h"
+#include "nets.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -27,7 +28,7 @@ struct krdma_file_server {
 	struct krdma *session;
 	struct krdma_file_server_options options;
 	struct file_root root;
-	struct file_nets nets;
+	struct nets nets;
 	struct file_secret *secret;
 	struct krdma_listener *listener;
 	int wake;

@@ -2,20 +2,21 @@
 #
 # libkrdma, static and shared.  Included by the Makefile at the top.
 
-LIB_SOURCES := conn device listener mr mr_cache names parts remote_mr request ring ring_poll ring_post \
-	session srq \
-	message rpma simple simple_about simple_address simple_link simple_poll simple_receive \
+LIB_SOURCES := address conn device hub hub_device hub_frame hub_link hub_long \
+	hub_memory hub_send hub_wire listener mr mr_cache names nets parts remote_mr request ring \
+	ring_poll ring_post session srq \
+	message rpma simple simple_about simple_link simple_poll simple_receive \
 	simple_send simple_wire \
 	file_admit file_client file_crc file_flow file_link file_name file_part file_root file_server \
 	file_session file_sha256 file_source file_sync file_window file_wire
 LIB_OBJECTS := $(LIB_SOURCES:%=$(TOOLS_OUTPUT)/lib/%.o)
-LIB_HEADERS := $(addprefix tools/lib/,krdma.h krdma_entry.h krdma_file.h krdma_message.h krdma_rpma.h krdma_simple.h)
+LIB_HEADERS := $(addprefix tools/lib/,krdma.h krdma_entry.h krdma_file.h krdma_hub.h krdma_message.h krdma_rpma.h krdma_simple.h)
 LIB_STATIC  := $(TOOLS_OUTPUT)/libkrdma.a
 # The soname goes up when something that worked stops working.
 LIB_SONAME  := libkrdma.so.0
 LIB_SHARED  := $(TOOLS_OUTPUT)/libkrdma.so.$(KRDMA_VERSION)
 LIB_LINKS   := $(TOOLS_OUTPUT)/$(LIB_SONAME) $(TOOLS_OUTPUT)/libkrdma.so
-LIB_MAN     := libkrdma.3 krdma_conn.3 krdma_ring.3 krdma_mr.3 krdma_simple.3 krdma_message.3 \
+LIB_MAN     := libkrdma.3 krdma_conn.3 krdma_ring.3 krdma_mr.3 krdma_hub.3 krdma_simple.3 krdma_message.3 \
 	krdma_rpma.3 krdma_file.3 krdma.4
 # Pages of one line that name the page of a function: one for each in the map.
 LIB_MAN_LINKS := $(addsuffix .3,$(shell sed -n 's/^\t\t\(krdma_[a-z_]*\);$$/\1/p' \

@@ -182,46 +182,6 @@ static int make(const struct krdma_simple_options *options, struct krdma_simple 
 	return err;
 }
 
-/*
- * Listens at all addresses. The IPv6 address includes IPv4; if the system has no IPv6, uses that
- * of IPv4.
- */
-static int listen_everywhere(struct krdma_simple *simple, uint16_t port)
-{
-	struct sockaddr_in6 any6 = {
-		.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT, .sin6_port = htons(port),
-	};
-	struct sockaddr_in any = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY),
-		.sin_port = htons(port),
-	};
-	int err;
-
-	err = krdma_listen(simple->session, (struct sockaddr *)&any6, 0, 0, &simple->listener);
-	if (err == -EAFNOSUPPORT || err == -EADDRNOTAVAIL)
-		err = krdma_listen(simple->session, (struct sockaddr *)&any, 0, 0,
-				   &simple->listener);
-	return err;
-}
-
-static int listen_at(struct krdma_simple *simple, const char *where, uint16_t port)
-{
-	struct sockaddr_storage addresses[SIMPLE_ADDRESSES];
-	struct krdma_device_query_args device;
-	unsigned int count;
-	int err;
-
-	err = krdma_device_find(simple->session, where, &device, sizeof(device));
-	if (!err)
-		err = simple_device_address(simple->session, device.id, port, addresses);
-	else
-		err = simple_addresses(where, port, true, addresses, &count);
-	if (err)
-		return err;
-	return krdma_listen(simple->session, (struct sockaddr *)addresses, 0, 0,
-			    &simple->listener);
-}
-
 static int listener_port(struct krdma_listener *listener, uint16_t *port)
 {
 	struct sockaddr_storage address;
@@ -246,7 +206,7 @@ KRDMA_PUBLIC int krdma_simple_server(const char *where, uint16_t *port,
 	err = make(options, &new);
 	if (err)
 		return err;
-	err = where ? listen_at(new, where, *port) : listen_everywhere(new, *port);
+	err = address_listen(new->session, where, *port, &new->listener);
 	if (!err)
 		err = listener_port(new->listener, port);
 	if (err)
@@ -268,7 +228,7 @@ KRDMA_PUBLIC int krdma_simple_client(const char *host, uint16_t port,
 	err = make(options, &new);
 	if (err)
 		return err;
-	err = simple_addresses(host, port, false, new->addresses, &new->address_count);
+	err = address_resolve(host, port, false, new->addresses, &new->address_count);
 	if (!err)
 		err = simple_link_resolve(new);
 	if (err)

@@ -28,6 +28,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "address.h"
 #include "internal.h"
 #include "krdma_entry.h"
 #include "krdma_simple.h"
@@ -38,9 +39,6 @@
 
 /* Work requests in flight: the awaited one, credit messages, and timed-out ones. */
 #define SIMPLE_SENDS	64
-
-/* Maximum number of addresses of a name that are tried. */
-#define SIMPLE_ADDRESSES	8
 
 /*
  * simple_wire.c: the wire formats
@@ -172,7 +170,7 @@ struct krdma_simple {
 	struct krdma *session;
 	pid_t maker;
 	struct krdma_listener *listener;
-	struct sockaddr_storage addresses[SIMPLE_ADDRESSES];
+	struct sockaddr_storage addresses[ADDRESSES_MAX];
 	unsigned int address_count;
 	unsigned int address;
 	struct krdma_simple_options options;
@@ -252,16 +250,6 @@ int simple_sleep(struct krdma_simple *simple, uint64_t deadline);
 
 /* Call without the lock once the connection has ended: returns the reason, a negative errno. */
 int simple_over(struct krdma_simple *simple);
-
-/*
- * simple_address.c: resolves a host name or address; -ENXIO if it is neither. passive: a local
- * address for a server, @host may be NULL.
- */
-int simple_addresses(const char *host, uint16_t port, bool passive,
-		     struct sockaddr_storage *addresses, unsigned int *count);
-/* Gets an address of an RDMA device. */
-int simple_device_address(struct krdma *session, uint32_t device_id, uint16_t port,
-			  struct sockaddr_storage *address);
 
 /*
  * simple_link.c: connections

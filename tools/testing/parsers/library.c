@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "file_internal.h"
+#include "nets.h"
 #include "krdma_rpma.h"
 #include "parsers.h"
 #include "simple.h"
@@ -234,7 +235,7 @@ int parser_file_name(const uint8_t *data, size_t size)
 int parser_file_nets(const uint8_t *data, size_t size)
 {
 	struct sockaddr_storage address = { .ss_family = AF_INET6 };
-	struct file_nets *nets = malloc(sizeof(*nets));
+	struct nets *nets = malloc(sizeof(*nets));
 	char *text;
 	int err;
 
@@ -247,14 +248,14 @@ int parser_file_nets(const uint8_t *data, size_t size)
 	if (data[0] & 1)
 		address.ss_family = AF_INET;
 	text = text_of(data + 16, size - 16);
-	err = file_nets_parse(text, nets);
+	err = nets_parse(text, nets);
 	EXPECT(!err || err == -EINVAL);
-	EXPECT(nets->count <= FILE_NETS && (err || nets->count));
+	EXPECT(nets->count <= NETS_MAX && (err || nets->count));
 	for (unsigned int i = 0; !err && i < nets->count; i++)
 		EXPECT(nets->of[i].bits <= (nets->of[i].family == AF_INET ? 32 : 128));
 	if (!err)
-		file_nets_have(nets, &address);
-	EXPECT(file_same_peer(&address, &address));
+		nets_have(nets, &address);
+	EXPECT(nets_same_peer(&address, &address));
 	free(text);
 	free(nets);
 	return 0;

@@ -54,6 +54,9 @@ static const struct target targets[] = {
 	TARGET(simple_header, 40, 100),
 	TARGET(simple_imm, 8, 50),
 	TARGET(simple_arrivals, 512, 100),
+	TARGET(hub_greeting, 64, 100),
+	TARGET(hub_refusal, 160, 50),
+	TARGET(hub_frame, 200, 100),
 	TARGET(rpma_memory, 40, 100),
 	TARGET(rpma_peer, 8, 50),
 	TARGET(rpma_example, 48, 100),
@@ -273,7 +276,7 @@ static void write_corpus(const struct target *target, const char *folder)
  */
 
 static const char * const words[] = {
-	"KRDb", "KRDp", "KRDs", "KRDt", "KRDa", "krdf", "rkdb", "krdmaST1", "KRDm", "KRDM",
+	"KRDb", "KRDh", "KRDp", "KRDs", "KRDt", "KRDa", "krdf", "rkdb", "krdmaST1", "KRDm", "KRDM",
 	"krdma:\t", "connection\n", "session\n", "listener\n", "ring\n", "srq\n", "id:\t",
 	"state:\t", "local:\t", "remote:\t", "sends_posted:\t", "sends_completed:\t", "error:\t-",
 	"[", "]:", "::", ":7476/", "/", "..", ",", ".", "-", "--", "=", "k", "KiB", "MiB", "ms",

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "file_test.h"
+#include "nets.h"
 
 /* The program's function, which prints and counts results. */
 static void (*result)(bool holds, const char *name);
@@ -107,23 +108,23 @@ static struct sockaddr_storage address_of(const char *text, uint32_t scope)
 static bool allows(const char *list, const char *text)
 {
 	struct sockaddr_storage address = address_of(text, 0);
-	struct file_nets nets;
+	struct nets nets;
 
-	return !file_nets_parse(list, &nets) && file_nets_have(&nets, &address);
+	return !nets_parse(list, &nets) && nets_have(&nets, &address);
 }
 
 static bool is_list(const char *list)
 {
-	struct file_nets nets;
+	struct nets nets;
 
-	return !file_nets_parse(list, &nets);
+	return !nets_parse(list, &nets);
 }
 
 static bool same_peer(const char *a, uint32_t a_scope, const char *b, uint32_t b_scope)
 {
 	struct sockaddr_storage one = address_of(a, a_scope), other = address_of(b, b_scope);
 
-	return file_same_peer(&one, &other);
+	return nets_same_peer(&one, &other);
 }
 
 static void test_addresses(void)

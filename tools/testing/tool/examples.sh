@@ -49,6 +49,33 @@ ended "the simple ones" 0 '^the server has answered: A LINE$' '^the client has w
 both thin $host
 ended "the thin ones" 0 'bytes written, read back and checked$' '^the client says: ' \
 	'^and has left: ' '^the server ends with 0$'
+# A server of keys and values, with a value that is longer than a message sent as a whole.
+"$here/hub_kv_server" $host:7474 >"$work/server" 2>&1 </dev/null &
+server=$!
+tries=0
+until krdma stat listeners | grep -q hub_kv_server; do
+	tries=$((tries + 1))
+	[ $tries -lt 600 ] || break
+	usleep 100000
+done
+long=$(printf '%06000d' 7)
+try "$here/hub_kv_client" $host:7474 color green
+ended "a key is set" 0
+try "$here/hub_kv_client" $host:7474 long "$long"
+ended "a long value is set" 0
+try "$here/hub_kv_client" $host:7474 color
+ended "and had by another client" 0 '^green$'
+try "$here/hub_kv_client" $host:7474 long
+ended "and the long one" 0 "^$long\$"
+try "$here/hub_kv_client" $host:7474 colour
+ended "there is no such key" 1 '^hub_kv_client: No such file'
+kill $server
+gone "$server"
+try "$here/hub_kv_client" $host:7474 color
+ended "the server is gone" 1 '^hub_kv_client: Connection refused$'
+try "$here/hub_kv_client" $host:7474
+ended "keys and values, without arguments" 2 '^usage: hub_kv_client HOST:PORT'
+
 try "$here/simple_client" $host 7471
 ended "nobody serves" 1 '^simple_client: not connected: Connection refused$'
 try "$here/simple_client"

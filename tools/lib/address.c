@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The simple layer: resolves names to addresses.
+ * Names and addresses.
  */
 #include <errno.h>
 #include <ifaddrs.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "simple.h"
+#include "address.h"
 
 static int name_error(int error)
 {
@@ -25,8 +25,8 @@ static int name_error(int error)
 	}
 }
 
-int simple_addresses(const char *host, uint16_t port, bool passive,
-		     struct sockaddr_storage *addresses, unsigned int *count)
+int address_resolve(const char *host, uint16_t port, bool passive,
+		    struct sockaddr_storage *addresses, unsigned int *count)
 {
 	/* Any socket type works: without one, the list has each address several times. */
 	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
@@ -40,7 +40,7 @@ int simple_addresses(const char *host, uint16_t port, bool passive,
 	if (err)
 		return name_error(err);
 	*count = 0;
-	for (each = list; each && *count < SIMPLE_ADDRESSES; each = each->ai_next) {
+	for (each = list; each && *count < ADDRESSES_MAX; each = each->ai_next) {
 		if (each->ai_family != AF_INET && each->ai_family != AF_INET6)
 			continue;
 		memset(&addresses[*count], 0, sizeof(*addresses));
@@ -65,8 +65,8 @@ static bool is_of_device(struct krdma *session, const struct sockaddr *address,
 	return !krdma_device_by_address(session, address, NULL, 0, &id) && id == device_id;
 }
 
-int simple_device_address(struct krdma *session, uint32_t device_id, uint16_t port,
-			  struct sockaddr_storage *address)
+static int address_of_device(struct krdma *session, uint32_t device_id, uint16_t port,
+			     struct sockaddr_storage *address)
 {
 	struct ifaddrs *list, *each;
 	bool found = false;
@@ -91,4 +91,46 @@ int simple_device_address(struct krdma *session, uint32_t device_id, uint16_t po
 	}
 	freeifaddrs(list);
 	return found ? 0 : -EADDRNOTAVAIL;
+}
+
+/*
+ * Listens at all addresses. The IPv6 address includes IPv4; if the system has no IPv6, uses that
+ * of IPv4.
+ */
+static int listen_everywhere(struct krdma *session, uint16_t port,
+			     struct krdma_listener **listener)
+{
+	struct sockaddr_in6 any6 = {
+		.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT, .sin6_port = htons(port),
+	};
+	struct sockaddr_in any = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY),
+		.sin_port = htons(port),
+	};
+	int err;
+
+	err = krdma_listen(session, (struct sockaddr *)&any6, 0, 0, listener);
+	if (err == -EAFNOSUPPORT || err == -EADDRNOTAVAIL)
+		err = krdma_listen(session, (struct sockaddr *)&any, 0, 0, listener);
+	return err;
+}
+
+int address_listen(struct krdma *session, const char *where, uint16_t port,
+		   struct krdma_listener **listener)
+{
+	struct sockaddr_storage addresses[ADDRESSES_MAX];
+	struct krdma_device_query_args device;
+	unsigned int count;
+	int err;
+
+	if (!where)
+		return listen_everywhere(session, port, listener);
+	err = krdma_device_find(session, where, &device, sizeof(device));
+	if (!err)
+		err = address_of_device(session, device.id, port, addresses);
+	else
+		err = address_resolve(where, port, true, addresses, &count);
+	if (err)
+		return err;
+	return krdma_listen(session, (struct sockaddr *)addresses, 0, 0, listener);
 }

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Hubs: long messages that arrive, and how all that arrived is given back.
+ *
+ * A long message is read as soon as the budget allows it, in several RDMA reads. Messages wait in
+ * order of arrival. One that waits only for its own endpoint does not keep up those behind it.
+ */
+#include <errno.h>
+
+#include "hub.h"
+
+static void send_done(struct krdma_ep *ep, const struct hub_frame *frame)
+{
+	struct hub_frame done = { .kind = HUB_DONE, .ticket = frame->ticket };
+
+	hub_send_control(ep, &done, NULL, 0);
+}
+
+static void uncount(struct hub_slot *slot)
+{
+	slot->ep->held -= slot->counted;
+	slot->ep->hub->budget_used -= slot->counted;
+	slot->counted = 0;
+}
+
+void hub_slot_done(struct hub_slot *slot)
+{
+	struct krdma_ep *ep = slot->ep;
+	bool is_short_of = slot->frame.is_long && slot->done < slot->frame.remote.length;
+
+	if (slot->under_way && ep->state < HUB_OVER) {
+		slot->dropped = true;
+		return;
+	}
+	if (slot->waits)
+		hub_list_remove(&ep->hub->fetches, &slot->link);
+	slot->waits = false;
+	hub_buffer_put(slot->device, slot->buffer);
+	slot->buffer = NULL;
+	uncount(slot);
+	if (is_short_of)
+		send_done(ep, &slot->frame);
+	if (slot->call && slot->call->slot == slot) {
+		slot->call->slot = NULL;
+		slot->call->state = HUB_CALL_FREE;
+	}
+	if (slot->frame.kind != HUB_ANSWER)
+		ep->taken++;
+	hub_slot_release(slot);
+	hub_send_room(ep);
+}
+
+/* Posts reads until the maximum number is in flight. -EAGAIN: more later. */
+static int ask(struct hub_slot *slot)
+{
+	const struct krdma_remote_mr *remote = &slot->frame.remote;
+
+	while (slot->asked < remote->length && slot->under_way < HUB_PIECES) {
+		uint64_t left = remote->length - slot->asked;
+		uint32_t length = left < HUB_PIECE ? (uint32_t)left : HUB_PIECE;
+		struct krdma_sqe entry = krdma_entry_read(slot->ep->conn, 0, slot->buffer->mr,
+							  slot->asked, length, remote,
+							  slot->asked);
+		int err = hub_post(slot->ep, &slot->fetch, &entry);
+
+		if (err)
+			return err;
+		slot->asked += length;
+		slot->under_way++;
+	}
+	return 0;
+}
+
+/* A read that is refused now is posted when another one completes. */
+static void go_on(struct hub_slot *slot)
+{
+	int err = ask(slot);
+
+	if (err && (err != -EAGAIN || !slot->ep->outstanding) && err != -ENOTCONN &&
+	    err != -ENODEV)
+		hub_ep_fail(slot->ep, err, "a long message cannot be read: %s",
+			    krdma_error_name(err));
+}
+
+/* Whether the message may have memory now; -EBUSY: not yet because of its endpoint. */
+static int may_begin(const struct hub_slot *slot)
+{
+	const struct krdma_hub *hub = slot->ep->hub;
+	uint64_t length = slot->frame.remote.length;
+
+	if (slot->ep->held && slot->ep->held + length > hub->options.longest)
+		return -EBUSY;
+	return length > hub->options.budget - hub->budget_used ? -EAGAIN : 0;
+}
+
+/* -EAGAIN: there is no memory now, and other messages will give some back. */
+static int begin(struct hub_slot *slot)
+{
+	uint64_t length = slot->frame.remote.length;
+	struct krdma_hub *hub = slot->ep->hub;
+	int err = hub_buffer_get(slot->device, (size_t)length, &slot->buffer);
+
+	if (err)
+		return hub->budget_used ? -EAGAIN : err;
+	slot->counted = length;
+	slot->ep->held += length;
+	hub->budget_used += length;
+	slot->fetch = (struct hub_wr){ .kind = HUB_WR_FETCH, .ep = slot->ep };
+	go_on(slot);
+	return 0;
+}
+
+void hub_fetch_next(struct krdma_hub *hub)
+{
+	struct hub_link *link = hub->fetches.first, *next;
+
+	for (; link; link = next) {
+		struct hub_slot *slot = HUB_OF(link, struct hub_slot, link);
+		int err = may_begin(slot);
+
+		next = link->next;
+		if (err == -EBUSY)
+			continue;
+		if (!err) {
+			hub_list_remove(&hub->fetches, link);
+			slot->waits = false;
+			err = begin(slot);
+			if (err == -EAGAIN) {
+				slot->waits = true;
+				hub_list_add(&hub->fetches, link);
+			} else if (err) {
+				hub_ep_fail(slot->ep, err, "no memory for a long message: %s",
+					    krdma_error_name(err));
+			}
+		}
+		if (err)
+			return;
+	}
+}
+
+void hub_fetch_add(struct hub_slot *slot)
+{
+	slot->buffer = NULL;
+	slot->asked = 0;
+	slot->done = 0;
+	slot->under_way = 0;
+	slot->counted = 0;
+	slot->dropped = false;
+	slot->waits = true;
+	hub_list_add(&slot->ep->hub->fetches, &slot->link);
+	hub_fetch_next(slot->ep->hub);
+}
+
+void hub_fetch_done(struct hub_slot *slot, const struct krdma_cqe *cqe)
+{
+	struct krdma_ep *ep = slot->ep;
+
+	slot->under_way--;
+	if (cqe->status == KRDMA_WC_SUCCESS)
+		slot->done += cqe->length;
+	else if (cqe->status != KRDMA_WC_WR_FLUSH_ERR)
+		hub_ep_fail(ep, -EPROTO, "the peer's memory cannot be read: %s",
+			    krdma_wc_status_name(cqe->status));
+	if (slot->dropped) {
+		if (!slot->under_way)
+			hub_slot_done(slot);
+		return;
+	}
+	if (slot->done < slot->frame.remote.length) {
+		if (cqe->status == KRDMA_WC_SUCCESS)
+			go_on(slot);
+		return;
+	}
+	send_done(ep, &slot->frame);
+	slot->item.waits = false;
+	if (slot->call && slot->call->sync)
+		slot->call->is_there = true;
+	else
+		hub_ep_check_ready(ep);
+}
