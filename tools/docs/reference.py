@@ -13,6 +13,7 @@ GENERATED = ".. SPDX-License-Identifier: GPL-2.0\n\n"
 # (header, what it is for)
 LIBRARY = (
     ("krdma_simple.h", "One buffer on each side, blocking calls"),
+    ("krdma_hub.h", "Many peers: messages, calls, named memory"),
     ("krdma_message.h", "Messages of any length"),
     ("krdma_file.h", "Files"),
     ("krdma.h", "The whole interface"),
