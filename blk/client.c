@@ -68,7 +68,7 @@ void krdma_blk_client_put(struct krdma_blk_client *client)
 
 /* Begins to end a client's connections. */
 static void krdma_blk_client_disconnect(struct krdma_blk_export *export,
-				 const struct krdma_blk_client *client)
+					const struct krdma_blk_client *client)
 {
 	struct krdma_blk_export_conn *conn;
 

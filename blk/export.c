@@ -2,9 +2,10 @@
 /*
  * Exports in configfs: exports/NAME/.
  *
- * Settings can change while an export is disabled; its size can grow at any time.  Enabling allocates the memory, and disabling
- * frees it when no client is connected any more.  An enabled export cannot be removed, and one
- * with clients can only be disabled by force, because the data would be lost.
+ * Settings can change while an export is disabled; its size can grow at any time.  Enabling
+ * allocates the memory, and disabling frees it when no client is connected any more.  An enabled
+ * export cannot be removed, and one with clients can only be disabled by force, because the data
+ * would be lost.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>

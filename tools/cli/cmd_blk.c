@@ -486,7 +486,7 @@ static int blk_grow(int argc, char **argv, struct settings *settings, struct opt
 	(void)settings;
 	(void)options;
 	if (argc != 2)
-		return usage_error("'krdma blk grow' wants the name of an export, and its new size");
+		return usage_error("'krdma blk grow' wants the name of an export, and a size");
 	err = blk_config_write(BLK_EXPORTS, argv[0], "size", argv[1]);
 	if (err)
 		complain("cannot grow '%s' to %s: %s", argv[0], argv[1],

@@ -274,6 +274,12 @@ static void begin_with(struct fuzz_shared *shared, const struct fuzz_inputs *inp
 		shared->corpus[shared->corpus_count++ % FUZZ_CORPUS] = inputs->list[i].sequence;
 }
 
+static void print_strange(const struct fuzz_shared *shared)
+{
+	for (unsigned int i = 0; i < shared->strange_count && i < FUZZ_STRANGE; i++)
+		printf("# not documented: %s\n", shared->strange[i]);
+}
+
 /* Until there were enough calls or the time is up. */
 static bool goes_on(const struct fuzz_shared *shared, unsigned int seconds, uint64_t begun)
 {
@@ -317,8 +323,7 @@ TEST_F_TIMEOUT(fuzz, calls_that_no_program_makes, 1000000)
 
 	EXPECT_EQ(0, resources_await(&self->before, GONE_MS));
 	EXPECT_EQ(0, shared->strange_count);
-	for (unsigned int i = 0; i < shared->strange_count && i < FUZZ_STRANGE; i++)
-		printf("# not documented: %s\n", shared->strange[i]);
+	print_strange(shared);
 	print_summary(shared, episodes, now_ms() - begun);
 	if (out && !ret && !left)
 		EXPECT_EQ(0, distil(shared, &self->inputs, out, begun + self->seconds * 1000UL));
@@ -497,8 +502,7 @@ TEST_F_TIMEOUT(fuzz, beside_a_program_of_another_user, 1000000)
 	for (int i = 0; i < 2; i++) {
 		EXPECT_LT(0, total(sides[i].shared->calls));
 		EXPECT_EQ(0, sides[i].shared->strange_count);
-		for (unsigned int j = 0; j < sides[i].shared->strange_count && j < FUZZ_STRANGE; j++)
-			printf("# not documented: %s\n", sides[i].shared->strange[j]);
+		print_strange(sides[i].shared);
 		munmap(sides[i].shared, sizeof(*self->shared));
 	}
 	munmap(beside, sizeof(*beside));
