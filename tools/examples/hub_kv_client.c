@@ -19,8 +19,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: hub_kv_client HOST:PORT KEY [VALUE]\n");
 		return 2;
 	}
-	message = strcpy(malloc(key + length + 1), argv[2]);
-	strcpy(message + key, argc > 3 ? argv[3] : "");
+	message = malloc(key + length);
+	if (!message)
+		return 1;
+	memcpy(message, argv[2], key);
+	memcpy(message + key, argc > 3 ? argv[3] : "", length);
 	err = krdma_hub_open(NULL, NULL, &hub);
 	if (!err)
 		err = krdma_ep_connect(hub, argv[1], NULL, 0, krdma_deadline(5000), &ep);

@@ -92,7 +92,7 @@ KRDMA_PUBLIC int krdma_hub_share(struct krdma_hub *hub, const char *name, void *
 	share = calloc(1, sizeof(*share));
 	if (!share)
 		return -ENOMEM;
-	strcpy(share->name, name);
+	memcpy(share->name, name, strlen(name) + 1);
 	share->data = data;
 	share->length = length;
 	share->access = access;
