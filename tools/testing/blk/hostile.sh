@@ -194,6 +194,6 @@ unanswered()
 unanswered silent
 unanswered deaf
 # Proves: F3
-check "whoever does not reply has gone, too" [ ! -e /dev/krdmab0 ]
+check "a server that does not reply leaves no disk behind" [ ! -e /dev/krdmab0 ]
 check "the module is unloaded" rmmod krdma_blk
 tap_end
