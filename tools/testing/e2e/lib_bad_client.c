@@ -433,7 +433,7 @@ TEST_F_TIMEOUT(bad_client, harms_neither_the_server_nor_its_files, 3600)
 	act(_metadata, self, actions / 20);
 	before = usage_now();
 	act(_metadata, self, actions - actions / 20);
-	after = usage_now();
+	after = usage_after(&before);
 	TH_LOG("%u actions in %u visits: %u files put and %u got; %zu and then %zu bytes",
 	       actions, self->visits, self->puts, self->gets, before.bytes, after.bytes);
 	EXPECT_LT(0, self->puts);

@@ -399,7 +399,7 @@ TEST_F_TIMEOUT(neighbour, changes_nothing_that_is_not_his, 3600)
 	}
 	EXPECT_EQ(pid, ended);
 	EXPECT_EQ(0, status);
-	after = usage_now();
+	after = usage_after(&before);
 	TH_LOG("%u actions, %u of %u transfers were complete; %zu and then %zu bytes",
 	       neighbour.actions, self->complete, self->transfers, before.bytes, after.bytes);
 	EXPECT_LT(self->transfers / 10, self->complete);

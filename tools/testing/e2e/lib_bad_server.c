@@ -406,7 +406,7 @@ TEST_F_TIMEOUT(bad_server, harms_neither_the_client_nor_its_files, 3600)
 	act(_metadata, self, actions / 20);
 	before = usage_now();
 	act(_metadata, self, actions - actions / 20);
-	after = usage_now();
+	after = usage_after(&before);
 	TH_LOG("%u actions in %u visits: %u files got and %u put; %zu and then %zu bytes",
 	       actions, self->visits, self->gets, self->puts, before.bytes, after.bytes);
 	EXPECT_LT(0, self->gets);

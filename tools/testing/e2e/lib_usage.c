@@ -6,6 +6,8 @@
 #include <malloc.h>
 
 #include "lib_usage.h"
+#include "rings.h"
+#include "session.h"
 
 struct usage usage_now(void)
 {
@@ -17,6 +19,18 @@ struct usage usage_now(void)
 		usage.descriptors++;
 	if (entries)
 		closedir(entries);
+	return usage;
+}
+
+struct usage usage_after(const struct usage *before)
+{
+	struct usage usage = usage_now();
+	uint64_t end = now_ms() + PATIENCE_MS;
+
+	while (usage.descriptors > before->descriptors && now_ms() < end) {
+		sleep_ms(10);
+		usage = usage_now();
+	}
 	return usage;
 }
 

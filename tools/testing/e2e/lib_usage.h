@@ -20,6 +20,12 @@ struct usage {
 
 struct usage usage_now(void);
 
+/*
+ * The same when there are no more descriptors than before, or after PATIENCE_MS: a server closes
+ * what a client used some time after the client has its file.
+ */
+struct usage usage_after(const struct usage *before);
+
 /* Exists only if the program is built with the address sanitizer. */
 #pragma weak __lsan_do_recoverable_leak_check
 int __lsan_do_recoverable_leak_check(void);
