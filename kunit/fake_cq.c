@@ -28,6 +28,16 @@ static void fake_cq_irq_work(struct irq_work *work)
 {
 	struct fake_cq *cq = container_of(work, struct fake_cq, irq_work);
 
+	if (to_fake(cq->ib.device)->notify == FAKE_NOTIFY_TASKLET)
+		tasklet_schedule(&cq->tasklet);
+	else
+		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+}
+
+static void fake_cq_tasklet(struct tasklet_struct *tasklet)
+{
+	struct fake_cq *cq = container_of(tasklet, struct fake_cq, tasklet);
+
 	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 }
 
@@ -39,6 +49,7 @@ static void fake_notify(struct fake_cq *cq)
 	case FAKE_NOTIFY_INLINE:
 		fake_announce_completion(cq);
 		break;
+	case FAKE_NOTIFY_TASKLET:
 	case FAKE_NOTIFY_HARDIRQ:
 		irq_work_queue(&cq->irq_work);
 		break;
@@ -92,6 +103,7 @@ static int fake_create_cq(struct ib_cq *ib_cq, const struct ib_cq_init_attr *att
 	INIT_LIST_HEAD(&cq->bell);
 	INIT_WORK(&cq->work, fake_cq_work);
 	init_irq_work(&cq->irq_work, fake_cq_irq_work);
+	tasklet_setup(&cq->tasklet, fake_cq_tasklet);
 	ib_cq->cqe = attr->cqe;
 	atomic_inc(&fake->live[FAKE_CQ]);
 	return 0;
@@ -117,6 +129,7 @@ static int fake_destroy_cq(struct ib_cq *ib_cq, struct ib_udata *udata)
 	might_sleep();
 	wait_var_event(&cq->ringing, fake_cq_is_silent(cq));
 	irq_work_sync(&cq->irq_work);
+	tasklet_kill(&cq->tasklet);
 	cancel_work_sync(&cq->work);
 	kvfree(cq->wq);
 	atomic_dec(&to_fake(ib_cq->device)->live[FAKE_CQ]);

@@ -4,6 +4,7 @@
  * changes that.
  */
 #include <linux/kernel.h>
+#include <linux/limits.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -11,6 +12,9 @@
 
 /* In members of a failed completion that are undefined. */
 #define FAKE_RUBBISH	0x5a5a5a5a
+
+/* Work requests that are flushed, late, before others may take the lock. */
+#define FAKE_FLUSH_BATCH	64
 
 /*
  * Completions
@@ -56,11 +60,12 @@ static void fake_complete(struct fake_qp *qp, enum fake_direction direction, str
 		fake_complete_entry(qp, &entry);
 }
 
-static void fake_flush_sends(struct fake_qp *qp)
+/* Flush at most *@most work requests, and count them down. */
+static void fake_flush_sends(struct fake_qp *qp, unsigned int *most)
 {
 	struct fake_queue *cq = &qp->cqs[FAKE_SEND];
 
-	while (!fake_queue_idle(cq)) {
+	for (; *most && !fake_queue_idle(cq); --*most) {
 		struct ib_wc wc = {
 			.wr_id = qp->sends[cq->done++ % cq->depth].wr.wr_id,
 			.status = IB_WC_WR_FLUSH_ERR,
@@ -70,11 +75,11 @@ static void fake_flush_sends(struct fake_qp *qp)
 	}
 }
 
-static void fake_flush_receives(struct fake_qp *qp)
+static void fake_flush_receives(struct fake_qp *qp, unsigned int *most)
 {
 	struct fake_queue *cq = &qp->cqs[FAKE_RECEIVE];
 
-	while (!fake_queue_idle(cq)) {
+	for (; *most && !fake_queue_idle(cq); --*most) {
 		struct ib_wc wc = {
 			.wr_id = qp->recv_wrs[cq->done++ % cq->depth].wr_id,
 			.status = IB_WC_WR_FLUSH_ERR,
@@ -84,13 +89,38 @@ static void fake_flush_receives(struct fake_qp *qp)
 	}
 }
 
-void fake_flush_now(struct fake_qp *qp)
+/* Returns false if there were more work requests. */
+static bool fake_flush_some(struct fake_qp *qp, unsigned int most)
 {
-	fake_flush_sends(qp);
-	fake_flush_receives(qp);
+	fake_flush_sends(qp, &most);
+	fake_flush_receives(qp, &most);
+	return most;
 }
 
-/* Flushes, late, the work requests that were posted to QPs in error. */
+void fake_flush_now(struct fake_qp *qp)
+{
+	fake_flush_some(qp, UINT_MAX);
+}
+
+static struct fake_qp *fake_next_to_flush(struct fake_device *fake)
+{
+	struct fake_qp *qp;
+
+	fake_assert_locked();
+	if (fake->dead)
+		return NULL;
+	list_for_each_entry(qp, &fake->qps, entry)
+		if (qp->state == IB_QPS_ERR &&
+		    (qp->last_wqe_owed || !fake_queue_idle(&qp->cqs[FAKE_SEND]) ||
+		     !fake_queue_idle(&qp->cqs[FAKE_RECEIVE])))
+			return qp;
+	return NULL;
+}
+
+/*
+ * Flushes, late, the work requests that were posted to QPs in error.  A device does so without any
+ * lock of the driver, so this one is held, and interrupts are off, for some of them at a time.
+ */
 void fake_flush_work(struct work_struct *work)
 {
 	struct fake_device *fake = container_of(to_delayed_work(work), struct fake_device,
@@ -98,12 +128,14 @@ void fake_flush_work(struct work_struct *work)
 	unsigned long flags = fake_begin();
 	struct fake_qp *qp;
 
-	list_for_each_entry(qp, &fake->qps, entry) {
-		if (fake->dead || qp->state != IB_QPS_ERR)
-			continue;
-		fake_flush_now(qp);
-		fake_announce_last_wqe(qp, qp->last_wqe_owed);
-		qp->last_wqe_owed = 0;
+	while ((qp = fake_next_to_flush(fake))) {
+		if (fake_flush_some(qp, FAKE_FLUSH_BATCH)) {
+			fake_announce_last_wqe(qp, qp->last_wqe_owed);
+			qp->last_wqe_owed = 0;
+		}
+		fake_end(flags);
+		cond_resched();
+		flags = fake_begin();
 	}
 	fake_end(flags);
 }
@@ -114,8 +146,9 @@ void fake_flush(struct fake_qp *qp)
 
 	if (fake->dead)
 		return;
+	/* Not where completions are told of: a device needs no processor to flush. */
 	if (fake->personality->flush_ms)
-		queue_delayed_work(fake->cq_work, &fake->flush_work,
+		queue_delayed_work(system_unbound_wq, &fake->flush_work,
 				   msecs_to_jiffies(fake->personality->flush_ms));
 	else
 		fake_flush_now(qp);

@@ -159,7 +159,7 @@ static enum fake_notify fake_notify_of(enum fake_told told)
 	case FAKE_TOLD_INLINE:
 		return FAKE_NOTIFY_INLINE;
 	case FAKE_TOLD_SOFTIRQ:
-		return FAKE_NOTIFY_WORK;
+		return FAKE_NOTIFY_TASKLET;
 	case FAKE_TOLD_HARDIRQ:
 		return FAKE_NOTIFY_HARDIRQ;
 	default:

@@ -85,12 +85,14 @@ enum fake_object {
  * @FAKE_NOTIFY_INLINE: the call that made the completion, such as post_send,
  *	with interrupts off
  * @FAKE_NOTIFY_WORK: a worker with interrupts on
+ * @FAKE_NOTIFY_TASKLET: a tasklet, which a hard interrupt schedules
  * @FAKE_NOTIFY_HARDIRQ: a hard interrupt
  */
 enum fake_notify {
 	FAKE_NOTIFY_IRQS_OFF,
 	FAKE_NOTIFY_INLINE,
 	FAKE_NOTIFY_WORK,
+	FAKE_NOTIFY_TASKLET,
 	FAKE_NOTIFY_HARDIRQ,
 };
 

@@ -128,11 +128,14 @@ static void test_consumers_are_told(struct kunit *test)
 	static const struct {
 		enum fake_notify notify;
 		bool hardirq, irqs_off, inside;
+		/* It interrupts any thread. */
+		bool interrupts;
 	} cases[] = {
-		{ FAKE_NOTIFY_IRQS_OFF, false, true, false },
-		{ FAKE_NOTIFY_INLINE, false, true, true },
-		{ FAKE_NOTIFY_WORK, false, false, false },
-		{ FAKE_NOTIFY_HARDIRQ, true, true, false },
+		{ FAKE_NOTIFY_IRQS_OFF, false, true, false, false },
+		{ FAKE_NOTIFY_INLINE, false, true, true, false },
+		{ FAKE_NOTIFY_WORK, false, false, false, false },
+		{ FAKE_NOTIFY_TASKLET, false, false, false, true },
+		{ FAKE_NOTIFY_HARDIRQ, true, true, false, true },
 	};
 	struct pair *pair = pair_connected(test);
 	struct side *a = &pair->a, *b = &pair->b;
@@ -150,7 +153,7 @@ static void test_consumers_are_told(struct kunit *test)
 		KUNIT_ASSERT_NE(test, 0, wait_for_completion_timeout(&a->rung, LONG_WHILE));
 		KUNIT_EXPECT_EQ(test, cases[i].hardirq, a->hardirq);
 		KUNIT_EXPECT_EQ(test, cases[i].irqs_off, a->irqs_off);
-		if (!cases[i].hardirq)
+		if (!cases[i].interrupts)
 			KUNIT_EXPECT_EQ(test, cases[i].inside, a->caller == current);
 		KUNIT_EXPECT_FALSE(test, completion_done(&b->rung));
 		KUNIT_ASSERT_EQ(test, 0, side_send(a, 0, 0, 8, IB_SEND_SOLICITED));

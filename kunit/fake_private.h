@@ -9,6 +9,7 @@
 #ifndef _KRDMA_KUNIT_FAKE_PRIVATE_H
 #define _KRDMA_KUNIT_FAKE_PRIVATE_H
 
+#include <linux/interrupt.h>
 #include <linux/irq_work.h>
 #include <linux/kref.h>
 #include <linux/refcount.h>
@@ -66,7 +67,8 @@ struct fake_wc {
  * @bell: in the list of CQs whose handler fake_end() calls
  * @ringing: calls of the handler in progress
  * @work: calls the handler
- * @irq_work: calls the handler from a hard interrupt
+ * @irq_work: calls the handler from a hard interrupt, or schedules the tasklet
+ * @tasklet: calls the handler
  */
 struct fake_cq {
 	struct ib_cq ib;
@@ -79,6 +81,7 @@ struct fake_cq {
 	unsigned int ringing;
 	struct work_struct work;
 	struct irq_work irq_work;
+	struct tasklet_struct tasklet;
 };
 
 /**

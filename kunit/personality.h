@@ -75,7 +75,7 @@ enum fake_arm {
  * enum fake_told - context in which a CQ's handler is called, unless a test changes it
  * @FAKE_TOLD_IRQS_OFF: by a worker with interrupts off
  * @FAKE_TOLD_INLINE: inside the call that made the completion
- * @FAKE_TOLD_SOFTIRQ: by a tasklet; the fake device uses a worker with interrupts on
+ * @FAKE_TOLD_SOFTIRQ: by a tasklet
  * @FAKE_TOLD_HARDIRQ: by the interrupt handler
  */
 enum fake_told {
