@@ -1,34 +1,48 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The client: gets a file from a server or puts it there, with one connection for each file.
+ * The client: gets files from a server and puts them there, over one connection.
  */
 #include "file_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /**
- * struct client - one transfer
+ * struct krdma_file_client - a client
+ * @session: the session
  * @options: options with the defaults filled in
- * @link: the connection
- * @flow: the data
- * @result: the result
- * @begin: start time, in ns
+ * @server: address of the server
+ * @secret: the shared secret; or NULL
+ * @link: the connection, made by the first request
+ * @flow: the data of the current request
+ * @flags: flags of the current request
+ * @result: its result
+ * @begin: its start time, in ns
+ * @asked: the server has the request and has not finished with it
+ * @refused: error with which the server refused the request
  */
-struct client {
+struct krdma_file_client {
+	struct krdma *session;
 	struct krdma_file_options options;
+	struct sockaddr_storage server;
+	struct file_secret *secret;
 	struct file_link link;
 	struct file_flow flow;
+	uint32_t flags;
 	struct krdma_file_result result;
 	uint64_t begin;
+	bool asked;
+	int refused;
 };
 
 static int tell_progress(void *context)
 {
-	struct client *client = context;
+	struct krdma_file_client *client = context;
 	struct krdma_file_progress progress = {
 		.done = client->flow.offset,
 		.length = client->flow.length,
@@ -40,11 +54,14 @@ static int tell_progress(void *context)
 	return client->options.progress(client->options.context, &progress) ? -ECANCELED : 0;
 }
 
+/* KRDMA_FILE_RECURSIVE is of lists alone. */
+#define TRANSFER_FLAGS	(KRDMA_FILE_CONTINUE | KRDMA_FILE_EXACT_MODE | KRDMA_FILE_NO_SYNC |	\
+			 KRDMA_FILE_TIMES | KRDMA_FILE_UPDATE | KRDMA_FILE_NEW |		\
+			 KRDMA_FILE_PARENTS | KRDMA_FILE_NO_FOLLOW)
+
 static int check_options(const struct krdma_file_options *options)
 {
-	const uint32_t known = KRDMA_FILE_CONTINUE | KRDMA_FILE_EXACT_MODE | KRDMA_FILE_NO_SYNC;
-
-	if (options->flags & ~known || options->reserved || options->reserved2)
+	if (options->flags & ~(uint32_t)TRANSFER_FLAGS || options->reserved || options->reserved2)
 		return -EOPNOTSUPP;
 	if ((options->buffer_size &&
 	     (options->buffer_size < FILE_SLOT_MIN || options->buffer_size > FILE_SLOT_MAX)) ||
@@ -53,73 +70,67 @@ static int check_options(const struct krdma_file_options *options)
 	return 0;
 }
 
+static size_t address_length(const struct sockaddr *address)
+{
+	return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
+					       sizeof(struct sockaddr_in6);
+}
+
+/* Disconnects; the next request connects again. @err is sent to the server, unless it is 0. */
+static void disconnect(struct krdma_file_client *client, int err)
+{
+	file_link_close(&client->link, err);
+	file_window_destroy(&client->flow.window);
+	memset(&client->link, 0, sizeof(client->link));
+	client->asked = false;
+}
+
 /*
  * The structure is several pages long. It is allocated, because the stack of the calling thread
  * may be small.
  */
-static int client_create(struct krdma *session, const struct krdma_file_options *options,
-			 struct client **client)
+KRDMA_PUBLIC int krdma_file_client_create(struct krdma *session, const struct sockaddr *server,
+					  const struct krdma_file_options *options,
+					  struct krdma_file_client **client)
 {
-	struct client *new = calloc(1, sizeof(*new));
+	struct krdma_file_client *new;
 	int err;
 
+	if (!session || !server || !client)
+		return -EINVAL;
+	new = calloc(1, sizeof(*new));
 	if (!new)
 		return -ENOMEM;
 	err = request_options(&new->options, sizeof(new->options), options);
 	if (!err)
 		err = check_options(&new->options);
 	if (!err)
-		err = file_secret_set(&new->link.secret, new->options.secret,
+		err = file_secret_set(&new->secret, new->options.secret,
 				      new->options.secret_length);
 	if (err) {
 		free(new);
 		return err;
 	}
-	new->begin = file_now();
-	new->link.session = session;
-	new->link.watch = tell_progress;
-	new->link.watch_context = new;
-	new->link.patience_ms = new->options.patience_ms ? new->options.patience_ms :
-							    FILE_PATIENCE_MS;
-	new->flow.link = &new->link;
+	/* The pointer is valid only during this call. */
+	new->options.secret = NULL;
+	new->session = session;
+	memcpy(&new->server, server, address_length(server));
 	*client = new;
 	return 0;
 }
 
-/*
- * Closes the link and fills in the result. @err is used only if the link has no error of its
- * own.
- */
-static int client_finish(struct client *client, int err, struct krdma_file_result *result,
-			 size_t size)
+KRDMA_PUBLIC void krdma_file_client_destroy(struct krdma_file_client *client)
 {
-	struct krdma_file_result *is = &client->result;
-	struct file_flow *flow = &client->flow;
-
-	if (err)
-		err = file_link_fail(&client->link, err, KRDMA_FILE_SIDE_HERE);
-	else
-		tell_progress(client);
-	file_link_close(&client->link, err);
-	file_secret_free(client->link.secret);
-	file_window_destroy(&flow->window);
-	is->size = (uint32_t)size;
-	is->side = err ? client->link.side : KRDMA_FILE_SIDE_NONE;
-	is->crc32c = err ? 0 : flow->crc;
-	is->length = flow->length;
-	is->resumed_from = flow->resumed_from;
-	is->transferred = flow->transferred;
-	is->nanoseconds = file_now() - client->begin;
-	if (result)
-		memcpy(result, is, size < sizeof(*is) ? size : sizeof(*is));
+	if (!client)
+		return;
+	disconnect(client, 0);
+	file_secret_free(client->secret);
 	free(client);
-	return err;
 }
 
-/* Checks the arguments of krdma_file_get(), _get_fd() and _put(), and allocates the client. */
-static int begin(struct krdma *session, const struct sockaddr *server, const char *name,
-		 const struct krdma_file_options *options, struct krdma_file_result *result,
-		 size_t size, struct client **client)
+/* Checks the arguments of a request, and makes everything ready for it. */
+static int begin(struct krdma_file_client *client, uint32_t flags,
+		 struct krdma_file_result *result, size_t size)
 {
 	int err;
 
@@ -129,14 +140,65 @@ static int begin(struct krdma *session, const struct sockaddr *server, const cha
 			return err;
 		result->side = KRDMA_FILE_SIDE_HERE;
 	}
-	if (!session || !server || !name)
+	if (!client)
 		return -EINVAL;
-	if (strlen(name) > KRDMA_FILE_NAME_MAX)
-		return -ENAMETOOLONG;
-	return client_create(session, options, client);
+	if (flags & ~(uint32_t)TRANSFER_FLAGS)
+		return -EOPNOTSUPP;
+	client->begin = file_now();
+	client->flags = client->options.flags | flags;
+	client->refused = 0;
+	client->result = (struct krdma_file_result){ .size = (uint32_t)size };
+	client->flow = (struct file_flow){
+		.link = &client->link, .window = client->flow.window,
+	};
+	return 0;
 }
 
-static int window_create(struct client *client, uint32_t access,
+static int check_name(const char *name)
+{
+	if (!name)
+		return -EINVAL;
+	return strlen(name) > KRDMA_FILE_NAME_MAX ? -ENAMETOOLONG : 0;
+}
+
+static uint32_t side_of(const struct krdma_file_client *client, int err)
+{
+	if (!err)
+		return KRDMA_FILE_SIDE_NONE;
+	if (client->link.error)
+		return client->link.side;
+	return err == client->refused ? KRDMA_FILE_SIDE_PEER : KRDMA_FILE_SIDE_HERE;
+}
+
+/*
+ * Ends a request, and fills in the result. An error in the middle of it ends the connection,
+ * because the server expects something else than the next request.
+ */
+static int finish(struct krdma_file_client *client, int err, struct krdma_file_result *result,
+		  size_t size)
+{
+	struct krdma_file_result *is = &client->result;
+	struct file_flow *flow = &client->flow;
+
+	if (!err)
+		tell_progress(client);
+	if (err && client->asked)
+		err = file_link_fail(&client->link, err, KRDMA_FILE_SIDE_HERE);
+	is->side = side_of(client, err);
+	is->crc32c = err ? 0 : flow->crc;
+	is->length = flow->length;
+	is->resumed_from = flow->resumed_from;
+	is->transferred = flow->transferred;
+	client->asked = false;
+	if (client->link.error)
+		disconnect(client, err);
+	is->nanoseconds = file_now() - client->begin;
+	if (result)
+		memcpy(result, is, size < sizeof(*is) ? size : sizeof(*is));
+	return err;
+}
+
+static int window_create(struct krdma_file_client *client, uint32_t access,
 			 const struct file_message *limits)
 {
 	const struct krdma_file_options *options = &client->options;
@@ -155,34 +217,116 @@ static int window_create(struct client *client, uint32_t access,
 }
 
 /*
+ * Requests
+ */
+
+/* Connects, unless there is a connection that works. @used: it was there before. */
+static int ready(struct krdma_file_client *client, bool *used)
+{
+	const struct krdma_file_options *options = &client->options;
+	struct file_link *link = &client->link;
+
+	/* Notices that the server has disconnected. */
+	*used = link->conn && !file_link_tick(link);
+	if (link->error == -ECANCELED)
+		return link->error;
+	if (*used)
+		return 0;
+	disconnect(client, 0);
+	link->session = client->session;
+	link->watch = tell_progress;
+	link->watch_context = client;
+	link->patience_ms = options->patience_ms ? options->patience_ms : FILE_PATIENCE_MS;
+	link->secret = client->secret;
+	return file_link_connect(link, (const struct sockaddr *)&client->server);
+}
+
+/*
+ * Sends a request, and receives the first answer, of @type, or a SKIP if @can_skip. If the server
+ * disconnected an idle client just when the request was sent, sends it again.
+ */
+static int request(struct krdma_file_client *client, const struct file_message *message,
+		   const char *name, uint8_t type, bool can_skip, struct file_message *answer)
+{
+	struct file_link *link = &client->link;
+	bool used;
+	int err;
+
+	for (;;) {
+		err = ready(client, &used);
+		if (err)
+			return err;
+		client->asked = true;
+		err = file_link_send(link, message, name);
+		if (!err)
+			err = file_link_await(link, answer);
+		if (!err)
+			break;
+		if (!used || err != -ECONNRESET || link->side != KRDMA_FILE_SIDE_BETWEEN)
+			return err;
+		disconnect(client, 0);
+	}
+	if (answer->type == type)
+		return 0;
+	client->asked = false;
+	if (answer->type == FILE_MESSAGE_SKIP && can_skip) {
+		client->result.skipped = 1;
+		return 0;
+	}
+	if (answer->type != FILE_MESSAGE_REFUSE)
+		return file_link_fail(link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+	client->refused = file_code_error(answer->code);
+	return client->refused;
+}
+
+/* Tells the server that the file that it offers is not wanted. */
+static int decline(struct krdma_file_client *client)
+{
+	const struct file_message message = { .type = FILE_MESSAGE_SKIP };
+	int err = file_link_send(&client->link, &message, NULL);
+
+	if (!err)
+		client->asked = false;
+	return err;
+}
+
+/* The data are complete here, so it does not matter whether the server gets this message. */
+static void thank(struct krdma_file_client *client)
+{
+	file_flow_done(&client->flow);
+	client->asked = false;
+}
+
+/*
  * Get
  */
 
 /* Sends GET, and receives the attributes of the file. */
-static int ask(struct client *client, const char *name, struct file_message *file)
+static int ask(struct krdma_file_client *client, const char *name, uint32_t code,
+	       struct file_message *file)
 {
-	struct file_message get = { .type = FILE_MESSAGE_GET };
-	int err;
+	struct file_message get = { .type = FILE_MESSAGE_GET, .code = code };
+	int err = request(client, &get, name, FILE_MESSAGE_FILE, false, file);
 
-	err = file_link_send(&client->link, &get, name);
-	if (!err)
-		err = file_link_receive(&client->link, FILE_MESSAGE_FILE, file);
 	if (err)
 		return err;
 	/* The server sends the name of the one file that it offers. */
 	file_last_name(*name ? name : client->link.name, client->result.last);
-	if (!file_last_is_plain(client->result.last))
+	if (!code && !file_last_is_plain(client->result.last))
 		return file_link_fail(&client->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
 	client->flow.length = file->length;
 	client->result.mode = file->mode;
-	return window_create(client, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE, file);
+	client->result.mtime_s = file->mtime_s;
+	client->result.mtime_ns = file->mtime_ns;
+	return 0;
 }
 
 /*
  * Sends the position to start at, receives the position at which the server starts, and
  * receives the data.
  */
-static int fetch(struct client *client, const struct file_sink *sink)
+static int fetch(struct krdma_file_client *client, const struct file_message *file,
+		 const struct file_sink *sink)
 {
 	struct file_message message = { .type = FILE_MESSAGE_FETCH };
 	struct file_part *part = sink->part;
@@ -193,7 +337,9 @@ static int fetch(struct client *client, const struct file_sink *sink)
 		message.offset = part->offset;
 		message.crc = part->crc;
 	}
-	err = file_flow_offer(flow, &message);
+	err = window_create(client, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE, file);
+	if (!err)
+		err = file_flow_offer(flow, &message);
 	if (!err)
 		err = file_link_send(&client->link, &message, NULL);
 	if (!err)
@@ -213,104 +359,8 @@ static int fetch(struct client *client, const struct file_sink *sink)
 	return file_flow_receive(flow, sink);
 }
 
-/*
- * Opens the parent folder of @path and returns the last component of @path, which does not exist
- * or is not a folder.
- */
-static int open_parent(const char *path, char *last, int *folder)
-{
-	char *copy = strdup(path), *slash;
-	int err = 0;
-
-	if (!copy)
-		return -ENOMEM;
-	slash = strrchr(copy, '/');
-	if (strlen(slash ? slash + 1 : copy) > KRDMA_FILE_LAST_MAX) {
-		free(copy);
-		return -ENAMETOOLONG;
-	}
-	file_last_name(path, last);
-	if (slash)
-		slash[slash == copy] = '\0';
-	*folder = open(slash ? copy : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (*folder < 0)
-		err = -errno;
-	free(copy);
-	return err;
-}
-
-/*
- * The path of the file that a symbolic link refers to; NULL sets errno. realpath() follows every
- * link, but the kernel refuses one that another user has created in a sticky folder. Another user
- * may also have created or changed the link just now. So the path counts only if the kernel
- * follows the link to the same file.
- */
-static char *follow(const char *path)
-{
-	int fd = open(path, O_PATH | O_CLOEXEC);
-	struct stat status, named;
-	char *real;
-
-	if (fd < 0)
-		return NULL;
-	real = realpath(path, NULL);
-	if (real && (fstat(fd, &status) || lstat(real, &named) ||
-		     status.st_dev != named.st_dev || status.st_ino != named.st_ino)) {
-		free(real);
-		real = NULL;
-		errno = ESTALE;
-	}
-	close(fd);
-	return real;
-}
-
-/*
- * Opens the destination folder. If @path is not a folder, @last replaces the name from the
- * server, and @named is set.
- */
-static int open_folder(const char *path, char *last, int *folder, bool *named)
-{
-	struct stat status;
-	char *real;
-	int err;
-
-	*folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	*named = *folder < 0;
-	if (*folder >= 0)
-		return 0;
-	if (errno != ENOENT && errno != ENOTDIR)
-		return -errno;
-	/* A name with a trailing slash must be a folder. */
-	if (!*path || path[strlen(path) - 1] == '/')
-		return -errno;
-	if (lstat(path, &status) || !S_ISLNK(status.st_mode))
-		return open_parent(path, last, folder);
-	/* Replace the file that a symbolic link refers to, not the link. */
-	real = follow(path);
-	if (!real)
-		return -errno;
-	err = open_parent(real, last, folder);
-	free(real);
-	return err;
-}
-
-/*
- * Checks a name that the server chose: without this check, it could be that of a shell start-up
- * file, look like an option, or replace any file.
- */
-static int judge_chosen_name(int folder, const char *last)
-{
-	struct stat status;
-
-	if (!file_name_is_harmless(last))
-		return -EILSEQ;
-	if (!fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW))
-		return -EEXIST;
-	return errno == ENOENT ? 0 : -errno;
-}
-
-/* @chosen: the server chose the name. It is not used if @path is not a folder. */
-static int get_part(struct client *client, const char *path, bool chosen,
+/* Takes over the folder of the destination. */
+static int get_part(struct krdma_file_client *client, const struct file_destination *to,
 		    const struct file_message *file)
 {
 	struct file_identity identity = {
@@ -321,121 +371,202 @@ static int get_part(struct client *client, const char *path, bool chosen,
 	};
 	struct file_part part;
 	struct file_sink sink = { .part = &part, .fd = -1 };
-	char last[KRDMA_FILE_LAST_MAX + 1];
-	int folder, err;
-	bool named;
+	int err = 0;
 
-	memcpy(last, client->result.last, sizeof(last));
-	err = open_folder(path, last, &folder, &named);
-	if (err)
-		return err;
-	chosen = chosen && !named;
-	err = chosen ? judge_chosen_name(folder, last) : file_can_replace(folder, last);
-	if (err) {
-		close(folder);
-		return err;
-	}
-	file_part_open(&part, folder, last, &identity);
-	part.no_replace = chosen;
-	part.exact_mode = client->options.flags & KRDMA_FILE_EXACT_MODE;
-	part.sync = !(client->options.flags & KRDMA_FILE_NO_SYNC);
+	file_part_open(&part, to->folder, to->last, &identity);
+	part.no_replace = to->no_replace;
+	part.exact_mode = client->flags & KRDMA_FILE_EXACT_MODE;
+	part.keep_times = client->flags & KRDMA_FILE_TIMES;
+	part.sync = !(client->flags & KRDMA_FILE_NO_SYNC);
 	/*
 	 * After getting the new version, the client does not need part files of older ones. A
 	 * server keeps them, because other clients may be putting those versions.
 	 */
 	part.any_version = true;
-	if (client->options.flags & KRDMA_FILE_CONTINUE)
+	if (client->flags & KRDMA_FILE_CONTINUE)
 		err = file_part_continue(&part, &client->link);
 	if (!err)
-		err = fetch(client, &sink);
+		err = fetch(client, file, &sink);
 	if (!err)
 		err = file_part_finish(&part, &client->link);
 	file_part_close(&part, err);
 	return err;
 }
 
-static int get_stream(struct client *client, int fd)
+static int get(struct krdma_file_client *client, const char *name, int folder, const char *path)
 {
-	struct file_sink sink = { .fd = fd };
-
-	return fetch(client, &sink);
-}
-
-/* Writes to @path, or to @fd if @path is NULL. */
-static int get(struct client *client, const struct sockaddr *server, const char *name,
-	       const char *path, int fd)
-{
+	struct file_destination to;
 	struct file_message file;
-	int err;
+	int err, declined;
 
-	err = file_link_connect(&client->link, server);
-	if (!err)
-		err = ask(client, name, &file);
+	err = ask(client, name, 0, &file);
 	if (err)
 		return err;
-	err = path ? get_part(client, path, !*name, &file) : get_stream(client, fd);
-	/* The file is complete, so it does not matter whether the server gets this message. */
+	err = file_destination_open(&to, folder, path, client->result.last, !*name,
+				    client->flags & KRDMA_FILE_NEW);
+	if (!err) {
+		err = file_destination_judge(&to, client->flags & KRDMA_FILE_UPDATE, file.length,
+					     file.mtime_s, file.mtime_ns);
+		if (err)
+			close(to.folder);
+	}
+	if (err) {
+		client->result.skipped = err == 1;
+		declined = decline(client);
+		return err < 0 ? err : declined;
+	}
+	err = get_part(client, &to, &file);
 	if (!err)
-		file_flow_done(&client->flow);
+		thank(client);
 	return err;
 }
 
-KRDMA_PUBLIC int krdma_file_get(struct krdma *session, const struct sockaddr *server,
-				const char *name, const char *path,
-				const struct krdma_file_options *options,
-				struct krdma_file_result *result, size_t size)
+KRDMA_PUBLIC int krdma_file_client_get(struct krdma_file_client *client, const char *name,
+				       int folder, const char *path, uint32_t flags,
+				       struct krdma_file_result *result, size_t size)
 {
-	struct client *client;
-	int err = begin(session, server, name, options, result, size, &client);
+	int err = begin(client, flags, result, size);
 
 	if (err)
 		return err;
-	err = path ? get(client, server, name, path, -1) : -EINVAL;
-	return client_finish(client, err, result, size);
+	err = check_name(name);
+	if (!err && !path)
+		err = -EINVAL;
+	if (!err)
+		err = get(client, name, folder, path);
+	return finish(client, err, result, size);
 }
 
-KRDMA_PUBLIC int krdma_file_get_fd(struct krdma *session, const struct sockaddr *server,
-				   const char *name, int fd,
-				   const struct krdma_file_options *options,
-				   struct krdma_file_result *result, size_t size)
+/* @code: of the request. */
+static int get_stream(struct krdma_file_client *client, const char *name, uint32_t code, int fd)
 {
-	struct client *client;
-	int err = begin(session, server, name, options, result, size, &client);
+	struct file_sink sink = { .fd = fd };
+	struct file_message file;
+	int err;
+
+	err = ask(client, name, code, &file);
+	if (!err && code & FILE_GET_LIST && file.length > FILE_LIST_MAX)
+		err = file_link_fail(&client->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+	if (!err)
+		err = fetch(client, &file, &sink);
+	if (!err)
+		thank(client);
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_file_client_get_fd(struct krdma_file_client *client, const char *name,
+					  int fd, struct krdma_file_result *result, size_t size)
+{
+	int err = begin(client, 0, result, size);
 
 	if (err)
 		return err;
-	err = client->options.flags & KRDMA_FILE_CONTINUE ? -EINVAL :
-							    get(client, server, name, NULL, fd);
-	return client_finish(client, err, result, size);
+	err = check_name(name);
+	if (!err && client->flags & KRDMA_FILE_CONTINUE)
+		err = -EINVAL;
+	if (!err)
+		err = get_stream(client, name, 0, fd);
+	return finish(client, err, result, size);
+}
+
+/*
+ * Lists
+ */
+
+static int read_list(int fd, size_t length, struct krdma_file_entry **entries, size_t *count)
+{
+	char *list = malloc(length + 1);
+	ssize_t got;
+	int err;
+
+	if (!list)
+		return -ENOMEM;
+	got = pread(fd, list, length, 0);
+	if (got < 0)
+		err = -errno;
+	else
+		err = (size_t)got == length ? file_list_decode(list, length, entries, count) : -EIO;
+	free(list);
+	return err;
+}
+
+static int list(struct krdma_file_client *client, const char *name, bool recursive,
+		struct krdma_file_entry **entries, size_t *count)
+{
+	uint32_t code = FILE_GET_LIST | (recursive ? FILE_GET_RECURSIVE : 0);
+	int fd = memfd_create("krdma-entries", MFD_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	err = get_stream(client, name, code, fd);
+	if (!err)
+		err = read_list(fd, client->flow.length, entries, count);
+	if (err == -EPROTO)
+		err = file_link_fail(&client->link, err, KRDMA_FILE_SIDE_BETWEEN);
+	close(fd);
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_file_client_list(struct krdma_file_client *client, const char *name,
+					uint32_t flags, struct krdma_file_entry **entries,
+					size_t *count, struct krdma_file_result *result,
+					size_t size)
+{
+	bool recursive = flags & KRDMA_FILE_RECURSIVE;
+	int err = begin(client, flags & ~(uint32_t)KRDMA_FILE_RECURSIVE, result, size);
+
+	if (err)
+		return err;
+	err = check_name(name);
+	if (!err && (!entries || !count))
+		err = -EINVAL;
+	if (!err)
+		err = list(client, name, recursive, entries, count);
+	return finish(client, err, result, size);
 }
 
 /*
  * Put
  */
 
+/* The bits of a request's code for the flags. */
+static uint32_t code_of(uint32_t flags)
+{
+	static const struct {
+		uint32_t flag;
+		uint32_t code;
+	} codes[] = {
+		{ KRDMA_FILE_CONTINUE, FILE_PUT_CONTINUE },
+		{ KRDMA_FILE_EXACT_MODE, FILE_PUT_EXACT_MODE },
+		{ KRDMA_FILE_NO_SYNC, FILE_PUT_NO_SYNC },
+		{ KRDMA_FILE_PARENTS, FILE_PUT_PARENTS },
+		{ KRDMA_FILE_TIMES, FILE_PUT_TIMES },
+		{ KRDMA_FILE_UPDATE, FILE_PUT_UPDATE },
+		{ KRDMA_FILE_NEW, FILE_PUT_NEW },
+	};
+	uint32_t code = 0;
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+		code |= flags & codes[i].flag ? codes[i].code : 0;
+	return code;
+}
+
 /* Sends PUT with the attributes of the file. The server's HAVE describes its part file. */
-static int announce(struct client *client, const char *name, const struct file_source *source,
-		    struct file_message *have)
+static int announce(struct krdma_file_client *client, const char *name,
+		    const struct file_source *source, struct file_message *have)
 {
 	struct file_message message = {
 		.type = FILE_MESSAGE_PUT,
+		.code = code_of(client->flags),
 		.length = source->length,
 		.mtime_s = source->mtime.tv_sec,
 		.mtime_ns = (uint32_t)source->mtime.tv_nsec,
 		.mode = source->mode,
 	};
-	int err;
+	int err = request(client, &message, name, FILE_MESSAGE_HAVE,
+			  client->flags & KRDMA_FILE_UPDATE, have);
 
-	if (client->options.flags & KRDMA_FILE_CONTINUE)
-		message.code |= FILE_PUT_CONTINUE;
-	if (client->options.flags & KRDMA_FILE_EXACT_MODE)
-		message.code |= FILE_PUT_EXACT_MODE;
-	if (client->options.flags & KRDMA_FILE_NO_SYNC)
-		message.code |= FILE_PUT_NO_SYNC;
-	err = file_link_send(&client->link, &message, name);
-	if (!err)
-		err = file_link_receive(&client->link, FILE_MESSAGE_HAVE, have);
-	if (err)
+	if (err || client->result.skipped)
 		return err;
 	return window_create(client, KRDMA_ACCESS_REMOTE_READ, have);
 }
@@ -444,7 +575,8 @@ static int announce(struct client *client, const char *name, const struct file_s
  * Continues from the server's part file if its checksum matches the source. Otherwise asks for
  * the next one, because other clients may have left part files for that name too.
  */
-static int compare(struct client *client, struct file_source *source, struct file_message *have)
+static int compare(struct krdma_file_client *client, struct file_source *source,
+		   struct file_message *have)
 {
 	const struct file_message next = { .type = FILE_MESSAGE_NEXT };
 	uint32_t crc = 0;
@@ -470,7 +602,7 @@ static int compare(struct client *client, struct file_source *source, struct fil
 	return 0;
 }
 
-static int offer(struct client *client)
+static int offer(struct krdma_file_client *client)
 {
 	struct file_message message = {
 		.type = FILE_MESSAGE_OFFER, .offset = client->flow.offset,
@@ -480,14 +612,30 @@ static int offer(struct client *client)
 	return err ? err : file_link_send(&client->link, &message, NULL);
 }
 
-static int put(struct client *client, const struct sockaddr *server, const char *path,
-	       const char *name)
+static int put_source(struct krdma_file_client *client, struct file_source *source,
+		      const char *name)
+{
+	struct file_message have;
+	int err = announce(client, name, source, &have);
+
+	if (err || client->result.skipped)
+		return err;
+	err = compare(client, source, &have);
+	if (!err)
+		err = offer(client);
+	if (!err)
+		err = file_flow_send(&client->flow, source);
+	if (!err)
+		client->asked = false;
+	return err;
+}
+
+static int put(struct krdma_file_client *client, int folder, const char *path, const char *name)
 {
 	struct file_source source;
-	struct file_message have;
 	int fd, err;
 
-	fd = file_open_regular(AT_FDCWD, path, true);
+	fd = file_open_regular(folder, path, !(client->flags & KRDMA_FILE_NO_FOLLOW));
 	if (fd < 0)
 		return fd;
 	err = file_source_open(&source, fd);
@@ -495,17 +643,100 @@ static int put(struct client *client, const struct sockaddr *server, const char 
 		return err;
 	client->flow.length = source.length;
 	client->result.mode = source.mode;
+	client->result.mtime_s = source.mtime.tv_sec;
+	client->result.mtime_ns = (uint32_t)source.mtime.tv_nsec;
 	file_last_name(*name ? name : path, client->result.last);
-	err = file_link_connect(&client->link, server);
-	if (!err)
-		err = announce(client, name, &source, &have);
-	if (!err)
-		err = compare(client, &source, &have);
-	if (!err)
-		err = offer(client);
-	if (!err)
-		err = file_flow_send(&client->flow, &source);
+	err = put_source(client, &source, name);
 	file_source_close(&source);
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_file_client_put(struct krdma_file_client *client, int folder,
+				       const char *path, const char *name, uint32_t flags,
+				       struct krdma_file_result *result, size_t size)
+{
+	int err = begin(client, flags, result, size);
+
+	if (err)
+		return err;
+	err = check_name(name);
+	if (!err && !path)
+		err = -EINVAL;
+	if (!err)
+		err = put(client, folder, path, name);
+	return finish(client, err, result, size);
+}
+
+KRDMA_PUBLIC int krdma_file_client_make_folder(struct krdma_file_client *client, const char *name,
+					       const struct stat *status, uint32_t flags,
+					       struct krdma_file_result *result, size_t size)
+{
+	struct file_message message = { .type = FILE_MESSAGE_FOLDER }, answer;
+	int err = begin(client, flags, result, size);
+
+	if (err)
+		return err;
+	err = check_name(name);
+	message.code = code_of(client->flags) & FILE_PUT_NO_SYNC;
+	if (status) {
+		message.code |= code_of(client->flags) & FILE_FOLDER_CODES;
+		message.mode = status->st_mode & 0777;
+		message.mtime_s = status->st_mtim.tv_sec;
+		message.mtime_ns = (uint32_t)status->st_mtim.tv_nsec;
+	}
+	if (!err)
+		err = request(client, &message, name, FILE_MESSAGE_DONE, false, &answer);
+	if (!err)
+		client->asked = false;
+	return finish(client, err, result, size);
+}
+
+/*
+ * One file over a connection of its own
+ */
+
+static int create(struct krdma *session, const struct sockaddr *server,
+		  const struct krdma_file_options *options, struct krdma_file_result *result,
+		  size_t size, struct krdma_file_client **client)
+{
+	int err = 0;
+
+	if (result) {
+		err = request_prepare(result, size, FILE_RESULT_MIN_SIZE);
+		if (err)
+			return err;
+		result->side = KRDMA_FILE_SIDE_HERE;
+	}
+	return krdma_file_client_create(session, server, options, client);
+}
+
+KRDMA_PUBLIC int krdma_file_get(struct krdma *session, const struct sockaddr *server,
+				const char *name, const char *path,
+				const struct krdma_file_options *options,
+				struct krdma_file_result *result, size_t size)
+{
+	struct krdma_file_client *client;
+	int err = create(session, server, options, result, size, &client);
+
+	if (err)
+		return err;
+	err = krdma_file_client_get(client, name, AT_FDCWD, path, 0, result, size);
+	krdma_file_client_destroy(client);
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_file_get_fd(struct krdma *session, const struct sockaddr *server,
+				   const char *name, int fd,
+				   const struct krdma_file_options *options,
+				   struct krdma_file_result *result, size_t size)
+{
+	struct krdma_file_client *client;
+	int err = create(session, server, options, result, size, &client);
+
+	if (err)
+		return err;
+	err = krdma_file_client_get_fd(client, name, fd, result, size);
+	krdma_file_client_destroy(client);
 	return err;
 }
 
@@ -514,11 +745,12 @@ KRDMA_PUBLIC int krdma_file_put(struct krdma *session, const struct sockaddr *se
 				const struct krdma_file_options *options,
 				struct krdma_file_result *result, size_t size)
 {
-	struct client *client;
-	int err = begin(session, server, name, options, result, size, &client);
+	struct krdma_file_client *client;
+	int err = create(session, server, options, result, size, &client);
 
 	if (err)
 		return err;
-	err = path ? put(client, server, path, name) : -EINVAL;
-	return client_finish(client, err, result, size);
+	err = krdma_file_client_put(client, AT_FDCWD, path, name, 0, result, size);
+	krdma_file_client_destroy(client);
+	return err;
 }

@@ -16,7 +16,7 @@
 #include "krdma_file.h"
 
 /* Like the minimum sizes in internal.h. */
-#define FILE_RESULT_MIN_SIZE	304
+#define FILE_RESULT_MIN_SIZE	320
 
 /* Bounds of the negotiated values. */
 #define FILE_SLOTS_MAX		16
@@ -85,6 +85,9 @@ enum file_message_type {
 	FILE_MESSAGE_NEXT = 15,
 	FILE_MESSAGE_CHALLENGE = 16,
 	FILE_MESSAGE_PROOF = 17,
+	FILE_MESSAGE_REFUSE = 18,
+	FILE_MESSAGE_SKIP = 19,
+	FILE_MESSAGE_FOLDER = 20,
 	FILE_MESSAGE_TYPES,
 };
 
@@ -105,11 +108,21 @@ struct file_message {
 	uint8_t descriptor[KRDMA_MR_DESC_SIZE];
 };
 
-/* Bits of the code in FILE_MESSAGE_PUT. */
+/* Bits of the code in FILE_MESSAGE_PUT, and some of them in FILE_MESSAGE_FOLDER. */
 #define FILE_PUT_CONTINUE	1u
 #define FILE_PUT_EXACT_MODE	2u
 #define FILE_PUT_NO_SYNC	4u
-#define FILE_PUT_CODES		7u
+#define FILE_PUT_PARENTS	8u
+#define FILE_PUT_TIMES		16u
+#define FILE_PUT_UPDATE		32u
+#define FILE_PUT_NEW		64u
+#define FILE_PUT_CODES		127u
+#define FILE_FOLDER_CODES	(FILE_PUT_EXACT_MODE | FILE_PUT_NO_SYNC | FILE_PUT_TIMES)
+
+/* Bits of the code in FILE_MESSAGE_GET. */
+#define FILE_GET_LIST		1u
+#define FILE_GET_RECURSIVE	2u
+#define FILE_GET_CODES		3u
 
 #define FILE_MESSAGE_FIXED	88
 #define FILE_MESSAGE_MAX	(FILE_MESSAGE_FIXED + KRDMA_FILE_NAME_MAX)
@@ -154,6 +167,7 @@ int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t 
  * @progress_ms: how long the peer may send only keepalives while this side waits, in ms; 0:
  *	without limit
  * @deadline: time by which the awaited message must arrive, in ns; 0: none
+ * @quiet: send no keepalives
  * @secret: the shared secret; or NULL
  * @flags: flags of the peer's hello
  * @conn: the connection
@@ -181,6 +195,7 @@ struct file_link {
 	uint32_t patience_ms;
 	uint32_t progress_ms;
 	uint64_t deadline;
+	bool quiet;
 	struct file_secret *secret;
 	uint16_t flags;
 	struct krdma_conn *conn;
@@ -268,16 +283,25 @@ int file_be_admitted(struct file_link *link);
 int file_secret_set(struct file_secret **secret, const void *bytes, size_t length);
 void file_secret_free(struct file_secret *secret);
 
-/* file_window.c: the buffers for file data. */
+/**
+ * struct file_window - the buffers for file data, in file_window.c
+ * @mr: their memory region; or NULL
+ * @access: its access rights
+ * @room: its length in bytes
+ * @slot_size: bytes of each buffer
+ * @slot_count: number of buffers
+ */
 struct file_window {
 	struct krdma_mr *mr;
+	uint32_t access;
+	uint64_t room;
 	uint32_t slot_size;
 	uint32_t slot_count;
 };
 
 /*
  * Uses fewer buffers if @length is shorter than all of them, and smaller ones if memory is
- * short.
+ * short.  Keeps the memory region of an earlier file if it suffices.
  */
 int file_window_create(struct file_window *window, struct krdma *session, uint32_t device,
 		       uint32_t access, uint32_t slot_size, uint32_t slot_count,
@@ -329,11 +353,41 @@ int file_root_read(const struct file_root *root, const char *name, int *fd);
  */
 int file_root_parent(const struct file_root *root, const char *name, int *folder, char *last,
 		     bool *no_replace);
+/*
+ * Makes the folders that lead to a name, or, if it ends with a slash, the folder itself too. Those
+ * that were made are on disk afterwards if @link is not NULL, which is kept alive meanwhile.
+ */
+int file_root_make_folders(const struct file_root *root, const char *name,
+			   struct file_link *link);
+/* Opens anything with O_PATH, and follows symbolic links that do not lead out. */
+int file_root_examine(const struct file_root *root, const char *name);
+/* Opens the folder of a file that the client may read, for its last component, as above. */
+int file_root_find(const struct file_root *root, const char *name, int *folder, char *last);
+/* Opens a folder, with @flags, in which the client may do what @access says. */
+int file_root_open_folder(const struct file_root *root, const char *name, int flags,
+			  uint32_t access);
 
 /* Copies the last component of a path, truncated to KRDMA_FILE_LAST_MAX bytes. */
 void file_last_name(const char *path, char *last);
 /* Whether @last can name a file in a folder: not empty, not "..", no slash. */
 bool file_last_is_plain(const char *last);
+
+/*
+ * file_list.c: the entries of a folder.
+ */
+
+/* The longest list, in bytes. */
+#define FILE_LIST_MAX		(16u << 20)
+
+/*
+ * Writes the list of a folder, and with @recursive of those in it, to a new file in memory. May
+ * take long, so it serves @link meanwhile.  @status: of the folder, or of the file that is listed.
+ */
+int file_list_create(const struct file_root *root, const char *name, bool recursive,
+		     struct file_link *link, struct stat *status, int *fd);
+/* -EPROTO: not a valid list. */
+int file_list_decode(const void *from, size_t length, struct krdma_file_entry **entries,
+		     size_t *count);
 
 /*
  * file_name.c: names that a peer chooses.
@@ -344,6 +398,30 @@ bool file_last_is_plain(const char *last);
  * like a command option, valid UTF-8 without control characters.
  */
 bool file_name_is_harmless(const char *last);
+
+/*
+ * file_destination.c: where a file is to appear on this machine.
+ */
+
+/* An open folder, and the name of a file in it, which may exist. */
+struct file_destination {
+	int folder;
+	char last[KRDMA_FILE_LAST_MAX + 1];
+	bool no_replace;
+};
+
+/*
+ * Opens the folder and judges the name. @folder, @path: as for krdma_file_client_get(). @last: the
+ * name of the file in a folder @path; if @chosen, the server chose it.
+ */
+int file_destination_open(struct file_destination *to, int folder, const char *path,
+			  const char *last, bool chosen, bool no_replace);
+/*
+ * Returns 0 if the file is wanted there, 1 if @update and the existing file has this length and
+ * time, or a negative errno.
+ */
+int file_destination_judge(const struct file_destination *to, bool update, uint64_t length,
+			   int64_t mtime_s, uint32_t mtime_ns);
 
 /* file_source.c: a file that is read. */
 struct file_source {
@@ -374,7 +452,7 @@ int file_source_crc(struct file_source *source, uint64_t length, struct file_lin
 		    uint32_t *crc);
 
 /*
- * file_sync.c: fsync, and the usual permission bits.
+ * file_sync.c: fsync, the usual permission bits, and times.
  */
 
 /* Calls fsync() and sends keepalives on @link meanwhile, unless it is NULL. */
@@ -384,6 +462,8 @@ int file_sync_folder(int folder, int file, struct file_link *link);
 /* Returns the error that close() would return for @fd, which stays open. */
 int file_late_error(int fd);
 mode_t file_umask(void);
+int file_set_mtime(int fd, int64_t seconds, uint32_t nanoseconds);
+bool file_has_mtime(const struct stat *status, int64_t seconds, uint32_t nanoseconds);
 
 /*
  * file_part.c: an incomplete file.
@@ -411,6 +491,7 @@ struct file_identity {
  * @identity: attributes of the source
  * @no_replace: fail with -EEXIST if a file with the name @last exists
  * @exact_mode: use the source's permission bits without the umask of the process
+ * @keep_times: set the modification time of the source
  * @sync: sync the file to disk before reporting it complete
  * @any_version: on completion, also delete part files of earlier versions of the source
  * @searched: earlier part files have been searched for
@@ -435,6 +516,7 @@ struct file_part {
 	struct file_identity identity;
 	bool no_replace;
 	bool exact_mode;
+	bool keep_times;
 	bool sync;
 	bool any_version;
 	bool searched;

@@ -221,7 +221,7 @@ static int say_alive(struct file_link *link, uint64_t now)
 {
 	struct file_message message = { .type = FILE_MESSAGE_ALIVE };
 
-	if (now - link->said < ALIVE_MS * NS_PER_MS || link->free != ALL_FREE)
+	if (link->quiet || now - link->said < ALIVE_MS * NS_PER_MS || link->free != ALL_FREE)
 		return 0;
 	return send_now(link, &message, NULL);
 }

@@ -580,7 +580,9 @@ static int settle(struct file_part *part, struct file_link *link)
 	/* Some file systems have no permission bits. */
 	if (fchmod(part->fd, mode) && errno != EPERM && errno != EOPNOTSUPP)
 		return -errno;
-	if (part->sync)
+	if (part->keep_times)
+		err = file_set_mtime(part->fd, part->identity.mtime_s, part->identity.mtime_ns);
+	if (!err && part->sync)
 		err = file_sync(part->fd, link);
 	return err ? err : file_late_error(part->fd);
 }

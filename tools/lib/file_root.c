@@ -449,6 +449,106 @@ int file_root_parent(const struct file_root *root, const char *name, int *folder
 }
 
 /*
+ * Folders
+ */
+
+int file_root_open_folder(const struct file_root *root, const char *name, int flags,
+			  uint32_t access)
+{
+	uint32_t has = 0;
+	int err = judge(name), fd;
+
+	if (err)
+		return err;
+	fd = open_inside(root, *name ? name : ".", flags | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	err = access_of(root, fd, &has);
+	if (!err && access & ~has)
+		err = access & ~has & KRDMA_FILE_WRITE ? -EROFS : -EACCES;
+	if (err)
+		close(fd);
+	return err ? err : fd;
+}
+
+int file_root_examine(const struct file_root *root, const char *name)
+{
+	int err = judge(name);
+
+	return err ? err : open_inside(root, name, O_PATH | O_CLOEXEC);
+}
+
+int file_root_find(const struct file_root *root, const char *name, int *folder, char *last)
+{
+	uint32_t access = 0;
+	int err = which(root, name, &name);
+
+	if (err)
+		return err;
+	file_last_name(name, last);
+	if (!file_last_is_plain(last) || name[strlen(name) - 1] == '/')
+		return -ENOTDIR;
+	*folder = open_folder_of(root, name, last);
+	if (*folder < 0)
+		return *folder;
+	err = access_of(root, *folder, &access);
+	if (!err && !(access & KRDMA_FILE_READ))
+		err = -EACCES;
+	if (err)
+		close(*folder);
+	return err;
+}
+
+/* Makes one folder, in a folder that exists. @path: its name, which the function changes. */
+static int make_folder(const struct file_root *root, char *path, struct file_link *link)
+{
+	char last[KRDMA_FILE_LAST_MAX + 1];
+	int parent, made, err = 0;
+
+	file_last_name(path, last);
+	if (file_part_is_name(last))
+		return -EACCES;
+	path[strlen(path) - strlen(last)] = '\0';
+	parent = file_root_open_folder(root, path, O_PATH, KRDMA_FILE_WRITE);
+	if (parent < 0)
+		return parent;
+	if (mkdirat(parent, last, 0777))
+		err = errno == EEXIST ? 0 : -errno;
+	made = openat(parent, last, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (made >= 0) {
+		if (!err && link)
+			err = file_sync_folder(parent, made, link);
+		close(made);
+	}
+	close(parent);
+	return err;
+}
+
+int file_root_make_folders(const struct file_root *root, const char *name,
+			   struct file_link *link)
+{
+	char path[KRDMA_FILE_NAME_MAX + 1];
+	size_t end = 0;
+	int err = judge(name), fd;
+
+	if (root->only)
+		return -ENOTDIR;
+	while (!err) {
+		end += strcspn(name + end, "/");
+		if (!name[end])
+			return 0;
+		memcpy(path, name, end);
+		path[end++] = '\0';
+		fd = open_inside(root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0)
+			close(fd);
+		else
+			err = fd == -ENOENT ? make_folder(root, path, link) : fd;
+	}
+	return err;
+}
+
+/*
  * A sandbox may return another error for an unknown system call, so test whether the call
  * works.
  */

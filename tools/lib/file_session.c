@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Serves one client.
+ * Serves one client, one request after another.
  */
 #include "file_server.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /**
  * struct serving - a client being served
  * @server: the server
  * @link: the connection
- * @flow: the data
- * @report: the report
- * @name: the name exactly as the client sent it
- * @begin: start time, in ns
+ * @flow: the data of the current request
+ * @report: the report about it
+ * @name: the name in it, exactly as the client sent it
+ * @begin: its start time, in ns
+ * @answered: the client has the first answer, so that an error ends the connection
+ * @requests: number of requests so far
  */
 struct serving {
 	struct krdma_file_server *server;
@@ -24,6 +29,8 @@ struct serving {
 	struct krdma_file_report report;
 	char name[KRDMA_FILE_NAME_MAX + 1];
 	uint64_t begin;
+	bool answered;
+	unsigned long requests;
 };
 
 static int watch(void *context)
@@ -48,14 +55,15 @@ static int window_create(struct serving *serving, uint32_t access)
 						serving->flow.length));
 }
 
-static int give(struct serving *serving, struct file_source *source)
+/* @status: what the client is to know of the file. */
+static int give(struct serving *serving, struct file_source *source, const struct stat *status)
 {
 	struct file_message message = {
 		.type = FILE_MESSAGE_FILE,
 		.length = source->length,
-		.mtime_s = source->mtime.tv_sec,
-		.mtime_ns = (uint32_t)source->mtime.tv_nsec,
-		.mode = source->mode,
+		.mtime_s = status->st_mtim.tv_sec,
+		.mtime_ns = (uint32_t)status->st_mtim.tv_nsec,
+		.mode = status->st_mode & 0777,
 	};
 	struct file_flow *flow = &serving->flow;
 	uint32_t crc = 0;
@@ -65,10 +73,18 @@ static int give(struct serving *serving, struct file_source *source)
 	err = window_create(serving, 0);
 	if (!err)
 		err = file_flow_offer(flow, &message);
+	if (err)
+		return err;
+	serving->answered = true;
+	err = file_link_send(&serving->link, &message, serving->server->root.only);
 	if (!err)
-		err = file_link_send(&serving->link, &message, serving->server->root.only);
-	if (!err)
-		err = file_link_receive(&serving->link, FILE_MESSAGE_FETCH, &message);
+		err = file_link_await(&serving->link, &message);
+	if (!err && message.type == FILE_MESSAGE_SKIP) {
+		serving->report.skipped = 1;
+		return 0;
+	}
+	if (!err && message.type != FILE_MESSAGE_FETCH)
+		err = file_link_fail(&serving->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
 	if (!err)
 		err = file_flow_accept(flow, &message);
 	if (err)
@@ -89,17 +105,28 @@ static int give(struct serving *serving, struct file_source *source)
 	return err ? err : file_flow_send(flow, source);
 }
 
-static int serve_get(struct serving *serving)
+static int serve_get(struct serving *serving, uint32_t code)
 {
+	const struct file_root *root = &serving->server->root;
+	struct stat status = { 0 };
 	struct file_source source;
 	int fd = -1, err;
 
-	err = file_root_read(&serving->server->root, serving->name, &fd);
+	if (code & FILE_GET_LIST)
+		err = file_list_create(root, serving->name, code & FILE_GET_RECURSIVE,
+				       &serving->link, &status, &fd);
+	else
+		err = file_root_read(root, serving->name, &fd);
 	if (!err)
 		err = file_source_open(&source, fd);
 	if (err)
 		return err;
-	err = give(serving, &source);
+	/* What is made up has the time at which it was read. */
+	if (!(code & FILE_GET_LIST)) {
+		status.st_mtim = source.mtime;
+		status.st_mode = source.mode;
+	}
+	err = give(serving, &source, &status);
 	file_source_close(&source);
 	return err;
 }
@@ -118,8 +145,10 @@ static int agree(struct serving *serving, struct file_part *part, struct file_me
 			.type = FILE_MESSAGE_HAVE, .offset = part->offset, .crc = part->crc,
 		};
 		err = file_flow_offer(&serving->flow, &have);
-		if (!err)
-			err = file_link_send(&serving->link, &have, NULL);
+		if (err)
+			return err;
+		serving->answered = true;
+		err = file_link_send(&serving->link, &have, NULL);
 		if (!err)
 			err = file_link_await(&serving->link, offer);
 		if (err)
@@ -158,9 +187,53 @@ static int take(struct serving *serving, struct file_part *part)
 	return file_flow_receive(flow, &sink);
 }
 
+/* Whether the client's file is here already, as far as length and time tell. */
+static bool is_here(int folder, const char *last, const struct file_identity *identity)
+{
+	struct stat status;
+
+	return !fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW) && S_ISREG(status.st_mode) &&
+	       (uint64_t)status.st_size == identity->length &&
+	       file_has_mtime(&status, identity->mtime_s, identity->mtime_ns);
+}
+
+static bool exists(int folder, const char *last)
+{
+	struct stat status;
+
+	return !fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW);
+}
+
+static bool syncs(const struct serving *serving, uint32_t code)
+{
+	return !(code & FILE_PUT_NO_SYNC) &&
+	       !(serving->server->options.flags & KRDMA_FILE_SERVER_NO_SYNC);
+}
+
+static int open_parent(struct serving *serving, uint32_t code, int *folder, char *last,
+		       bool *no_replace)
+{
+	const struct file_root *root = &serving->server->root;
+	int err = file_root_parent(root, serving->name, folder, last, no_replace);
+
+	if (err != -ENOENT || !(code & FILE_PUT_PARENTS))
+		return err;
+	err = file_root_make_folders(root, serving->name,
+				     syncs(serving, code) ? &serving->link : NULL);
+	return err ? err : file_root_parent(root, serving->name, folder, last, no_replace);
+}
+
+static int skip(struct serving *serving)
+{
+	const struct file_message message = { .type = FILE_MESSAGE_SKIP };
+
+	serving->answered = true;
+	serving->report.skipped = 1;
+	return file_link_send(&serving->link, &message, NULL);
+}
+
 static int serve_put(struct serving *serving, const struct file_message *put)
 {
-	struct krdma_file_server *server = serving->server;
 	struct file_identity identity = {
 		.length = put->length,
 		.mtime_s = put->mtime_s,
@@ -173,14 +246,22 @@ static int serve_put(struct serving *serving, const struct file_message *put)
 	int folder, err;
 
 	serving->flow.length = put->length;
-	err = file_root_parent(&server->root, serving->name, &folder, last, &no_replace);
+	err = open_parent(serving, put->code, &folder, last, &no_replace);
 	if (err)
 		return err;
+	if (put->code & FILE_PUT_UPDATE && is_here(folder, last, &identity)) {
+		close(folder);
+		return skip(serving);
+	}
+	if (put->code & FILE_PUT_NEW && exists(folder, last)) {
+		close(folder);
+		return -EEXIST;
+	}
 	file_part_open(&part, folder, last, &identity);
-	part.no_replace = no_replace;
+	part.no_replace = no_replace || put->code & FILE_PUT_NEW;
 	part.exact_mode = put->code & FILE_PUT_EXACT_MODE;
-	part.sync = !(put->code & FILE_PUT_NO_SYNC) &&
-		    !(server->options.flags & KRDMA_FILE_SERVER_NO_SYNC);
+	part.keep_times = put->code & FILE_PUT_TIMES;
+	part.sync = syncs(serving, put->code);
 	if (put->code & FILE_PUT_CONTINUE)
 		err = file_part_continue(&part, &serving->link);
 	if (!err)
@@ -191,45 +272,76 @@ static int serve_put(struct serving *serving, const struct file_message *put)
 	return err ? err : file_flow_done(&serving->flow);
 }
 
-/* Handles the one request of a client. */
-static int serve(struct serving *serving, struct krdma_conn *conn)
+static int settle_folder(int fd, const struct file_message *folder)
 {
-	struct file_message message;
-	int err;
+	if (folder->code & FILE_PUT_EXACT_MODE && fchmod(fd, folder->mode) && errno != EPERM &&
+	    errno != EOPNOTSUPP)
+		return -errno;
+	if (folder->code & FILE_PUT_TIMES)
+		return file_set_mtime(fd, folder->mtime_s, folder->mtime_ns);
+	return 0;
+}
 
-	serving->link.deadline = file_now() + serving->server->options.request_ms * 1000000ull;
-	err = file_link_accept(&serving->link, conn);
-	while (!err && file_link_take(&serving->link, &message))
-		err = file_link_pump(&serving->link, true);
+/* The time of a folder changes with each entry, so a client makes it first and settles it last. */
+static int serve_folder(struct serving *serving, const struct file_message *folder)
+{
+	const bool settles = folder->code & (FILE_PUT_EXACT_MODE | FILE_PUT_TIMES);
+	const struct file_root *root = &serving->server->root;
+	char path[KRDMA_FILE_NAME_MAX + 1];
+	uint32_t access = KRDMA_FILE_WRITE;
+	int fd, err;
+
+	if (strlen(serving->name) >= KRDMA_FILE_NAME_MAX)
+		return -ENAMETOOLONG;
+	snprintf(path, sizeof(path), "%s%s", serving->name, *serving->name ? "/" : "");
+	err = file_root_make_folders(root, path,
+				     syncs(serving, folder->code) ? &serving->link : NULL);
 	if (err)
 		return err;
-	serving->link.deadline = 0;
-	serving->link.progress_ms = serving->server->options.progress_ms;
+	/* Who may not read there may not change what is there. */
+	if (settles)
+		access |= KRDMA_FILE_READ;
+	fd = file_root_open_folder(root, path, O_RDONLY, access);
+	if (fd < 0)
+		return fd;
+	/* The offered folder itself stays as it is. */
+	if (*path)
+		err = settle_folder(fd, folder);
+	close(fd);
+	return err ? err : file_flow_done(&serving->flow);
+}
+
+static int carry_out(struct serving *serving, const struct file_message *message)
+{
+	struct krdma_file_report *report = &serving->report;
+
 	memcpy(serving->name, serving->link.name, sizeof(serving->name));
-	switch (message.type) {
+	switch (message->type) {
 	case FILE_MESSAGE_GET:
-		serving->report.operation = KRDMA_FILE_GET;
-		return serve_get(serving);
+		report->operation = message->code & FILE_GET_LIST ? KRDMA_FILE_LIST :
+								    KRDMA_FILE_GET;
+		return serve_get(serving, message->code);
 	case FILE_MESSAGE_PUT:
-		serving->report.operation = KRDMA_FILE_PUT;
-		return serve_put(serving, &message);
+		report->operation = KRDMA_FILE_PUT;
+		return serve_put(serving, message);
+	case FILE_MESSAGE_FOLDER:
+		report->operation = KRDMA_FILE_MAKE_FOLDER;
+		return serve_folder(serving, message);
 	default:
 		return file_link_fail(&serving->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
 	}
 }
 
-static void finish(struct serving *serving, int err)
+static void tell(struct serving *serving, int err)
 {
 	const struct krdma_file_server_options *options = &serving->server->options;
 	struct krdma_file_report *report = &serving->report;
 	struct file_flow *flow = &serving->flow;
 
-	if (err)
-		err = file_link_fail(&serving->link, err, KRDMA_FILE_SIDE_HERE);
-	file_link_close(&serving->link, err);
-	file_window_destroy(&flow->window);
 	report->error = err;
 	report->side = err ? serving->link.side : KRDMA_FILE_SIDE_NONE;
+	if (err && !serving->link.error)
+		report->side = KRDMA_FILE_SIDE_HERE;
 	report->crc32c = err ? 0 : flow->crc;
 	report->length = flow->length;
 	report->resumed_from = flow->resumed_from;
@@ -240,10 +352,92 @@ static void finish(struct serving *serving, int err)
 		options->report(options->context, report);
 }
 
+/*
+ * Waits for the next request. -ENODATA: the client has disconnected, or had no request for too
+ * long.
+ */
+static int next_request(struct serving *serving, struct file_message *message)
+{
+	struct file_link *link = &serving->link;
+	bool first = !serving->requests;
+	int err = 0;
+
+	link->deadline = file_now() + serving->server->options.request_ms * 1000000ull;
+	link->progress_ms = 0;
+	/* A client that has no request need not take messages. */
+	link->quiet = !first;
+	while (!err && file_link_take(link, message))
+		err = file_link_pump(link, true);
+	link->quiet = false;
+	link->deadline = 0;
+	link->progress_ms = serving->server->options.progress_ms;
+	if (err && !first && err != -ESHUTDOWN && err != -EPROTO) {
+		link->error = 0;
+		return -ENODATA;
+	}
+	return err;
+}
+
+/* Makes everything ready for a request. */
+static void begin(struct serving *serving)
+{
+	struct krdma_file_report *report = &serving->report;
+	struct file_flow *flow = &serving->flow;
+
+	serving->begin = file_now();
+	serving->answered = false;
+	serving->name[0] = '\0';
+	*report = (struct krdma_file_report){ .peer = report->peer };
+	*flow = (struct file_flow){
+		.link = &serving->link, .server = true, .window = flow->window,
+	};
+}
+
+static int refuse(struct serving *serving, int err)
+{
+	struct file_message message = { .type = FILE_MESSAGE_REFUSE, .code = file_code_of(err) };
+
+	return file_link_send(&serving->link, &message, NULL);
+}
+
+/* Serves until the client is gone. Returns the error that ends the connection; 0: none. */
+static int serve(struct serving *serving, struct krdma_conn *conn)
+{
+	struct file_message message;
+	int err, failed = 0;
+
+	serving->link.deadline = file_now() + serving->server->options.request_ms * 1000000ull;
+	err = file_link_accept(&serving->link, conn);
+	while (!err) {
+		err = next_request(serving, &message);
+		if (err == -ENODATA)
+			return 0;
+		if (err == -ESHUTDOWN && serving->requests)
+			return err;
+		begin(serving);
+		if (err)
+			break;
+		serving->requests++;
+		failed = carry_out(serving, &message);
+		if (failed && !serving->link.error && !serving->answered)
+			err = refuse(serving, failed);
+		else if (failed)
+			err = file_link_fail(&serving->link, failed, KRDMA_FILE_SIDE_HERE);
+		tell(serving, failed);
+		if (err)
+			return err;
+	}
+	/* There is no request that the error belongs to. */
+	err = file_link_fail(&serving->link, err, KRDMA_FILE_SIDE_HERE);
+	tell(serving, err);
+	return err;
+}
+
 void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn)
 {
 	struct serving *serving = calloc(1, sizeof(*serving));
 	struct krdma_conn_query_args query;
+	int err;
 
 	if (!serving) {
 		/* Closing rejects the client. */
@@ -251,16 +445,16 @@ void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn
 		return;
 	}
 	serving->server = server;
-	serving->begin = file_now();
 	serving->link.session = server->session;
 	serving->link.watch = watch;
 	serving->link.watch_context = server;
 	serving->link.patience_ms = server->options.patience_ms;
 	serving->link.secret = server->secret;
-	serving->flow.link = &serving->link;
-	serving->flow.server = true;
+	begin(serving);
 	if (!krdma_conn_query(conn, &query, sizeof(query)))
 		memcpy(&serving->report.peer, &query.remote, sizeof(serving->report.peer));
-	finish(serving, serve(serving, conn));
+	err = serve(serving, conn);
+	file_link_close(&serving->link, err);
+	file_window_destroy(&serving->flow.window);
 	free(serving);
 }

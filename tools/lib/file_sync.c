@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Makes a complete file durable, and determines the usual permission bits.
+ * Makes a complete file durable, and sets what is known of it besides its data.
  */
 #include "file_internal.h"
 
@@ -154,4 +154,20 @@ mode_t file_umask(void)
 	own = umask(0777);
 	umask(own);
 	return own;
+}
+
+/* The time of the last access stays as it is. */
+int file_set_mtime(int fd, int64_t seconds, uint32_t nanoseconds)
+{
+	const struct timespec times[2] = {
+		{ .tv_nsec = UTIME_OMIT },
+		{ .tv_sec = (time_t)seconds, .tv_nsec = (long)nanoseconds },
+	};
+
+	return futimens(fd, times) ? -errno : 0;
+}
+
+bool file_has_mtime(const struct stat *status, int64_t seconds, uint32_t nanoseconds)
+{
+	return status->st_mtim.tv_sec == seconds && status->st_mtim.tv_nsec == (long)nanoseconds;
 }

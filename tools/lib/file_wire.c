@@ -2,11 +2,11 @@
 /*
  * Messages between the two ends.
  *
- * A client makes one connection for each file. In the private data of the connection both sides
- * identify this protocol, 16 bytes:
+ * A client makes a connection for one or more requests, one after another. In the private data of
+ * the connection both sides identify this protocol, 16 bytes:
  *
  *	 0  "krdf"
- *	 4  u16  version: 1
+ *	 4  u16  version: 2
  *	 6  u16  flags: 1: this side has a secret, see file_admit.c
  *	 8  u32  0; or the code of the error with which the server rejects the client, as in
  *		 ERROR
@@ -18,8 +18,11 @@
  *	 0  u8   type
  *	 1  u8   0
  *	 2  u16  length of the name, without a terminating NUL
- *	 4  u32  code: of PUT: 1: continue, 2: exactly these permission bits, 4: without
- *		 waiting for the disk; of ERROR: the reason, see below
+ *	 4  u32  code: of GET: 1: a list of the folder, 2: and of those in it; of PUT: 1:
+ *		 continue, 2: exactly these permission bits, 4: without waiting for the disk,
+ *		 8: make missing folders, 16: keep the modification time, 32: only if length
+ *		 or modification time differ, 64: only if there is no such file; of FOLDER:
+ *		 2, 4 and 16 of these; of ERROR and REFUSE: the reason, see below
  *	 8  u64  offset in the file
  *	16  u64  length
  *	24  s64  modification time, seconds
@@ -45,6 +48,10 @@
  *	                          <-    END length CRC
  *	DONE                      ->
  *
+ *	GET name                  ->
+ *	                          <-    FILE length time bits; slots at most; name
+ *	SKIP                      ->                          (the client does not want it)
+ *
  *	PUT name length time bits ->
  *	                          <-    HAVE offset CRC; slots at most
  *	NEXT                      ->                          (no match: the next HAVE)
@@ -54,9 +61,19 @@
  *	END length CRC            ->
  *	                          <-    DONE
  *
+ *	PUT name length time bits ->
+ *	                          <-    SKIP                  (the server has it)
+ *
+ *	FOLDER name time bits     ->
+ *	                          <-    DONE
+ *
+ * In place of its first answer, the server may REFUSE a request that it cannot carry out. After
+ * that, and after DONE and SKIP, the client may send another request, or disconnect. The data of a
+ * list are described in file_list.c.
+ *
  * DATA and HOLE are sent in file order, without gaps, and use the slots in turn. A HOLE uses a
  * slot without filling it. Either side may send ERROR at any time and then disconnects. Either
- * side may send ALIVE, a keepalive without content.
+ * side may send ALIVE, a keepalive without content; the server does not between requests.
  */
 #include "file_internal.h"
 
@@ -64,7 +81,7 @@
 #include <string.h>
 
 #define HELLO_MAGIC	"krdf"
-#define HELLO_VERSION	1
+#define HELLO_VERSION	2
 
 /* The fields that each type of message uses. */
 enum {
@@ -81,7 +98,7 @@ enum {
 };
 
 static const uint16_t fields[FILE_MESSAGE_TYPES] = {
-	[FILE_MESSAGE_GET] = HAS_NAME,
+	[FILE_MESSAGE_GET] = HAS_CODE | HAS_NAME,
 	[FILE_MESSAGE_FILE] = HAS_LENGTH | HAS_MTIME | HAS_MODE | HAS_SLOTS | HAS_NAME,
 	[FILE_MESSAGE_FETCH] = HAS_OFFSET | HAS_CRC | HAS_SLOTS | HAS_DESCRIPTOR,
 	[FILE_MESSAGE_BEGIN] = HAS_OFFSET,
@@ -94,7 +111,24 @@ static const uint16_t fields[FILE_MESSAGE_TYPES] = {
 	[FILE_MESSAGE_CHALLENGE] = HAS_DESCRIPTOR,
 	[FILE_MESSAGE_PROOF] = HAS_DESCRIPTOR,
 	[FILE_MESSAGE_ERROR] = HAS_CODE,
+	[FILE_MESSAGE_REFUSE] = HAS_CODE,
+	[FILE_MESSAGE_FOLDER] = HAS_CODE | HAS_MTIME | HAS_MODE | HAS_NAME,
 };
+
+/* The bits that the code of a request may have; other codes are reasons. */
+static uint32_t codes_of(uint8_t type)
+{
+	switch (type) {
+	case FILE_MESSAGE_GET:
+		return FILE_GET_CODES;
+	case FILE_MESSAGE_PUT:
+		return FILE_PUT_CODES;
+	case FILE_MESSAGE_FOLDER:
+		return FILE_FOLDER_CODES;
+	default:
+		return UINT32_MAX;
+	}
+}
 
 /* Error codes on the wire. A code never changes its meaning. */
 static const struct {
@@ -191,7 +225,8 @@ static bool is_right(const struct file_message *message)
 	if (message->offset > FILE_LENGTH_MAX ||
 	    message->length > FILE_LENGTH_MAX - message->offset ||
 	    message->mtime_ns > 999999999 || message->mode > 0777 ||
-	    (message->type == FILE_MESSAGE_PUT && message->code & ~FILE_PUT_CODES))
+	    message->code & ~codes_of(message->type) ||
+	    (message->type == FILE_MESSAGE_GET && message->code == FILE_GET_RECURSIVE))
 		return false;
 	if (!(has & HAS_SLOTS))
 		return true;

@@ -5,8 +5,8 @@
  * A server offers a folder, or one file. A client gets a file from it, or puts a file there if
  * the server allows writing. The data are transferred by RDMA between buffers on both sides,
  * with several buffers in flight: the file need not fit in memory, and its length is not
- * limited. Holes stay holes. Permission bits are kept as far as the umask allows; owners and
- * times are not kept.
+ * limited. Holes stay holes. Permission bits are kept as far as the umask allows, times if asked;
+ * owners are not kept.
  *
  * Until the file is complete, the received data are in a part file: a file that only this user
  * can access, in the folder where NAME is to appear. Its name is .krdma-*.part with a random
@@ -65,11 +65,24 @@ struct krdma_file_progress {
  *	umask: of this process for a get, of the server for a put
  * @KRDMA_FILE_NO_SYNC: do not wait until the file is on disk. After a power failure the file
  *	may exist without its data
+ * @KRDMA_FILE_TIMES: give the file the modification time of the source
+ * @KRDMA_FILE_UPDATE: transfer nothing if the destination has the length and modification time
+ *	of the source; &struct krdma_file_result.skipped is then 1
+ * @KRDMA_FILE_NEW: fail with EEXIST rather than replace a file
+ * @KRDMA_FILE_PARENTS: make the folders at the server that lead to the name and do not exist
+ * @KRDMA_FILE_NO_FOLLOW: a symbolic link is not a file that can be put
+ * @KRDMA_FILE_RECURSIVE: list the folders in a folder too; a folder precedes its entries
  */
 enum krdma_file_flags {
 	KRDMA_FILE_CONTINUE = 1 << 0,
 	KRDMA_FILE_EXACT_MODE = 1 << 1,
 	KRDMA_FILE_NO_SYNC = 1 << 2,
+	KRDMA_FILE_TIMES = 1 << 3,
+	KRDMA_FILE_UPDATE = 1 << 4,
+	KRDMA_FILE_NEW = 1 << 5,
+	KRDMA_FILE_PARENTS = 1 << 6,
+	KRDMA_FILE_NO_FOLLOW = 1 << 7,
+	KRDMA_FILE_RECURSIVE = 1 << 8,
 };
 
 /**
@@ -129,6 +142,9 @@ enum krdma_file_side {
  * @resumed_from: bytes that were present before this transfer
  * @transferred: bytes transferred over the network, without holes
  * @nanoseconds: duration
+ * @mtime_s: modification time of the file, or of the folder that was listed, in seconds since 1970
+ * @mtime_ns: and nanoseconds
+ * @skipped: 1 if the destination was up to date, see KRDMA_FILE_UPDATE
  * @last: last component of the file's name
  */
 struct krdma_file_result {
@@ -140,6 +156,9 @@ struct krdma_file_result {
 	uint64_t resumed_from;
 	uint64_t transferred;
 	uint64_t nanoseconds;
+	int64_t mtime_s;
+	uint32_t mtime_ns;
+	uint32_t skipped;
 	char last[KRDMA_FILE_LAST_MAX + 1];
 };
 
@@ -216,6 +235,182 @@ int krdma_file_put(struct krdma *session, const struct sockaddr *server, const c
 		   struct krdma_file_result *result, size_t size);
 
 /*
+ * Several files over one connection
+ */
+
+struct krdma_file_client;
+struct stat;
+
+/**
+ * krdma_file_client_create() - Create a client of a server, for several requests
+ * @session: the session, which must stay open
+ * @server: the server's address and port
+ * @options: options for all requests, or NULL
+ * @client: receives the client
+ *
+ * The first request makes the connection, and later ones use it. If it has ended meanwhile, the
+ * next request makes a new one: a server ends a connection that has had no request for some time,
+ * see &struct krdma_file_server_options.request_ms. Only one thread at a time may use a client.
+ *
+ * Errors: EINVAL, ENOMEM, EOPNOTSUPP (an unknown flag).
+ */
+int krdma_file_client_create(struct krdma *session, const struct sockaddr *server,
+			     const struct krdma_file_options *options,
+			     struct krdma_file_client **client);
+
+/**
+ * krdma_file_client_destroy() - Disconnect and destroy a client
+ * @client: the client; or NULL
+ */
+void krdma_file_client_destroy(struct krdma_file_client *client);
+
+/**
+ * krdma_file_client_get() - Get a file
+ * @client: the client
+ * @name: the file, as for krdma_file_get()
+ * @folder: descriptor of the destination folder, or AT_FDCWD
+ * @path: the destination, as for krdma_file_get(); if @folder is a descriptor, a single component,
+ *	which is created or replaced in that folder
+ * @flags: &enum krdma_file_flags, in addition to those of the client
+ * @result: filled in, also after an error; or NULL
+ * @size: sizeof(*result)
+ *
+ * Errors: as for krdma_file_get().
+ */
+int krdma_file_client_get(struct krdma_file_client *client, const char *name, int folder,
+			  const char *path, uint32_t flags, struct krdma_file_result *result,
+			  size_t size);
+
+/**
+ * krdma_file_client_get_fd() - Get the content of a file
+ * @client: the client
+ * @name: the file, as for krdma_file_get()
+ * @fd: descriptor to write to, as for krdma_file_get_fd()
+ * @result: filled in, also after an error; or NULL
+ * @size: sizeof(*result)
+ *
+ * Errors: as for krdma_file_get_fd().
+ */
+int krdma_file_client_get_fd(struct krdma_file_client *client, const char *name, int fd,
+			     struct krdma_file_result *result, size_t size);
+
+/**
+ * krdma_file_client_put() - Put a file
+ * @client: the client
+ * @folder: descriptor of the folder of the local file, or AT_FDCWD
+ * @path: the local file, relative to @folder
+ * @name: its name on the server, as for krdma_file_put()
+ * @flags: &enum krdma_file_flags, in addition to those of the client
+ * @result: filled in, also after an error; or NULL
+ * @size: sizeof(*result)
+ *
+ * Errors: as for krdma_file_put().
+ */
+int krdma_file_client_put(struct krdma_file_client *client, int folder, const char *path,
+			  const char *name, uint32_t flags, struct krdma_file_result *result,
+			  size_t size);
+
+/**
+ * krdma_file_client_make_folder() - Make a folder on the server
+ * @client: the client
+ * @name: its name, relative to the folder that the server offers
+ * @status: permission bits and modification time of the local folder, as from stat(2), which the
+ *	new one gets with KRDMA_FILE_EXACT_MODE and KRDMA_FILE_TIMES, also if it exists already; or
+ *	NULL
+ * @flags: &enum krdma_file_flags, in addition to those of the client
+ * @result: filled in, also after an error; or NULL
+ * @size: sizeof(*result)
+ *
+ * The folder may exist already.
+ *
+ * Errors: as for krdma_file_put(); ENOTDIR: there is a file with this name.
+ */
+int krdma_file_client_make_folder(struct krdma_file_client *client, const char *name,
+				  const struct stat *status, uint32_t flags,
+				  struct krdma_file_result *result, size_t size);
+
+/**
+ * enum krdma_file_type - type of an entry in a folder
+ * @KRDMA_FILE_TYPE_FILE: a regular file, or a symbolic link to one that the server would follow
+ * @KRDMA_FILE_TYPE_FOLDER: a folder
+ * @KRDMA_FILE_TYPE_LINK: a symbolic link to a folder. A recursive list does not follow it
+ * @KRDMA_FILE_TYPE_OTHER: something that cannot be transferred
+ */
+enum krdma_file_type {
+	KRDMA_FILE_TYPE_FILE = 1,
+	KRDMA_FILE_TYPE_FOLDER = 2,
+	KRDMA_FILE_TYPE_LINK = 3,
+	KRDMA_FILE_TYPE_OTHER = 4,
+};
+
+/**
+ * struct krdma_file_entry - an entry of a folder at the server
+ * @name: its name, relative to the folder that was listed. The library has checked that it does not
+ *	lead out of that folder, and nothing else: it may have any other bytes
+ * @type: &enum krdma_file_type
+ * @mode: permission bits
+ * @length: length of the file in bytes
+ * @mtime_s: modification time in seconds since 1970
+ * @mtime_ns: and nanoseconds
+ * @reserved: 0
+ */
+struct krdma_file_entry {
+	const char *name;
+	uint32_t type;
+	uint32_t mode;
+	uint64_t length;
+	int64_t mtime_s;
+	uint32_t mtime_ns;
+	uint32_t reserved;
+};
+
+/**
+ * krdma_file_client_list() - List a folder at the server
+ * @client: the client
+ * @name: the folder, relative to the one that the server offers, which is ""
+ * @flags: &enum krdma_file_flags, in addition to those of the client
+ * @entries: receives the entries, in no particular order, for krdma_file_list_free()
+ * @count: receives their number
+ * @result: filled in, also after an error; or NULL
+ * @size: sizeof(*result)
+ *
+ * Folders that clients may not read are not listed, nor are part files. For a file, the list has
+ * one entry, the file. A list says nothing of what changes while it is made.
+ *
+ * Errors: as for krdma_file_get(); EFBIG: the list is longer than 16 MiB.
+ */
+int krdma_file_client_list(struct krdma_file_client *client, const char *name, uint32_t flags,
+			   struct krdma_file_entry **entries, size_t *count,
+			   struct krdma_file_result *result, size_t size);
+
+/**
+ * krdma_file_list_free() - Free the entries of krdma_file_client_list()
+ * @entries: the entries; or NULL
+ */
+void krdma_file_list_free(struct krdma_file_entry *entries);
+
+/**
+ * enum krdma_file_name_flags - flags of krdma_file_name_check()
+ * @KRDMA_FILE_NAME_HIDDEN: the name may begin with a dot or a hyphen
+ */
+enum krdma_file_name_flags {
+	KRDMA_FILE_NAME_HIDDEN = 1 << 0,
+};
+
+/**
+ * krdma_file_name_check() - Can a name that a server chose be created without asking?
+ * @name: a single component
+ * @flags: &enum krdma_file_name_flags
+ *
+ * A name is harmless if it is UTF-8 without control characters, and neither hidden nor like an
+ * option of a command: else a server could plant a shell's start-up file.
+ *
+ * Errors: EPERM: it begins with a dot or a hyphen; EILSEQ: it has other characters, or is not a
+ * single component; EINVAL: an unknown flag.
+ */
+int krdma_file_name_check(const char *name, uint32_t flags);
+
+/*
  * Servers
  */
 
@@ -226,15 +421,19 @@ struct krdma_file_server;
  * @KRDMA_FILE_NOTHING: no request, or one that the server did not understand
  * @KRDMA_FILE_GET: get a file
  * @KRDMA_FILE_PUT: put a file
+ * @KRDMA_FILE_LIST: list a folder
+ * @KRDMA_FILE_MAKE_FOLDER: make a folder
  */
 enum krdma_file_operation {
 	KRDMA_FILE_NOTHING = 0,
 	KRDMA_FILE_GET = 1,
 	KRDMA_FILE_PUT = 2,
+	KRDMA_FILE_LIST = 3,
+	KRDMA_FILE_MAKE_FOLDER = 4,
 };
 
 /**
- * struct krdma_file_report - a server's report about one client
+ * struct krdma_file_report - a server's report about one request of a client
  * @operation: &enum krdma_file_operation
  * @error: 0, or a negative errno
  * @side: &enum krdma_file_side, location of a failure; the peer is the client
@@ -243,6 +442,9 @@ enum krdma_file_operation {
  * @resumed_from: bytes that were present before this transfer
  * @transferred: bytes transferred over the network
  * @nanoseconds: duration
+ * @skipped: 1 if nothing was transferred, because the destination was up to date or the client did
+ *	not want it
+ * @reserved: 0
  * @peer: the client's address
  * @name: the name exactly as the client sent it; it may contain any bytes
  */
@@ -255,6 +457,8 @@ struct krdma_file_report {
 	uint64_t resumed_from;
 	uint64_t transferred;
 	uint64_t nanoseconds;
+	uint32_t skipped;
+	uint32_t reserved;
 	struct sockaddr_storage peer;
 	const char *name;
 };
@@ -304,10 +508,12 @@ struct krdma_file_rule {
  * @patience_ms: how long a client may be silent, in milliseconds; 0: 30000
  * @buffer_size: as in &struct krdma_file_options
  * @buffer_count: as in &struct krdma_file_options
- * @report: called in a client's thread when the client is finished; or NULL
+ * @report: called in a client's thread after each of its requests, and for a client that is
+ *	refused without one; or NULL
  * @context: argument for @report
- * @request_ms: how long a client may take to send its request, in milliseconds, then ETIMEDOUT;
- *	0: 10000
+ * @request_ms: how long a client may take to send its first request, in milliseconds, then
+ *	ETIMEDOUT; and how long it may be connected without another request after one, then the
+ *	server disconnects. 0: 10000
  * @progress_ms: how long a client may then send only keepalives without progress, in
  *	milliseconds; 0: 120000
  * @max_per_peer: maximum number of clients of one address at a time, for IPv6 of one 64-bit

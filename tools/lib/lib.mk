@@ -7,7 +7,8 @@ LIB_SOURCES := address conn device hub hub_device hub_frame hub_link hub_long \
 	ring_poll ring_post session srq \
 	message rpma simple simple_about simple_link simple_poll simple_receive \
 	simple_send simple_wire \
-	file_admit file_client file_crc file_flow file_link file_name file_part file_root file_server \
+	file_admit file_client file_crc file_destination file_flow file_link file_list file_name file_part \
+	file_root file_server \
 	file_session file_sha256 file_source file_sync file_window file_wire
 LIB_OBJECTS := $(LIB_SOURCES:%=$(TOOLS_OUTPUT)/lib/%.o)
 LIB_HEADERS := $(addprefix tools/lib/,krdma.h krdma_entry.h krdma_file.h krdma_hub.h krdma_message.h krdma_rpma.h krdma_simple.h)

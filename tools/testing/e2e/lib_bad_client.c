@@ -135,7 +135,7 @@ FIXTURE_SETUP(bad_client)
 	ASSERT_EQ(0, files_open(&self->files));
 	ASSERT_EQ(0, make_all(self));
 	ASSERT_EQ(0, files_serve(&self->files, BOOT_ADDRESS, NULL, &options));
-	raw_hello(self->hello, 1, 0);
+	raw_hello(self->hello, RAW_VERSION, 0);
 }
 
 FIXTURE_TEARDOWN(bad_client)
@@ -257,7 +257,7 @@ static void put(FIXTURE_DATA(bad_client) * self, const char *name)
 	struct message message = raw_make(PUT, name);
 	uint32_t slots = 1 + rng_below(&self->rng, SLOTS);
 
-	raw_set(&message, 4, rng_below(&self->rng, 8), 4);
+	raw_set(&message, 4, rng_below(&self->rng, rng_once_in(&self->rng, 2) ? 8 : 128), 4);
 	raw_set(&message, 16, length, 8);
 	raw_set(&message, 24, rng_below(&self->rng, 3), 8);
 	raw_set(&message, 36, rng_below(&self->rng, 01000), 4);
@@ -294,6 +294,9 @@ static void get(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * se
 	uint32_t slots = 1 + rng_below(&self->rng, SLOTS);
 	int type;
 
+	/* Sometimes a list. */
+	if (rng_once_in(&self->rng, 4))
+		raw_set(&message, 4, rng_below(&self->rng, 4), 4);
 	if (!say(self, &message) || !hear(self, FILE_IS))
 		return;
 	if (slots > field(&self->answer, 52, 4))
@@ -317,6 +320,21 @@ static void get(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * se
 		say(self, &message);
 		self->gets++;
 	}
+}
+
+static void ask_for_folder(FIXTURE_DATA(bad_client) * self)
+{
+	static const char * const folders[] = {
+		"made", "made/in/made", "sub/made", "drop/made", "read/made", "out/made", "",
+		"../outside/made", "/etc/made", "a", "a/made", "sub/../made", "made//x/", "made/..",
+	};
+	struct message message = raw_make(FOLDER, RNG_PICK(&self->rng, folders));
+
+	raw_set(&message, 4, rng_below(&self->rng, 32), 4);
+	raw_set(&message, 24, rng_below(&self->rng, 3), 8);
+	raw_set(&message, 36, 0700 | rng_below(&self->rng, 0100), 4);
+	if (say(self, &message))
+		raw_next(&self->raw, &self->answer);
 }
 
 /* Messages in any order. */
@@ -344,19 +362,25 @@ static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * 
 	if (rng_once_in(&self->rng, 32))
 		hello[rng_below(&self->rng, sizeof(hello))] ^= 1 << rng_below(&self->rng, 8);
 	if (!raw_connect(&self->raw, &self->files, hello, sizeof(hello))) {
-		switch (rng_below(&self->rng, 12)) {
-		case 0:
-			babble(self);
-			break;
-		case 1:
-		case 2:
-		case 3:
-			get(_metadata, self, any_name(self, name));
-			break;
-		default:
-			put(self, any_name(self, name));
-			break;
-		}
+		/* Another request may follow, also on a connection that the server has ended. */
+		do {
+			switch (rng_below(&self->rng, 13)) {
+			case 0:
+				babble(self);
+				break;
+			case 1:
+			case 2:
+			case 3:
+				get(_metadata, self, any_name(self, name));
+				break;
+			case 4:
+				ask_for_folder(self);
+				break;
+			default:
+				put(self, any_name(self, name));
+				break;
+			}
+		} while (self->raw.window && rng_once_in(&self->rng, 3));
 	}
 	raw_close(&self->raw);
 }

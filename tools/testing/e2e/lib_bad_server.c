@@ -258,7 +258,7 @@ static void *serve(void *context)
 	FIXTURE_DATA(bad_server) * self = context;
 	unsigned char hello[16];
 
-	raw_hello(hello, 1, rng_once_in(&self->rng, 64) ? rng_below(&self->rng, 40) : 0);
+	raw_hello(hello, RAW_VERSION, rng_once_in(&self->rng, 64) ? rng_below(&self->rng, 40) : 0);
 	if (rng_once_in(&self->rng, 32))
 		hello[rng_below(&self->rng, sizeof(hello))] ^= 1 << rng_below(&self->rng, 8);
 	self->actions++;

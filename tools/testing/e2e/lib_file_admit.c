@@ -43,7 +43,7 @@ FIXTURE_SETUP(admit)
 	self->server.request_ms = REQUEST_MS;
 	self->server.progress_ms = PROGRESS_MS;
 	self->options.size = sizeof(self->options);
-	raw_hello(self->hello, 1, 0);
+	raw_hello(self->hello, RAW_VERSION, 0);
 }
 
 FIXTURE_TEARDOWN(admit)

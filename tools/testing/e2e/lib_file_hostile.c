@@ -38,7 +38,7 @@ FIXTURE_SETUP(hostile)
 	ASSERT_EQ(0, files_open(&self->files));
 	ASSERT_EQ(0, files_make(self->files.there, "a", LENGTH, 1));
 	ASSERT_EQ(0, files_serve(&self->files, BOOT_ADDRESS, NULL, &options));
-	raw_hello(self->hello, 1, 0);
+	raw_hello(self->hello, RAW_VERSION, 0);
 }
 
 FIXTURE_TEARDOWN(hostile)
@@ -152,7 +152,7 @@ TEST_F_TIMEOUT(hostile, strangers_are_not_let_in, 240)
 	expect_refused(_metadata, self, -EPROTO, "no hello");
 	EXPECT_EQ(-ECONNREFUSED, raw_connect(&self->raw, &self->files, "krdf", 4));
 	expect_refused(_metadata, self, -EPROTO, "half a hello");
-	raw_hello(other, 2, 0);
+	raw_hello(other, RAW_VERSION + 1, 0);
 	EXPECT_EQ(-ECONNREFUSED, raw_connect(&self->raw, &self->files, other, sizeof(other)));
 	expect_refused(_metadata, self, -EPROTONOSUPPORT, "another version");
 	expect_served(_metadata, self);
@@ -419,7 +419,7 @@ static void *script_run(void *context)
 	struct message message;
 	struct raw raw;
 
-	raw_hello(own, 1, script->code);
+	raw_hello(own, RAW_VERSION, script->code);
 	script->ret = raw_accept(&raw, script->session, script->listener, own,
 				 script->silent ? 0 : sizeof(own));
 	if (!script->ret && !script->silent && !script->code &&

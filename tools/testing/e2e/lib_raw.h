@@ -11,7 +11,7 @@
 enum {
 	GET = 1, FILE_IS = 2, FETCH = 3, BEGIN = 4, PUT = 5, HAVE = 6, OFFER = 7, DATA = 8,
 	HOLE = 9, CREDIT = 10, END = 11, DONE = 12, ERROR = 13, ALIVE = 14, NEXT = 15,
-	CHALLENGE = 16, PROOF = 17,
+	CHALLENGE = 16, PROOF = 17, REFUSE = 18, SKIP = 19, FOLDER = 20,
 };
 
 /* Bytes of a message before its name, and room for all of it. */
@@ -44,6 +44,9 @@ struct message raw_make(uint8_t type, const char *name);
 struct message raw_piece(uint8_t type, uint64_t offset, uint64_t length, uint32_t slot);
 /* Put the offered window into @message: the memory descriptor of raw->window, @size and @count. */
 void raw_set_window(struct raw *raw, struct message *message, uint32_t size, uint32_t count);
+/* The version of the protocol that the library has. */
+#define RAW_VERSION	2
+
 void raw_hello(unsigned char bytes[16], uint16_t version, uint32_t code);
 int raw_connect(struct raw *raw, struct files *files, const void *data, size_t length);
 int raw_accept(struct raw *raw, struct krdma *session, struct krdma_listener *listener,

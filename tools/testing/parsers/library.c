@@ -196,6 +196,35 @@ int parser_file_message(const uint8_t *data, size_t size)
 	return 0;
 }
 
+/* Every name stays in its folder, and the entries together are as long as the list. */
+int parser_file_list(const uint8_t *data, size_t size)
+{
+	struct krdma_file_entry *entries = NULL;
+	size_t count = 0, length = 0;
+	int err = file_list_decode(data, size, &entries, &count);
+
+	if (err) {
+		EXPECT(err == -EPROTO && !entries && !count);
+		return 0;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct krdma_file_entry *entry = &entries[i];
+		char *name = strdup(entry->name), *each, *rest = name;
+
+		EXPECT(name && *name && *name != '/' && strlen(name) <= KRDMA_FILE_NAME_MAX);
+		length += strlen(name) + 28;
+		while ((each = strsep(&rest, "/")))
+			EXPECT(file_last_is_plain(each) && strlen(each) <= KRDMA_FILE_LAST_MAX);
+		free(name);
+		EXPECT(entry->type && entry->type <= KRDMA_FILE_TYPE_OTHER);
+		EXPECT(entry->mode <= 0777 && entry->mtime_ns < 1000000000 && !entry->reserved);
+		EXPECT(entry->length <= FILE_LENGTH_MAX);
+	}
+	EXPECT(length == size);
+	krdma_file_list_free(entries);
+	return 0;
+}
+
 int parser_file_hello(const uint8_t *data, size_t size)
 {
 	uint8_t again[FILE_HELLO_SIZE];

@@ -46,6 +46,7 @@ int parser_rpma_memory(const uint8_t *data, size_t size);
 int parser_rpma_peer(const uint8_t *data, size_t size);
 int parser_rpma_example(const uint8_t *data, size_t size);
 int parser_file_message(const uint8_t *data, size_t size);
+int parser_file_list(const uint8_t *data, size_t size);
 int parser_file_hello(const uint8_t *data, size_t size);
 int parser_file_flow(const uint8_t *data, size_t size);
 int parser_file_accept(const uint8_t *data, size_t size);

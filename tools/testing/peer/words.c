@@ -209,7 +209,7 @@ static void greet(struct speaker *speaker)
 
 	memset(visit->data, 0, sizeof(visit->data));
 	visit->data_length = REQUEST_AREA;
-	memcpy(visit->data, "krdf\1", 5);
+	memcpy(visit->data, "krdf\2", 5);
 	if (chance(speaker) % 16 == 0)
 		visit->data[chance(speaker) % 16] ^= 1 << chance(speaker) % 8;
 }
