@@ -162,6 +162,7 @@ int cmd_top(int argc, char **argv, struct options *options);
 int cmd_serve(int argc, char **argv, struct options *options);
 int cmd_get(int argc, char **argv, struct options *options);
 int cmd_put(int argc, char **argv, struct options *options);
+int cmd_ls(int argc, char **argv, struct options *options);
 int cmd_monitor(int argc, char **argv, struct options *options);
 int cmd_doctor(int argc, char **argv, struct options *options);
 int cmd_blk(int argc, char **argv, struct options *options);

@@ -15,35 +15,44 @@
 
 #include "cli.h"
 #include "copy.h"
+#include "value.h"
 
 #define COPY_OPTIONS						\
+	"  -r, --recursive  folders too, with all that is in them\n"	\
+	"  -p, --preserve  keep times, and exactly the permission bits\n"	\
+	"  -u, --update    only what differs in length or time; keeps times\n"	\
 	"  -c, --continue  go on from what an earlier try has left\n"	\
 	"  -q, --quiet     no progress\n"				\
 	"      --progress  progress, also if it is no terminal\n"	\
+	"      --streams N  copy N files of a folder at a time (1)\n"	\
 	"      --exact-mode  exactly the permission bits of the source, whatever the umask\n" \
 	"      --no-sync   do not wait for the disk\n"		\
-	"      --secret FILE  of a server that knows this secret too\n"	\
-	"\n"
+	"      --secret FILE  of a server that knows this secret too\n"
 
 static const char get_usage[] =
-	"Usage: krdma get [OPTION]... HOST[:PORT]/PATH [DEST]\n"
-	"       krdma get [OPTION]... HOST[:PORT]/PATH... DIR\n"
+	"Usage: krdma get [OPTION]... HOST:PATH [DEST]\n"
+	"       krdma get [OPTION]... HOST:PATH... DIR\n"
 	"\n"
 	"Gets files from a machine where 'krdma serve' runs: to DEST, a name or a folder, into\n"
-	"this folder without it; or to standard output with -.\n"
+	"this folder without it; or to standard output with -.  PATH may have the wildcards *, ?\n"
+	"and [...].  Also: HOST[:PORT]/PATH, rdma://HOST[:PORT]/PATH.\n"
 	"\n"
 	COPY_OPTIONS
+	"      --hidden    take names that begin with a dot or a hyphen and were not given\n"
+	"\n"
 	OPTIONS_HELP
 	"\n"
 	"Manual: krdma-get(1)\n";
 
 static const char put_usage[] =
-	"Usage: krdma put [OPTION]... FILE HOST[:PORT]/[PATH]\n"
-	"       krdma put [OPTION]... FILE... HOST[:PORT]/[DIR]\n"
+	"Usage: krdma put [OPTION]... FILE HOST:[PATH]\n"
+	"       krdma put [OPTION]... FILE... HOST:[DIR]\n"
 	"\n"
-	"Puts files onto a machine where 'krdma serve -w' runs.\n"
+	"Puts files onto a machine where 'krdma serve -w' runs.  FILE - is standard input.  Also:\n"
+	"HOST[:PORT]/[PATH], rdma://HOST[:PORT]/[PATH].\n"
 	"\n"
 	COPY_OPTIONS
+	"\n"
 	OPTIONS_HELP
 	"\n"
 	"Manual: krdma-get(1)\n";
@@ -53,9 +62,18 @@ enum {
 	OPTION_EXACT_MODE,
 	OPTION_NO_SYNC,
 	OPTION_SECRET,
+	OPTION_STREAMS,
+	OPTION_HIDDEN,
 };
 
+#define STREAMS_MAX	16
+
 static const struct own_option own_options[] = {
+	{ "recursive", 'r', false },
+	{ "preserve", 'p', false },
+	{ "update", 'u', false },
+	{ "streams", OPTION_STREAMS, true },
+	{ "hidden", OPTION_HIDDEN, false },
 	{ "continue", 'c', false },
 	{ "quiet", 'q', false },
 	{ "progress", OPTION_PROGRESS, false },
@@ -65,38 +83,9 @@ static const struct own_option own_options[] = {
 	{ NULL, 0, false },
 };
 
-/**
- * struct copying - state of one command
- * @options: the common options
- * @put: the command is krdma put, not krdma get
- * @continues: --continue was given
- * @flags: flags for the library, except the one for --continue
- * @secret: secret of --secret
- * @when: when progress is shown
- * @session: the session
- * @progress: progress of the current file
- * @stream: destination that is not a regular file: standard output, a device or a pipe; or -1
- * @array: results for JSON, or NULL for text
- */
-struct copying {
-	const struct options *options;
-	bool put;
-	bool continues;
-	uint32_t flags;
-	struct secret secret;
-	enum progress_when when;
-	struct krdma *session;
-	struct progress progress;
-	int stream;
-	struct json_object *array;
-};
-
-/* Number of the signal that asks the command to end, or 0. */
-static atomic_int interrupted;
-
 static void interrupt(int number)
 {
-	interrupted = number;
+	copy_interrupted = number;
 }
 
 /* Handle each signal once: a second one ends the process without an orderly end. */
@@ -119,10 +108,29 @@ static void catch_signals(void)
 static int set_option(int key, const char *value, void *to)
 {
 	struct copying *copying = to;
+	uint64_t number;
 
 	switch (key) {
+	case 'r':
+		copying->recursive = true;
+		break;
+	case 'p':
+		copying->flags |= KRDMA_FILE_TIMES | KRDMA_FILE_EXACT_MODE;
+		break;
+	case 'u':
+		/* Without its time, a copy would never be up to date. */
+		copying->flags |= KRDMA_FILE_UPDATE | KRDMA_FILE_TIMES;
+		break;
+	case OPTION_STREAMS:
+		if (value_number("--streams", value, 1, STREAMS_MAX, &number))
+			return -EINVAL;
+		copying->streams = (unsigned int)number;
+		break;
+	case OPTION_HIDDEN:
+		copying->hidden = true;
+		break;
 	case 'c':
-		copying->continues = true;
+		copying->flags |= KRDMA_FILE_CONTINUE;
 		break;
 	case 'q':
 		copying->when = PROGRESS_NEVER;
@@ -140,108 +148,6 @@ static int set_option(int key, const char *value, void *to)
 		break;
 	}
 	return 0;
-}
-
-static int show(void *context, const struct krdma_file_progress *progress)
-{
-	struct copying *copying = context;
-
-	/* The length is not known before there is a connection. */
-	if (progress->length)
-		progress_show(&copying->progress, progress->done, progress->length);
-	return interrupted;
-}
-
-static int copy_with(struct copying *copying, const struct copy *copy,
-		     const struct sockaddr_storage *address, struct krdma_file_result *result)
-{
-	const struct sockaddr *server = (const struct sockaddr *)address;
-	struct krdma_file_options options = {
-		.size = sizeof(options),
-		.flags = copying->flags | (copy->continues ? KRDMA_FILE_CONTINUE : 0),
-		.progress = show,
-		.context = copying,
-		.secret = copying->secret.length ? copying->secret.bytes : NULL,
-		.secret_length = copying->secret.length,
-	};
-
-	if (copy->put)
-		return krdma_file_put(copying->session, server, copy->local, copy->name, &options,
-				      result, sizeof(*result));
-	if (copying->stream >= 0)
-		return krdma_file_get_fd(copying->session, server, copy->name, copying->stream,
-					 &options, result, sizeof(*result));
-	return krdma_file_get(copying->session, server, copy->name, copy->local, &options, result,
-			      sizeof(*result));
-}
-
-/* Use the first address of the host that can be connected to. */
-static int copy_any(struct copying *copying, const struct copy *copy,
-		    struct krdma_file_result *result)
-{
-	struct sockaddr_storage addresses[URL_ADDRESSES];
-	size_t count = url_addresses(copy->url, addresses);
-	int err = -ENXIO;
-
-	for (size_t i = 0; i < count; i++) {
-		err = copy_with(copying, copy, &addresses[i], result);
-		if (!err || result->side != KRDMA_FILE_SIDE_BETWEEN || result->transferred)
-			break;
-	}
-	return err;
-}
-
-static void add_result(struct copying *copying, const struct copy *copy,
-		       const struct krdma_file_result *result, int err)
-{
-	struct json_object *object = json_checked(json_object_new_object());
-	static const char * const sides[] = { "none", "here", "peer", "between" };
-	struct copy_figures figures = {
-		.error = err,
-		.crc32c = result->crc32c,
-		.length = result->length,
-		.transferred = result->transferred,
-		.resumed_from = result->resumed_from,
-		.nanoseconds = result->nanoseconds,
-	};
-	char text[4 * KRDMA_FILE_NAME_MAX + 1];
-
-	json_put_text(object, "operation", copy->put ? "put" : "get");
-	json_put_text(object, "host", copy->url->host);
-	json_put_number(object, "port", copy->url->port);
-	name_json(text, sizeof(text), copy->name);
-	json_put_text(object, "name", text);
-	name_json(text, sizeof(text), copy->local);
-	json_put_text(object, "local", text);
-	copy_json(object, &figures);
-	snprintf(text, sizeof(text), "%04o", result->mode);
-	if (err)
-		json_put_text(object, "side", sides[result->side % 4]);
-	else
-		json_put_text(object, "mode", text);
-	json_append(copying->array, object);
-}
-
-/* If @folder_is_fine, -EISDIR is returned without an error message. */
-static int copy_one(struct copying *copying, const struct copy *copy, bool folder_is_fine)
-{
-	struct krdma_file_result result = { .size = sizeof(result) };
-	int err;
-
-	progress_begin(&copying->progress, copying->when, copy->put ? copy->local : copy->name);
-	err = copy_any(copying, copy, &result);
-	if (err == -EISDIR && folder_is_fine && result.side == KRDMA_FILE_SIDE_PEER)
-		return err;
-	if (result.length || !err)
-		progress_end(&copying->progress, result.resumed_from,
-			     err ? result.resumed_from + result.transferred : result.length,
-			     result.length);
-	/* For -ENXIO, an error message about the host has been printed already. */
-	if (err && err != -ENXIO)
-		copy_explain(copy, &result, err);
-	if (copying->array)
-		add_result(copying, copy, &result, err);
-	return err;
 }
 
 /* The part of @path after the last slash. */
@@ -304,100 +210,259 @@ static int check_get(const struct copying *copying, int count, char **words, con
 
 	if (!strcmp(to, "-") && copying->options->json)
 		return usage_error("to standard output goes the file alone: without -j");
-	if (copying->stream >= 0 && copying->continues)
+	if (copying->stream >= 0 && copying->flags & KRDMA_FILE_CONTINUE)
 		return usage_error("-c goes on with a file, and '%s' is none", to);
-	if (count > 1 && copying->stream < 0 && !is_folder(to))
-		return usage_error("'%s', the last argument, is no folder here for several files",
-				   to);
+	if (copying->stream >= 0 && copying->recursive)
+		return usage_error("-r gets a folder, and '%s' is none", to);
 	for (int i = 0; i < count; i++) {
 		if (url_parse(words[i], KRDMA_FILE_PORT, &url))
 			return EXIT_USAGE;
 		if (!url.slash)
-			return usage_error("'%s' names no file: HOST[:PORT]/PATH", words[i]);
+			return usage_error("'%s' names no file: HOST:PATH or HOST[:PORT]/PATH",
+					   words[i]);
+		if ((count > 1 || copy_glob_is(url.path)) && copying->stream < 0 && !is_folder(to))
+			return usage_error("'%s' is no folder here for several files", to);
 	}
 	return EXIT_OK;
 }
 
-static int check_put(int count, char **words, const char *to)
+static int check_put(const struct copying *copying, int count, char **words, const char *to)
 {
 	struct url url;
+	const char *last;
 
 	if (url_parse(to, KRDMA_FILE_PORT, &url))
 		return EXIT_USAGE;
+	last = last_name(url.path);
 	for (int i = 0; i < count; i++) {
-		if (!*last_name(words[i]))
+		if (!strcmp(words[i], "-")) {
+			if (count > 1 || !*last)
+				return usage_error("standard input needs a name: HOST:PATH");
+			if (copying->flags & (KRDMA_FILE_CONTINUE | KRDMA_FILE_UPDATE))
+				return usage_error("standard input goes without -c and -u");
+		} else if (!copying->recursive && !*last_name(words[i])) {
 			return usage_error("'%s' is not the name of a file", words[i]);
+		}
 	}
 	return EXIT_OK;
 }
 
-static int get_all(struct copying *copying, int count, char **words, const char *to)
-{
-	struct copy copy = {
-		.local = to, .continues = copying->continues, .secret = copying->secret.length,
-	};
-	int status = EXIT_OK;
-	struct url url;
+/*
+ * Get
+ */
 
-	for (int i = 0; i < count && !interrupted; i++) {
-		url_parse(words[i], KRDMA_FILE_PORT, &url);
-		copy.url = &url;
-		copy.name = url.path;
-		if (copy_one(copying, &copy, false))
-			status = EXIT_FAILED;
-	}
-	return status;
+/* Where a folder of this name is to be; for free(). */
+static char *folder_for(const char *name, const char *to)
+{
+	const char *last = last_name(name);
+	char *path;
+
+	/* With a slash at its end, it means what is in the folder. */
+	if (!*last || !is_folder(to))
+		return strdup(to);
+	return asprintf(&path, "%s%s%s", to, to[strlen(to) - 1] == '/' ? "" : "/", last) < 0 ?
+	       NULL : path;
 }
 
+/* Returns -ENOTDIR if it is none. */
+static int get_folder(struct copying *copying, const struct url *url, const char *name,
+		      const char *to)
+{
+	char *path = folder_for(name, to);
+	int err = -ENOMEM;
+
+	if (path)
+		err = copy_tree_get(copying, url, name, path);
+	else
+		complain("cannot get '%s': out of memory", name);
+	copying->total->failed += !path;
+	free(path);
+	return err;
+}
+
+/* Gets a file whose name the user has not given in full: it replaces none, unless told to. */
+static void get_found(struct copying *copying, const struct copy *copy, const char *last)
+{
+	struct copy found = *copy;
+	char *path;
+
+	if (asprintf(&path, "%s/%s", copy->path, last) < 0) {
+		complain("cannot get '%s': out of memory", copy->name);
+		copying->total->failed++;
+		return;
+	}
+	if (!(copying->flags & KRDMA_FILE_UPDATE))
+		found.flags |= KRDMA_FILE_NEW;
+	found.path = path;
+	found.local = path;
+	copy_one(copying, &found, false);
+	free(path);
+}
+
+/* Gets what a word of the command names.  @typed: the user has given its name. */
+static void get_name(struct copying *copying, const struct url *url, const char *name, bool typed,
+		     bool folder, void *context)
+{
+	const char *last = last_name(name), *to = context;
+	const struct copy copy = {
+		.url = url, .name = name, .folder = AT_FDCWD, .path = to, .local = to,
+		.secret = copying->secret.length,
+	};
+
+	/* A pattern has to begin with the dot, too. */
+	if (!typed && copying->stream < 0 &&
+	    !copy_name_is_fine(copying, last, copying->hidden || *last == '.', to))
+		return;
+	if (copying->recursive && get_folder(copying, url, name, to) != -ENOTDIR)
+		return;
+	if (folder) {
+		complain("'%s' was not copied: it is a folder\nGet all that is in it: -r", name);
+		copying->total->failed++;
+	} else if (typed || copying->stream >= 0) {
+		copy_one(copying, &copy, false);
+	} else {
+		get_found(copying, &copy, last);
+	}
+}
+
+static void get_all(struct copying *copying, int count, char **words, char *to)
+{
+	struct url url;
+
+	for (int i = 0; i < count && !copy_interrupted; i++) {
+		url_parse(words[i], KRDMA_FILE_PORT, &url);
+		if (copy_glob_is(url.path))
+			copy_glob(copying, &url, url.path, get_name, to);
+		else
+			get_name(copying, &url, url.path, true, false, to);
+	}
+}
+
+/*
+ * Put
+ */
+
 /* PATH names a folder if it ends with a slash, or if the server returns -EISDIR for it. */
-static int put_one(struct copying *copying, const struct url *url, const char *file, bool folder)
+static void put_one(struct copying *copying, const struct url *url, const char *file, bool folder)
 {
 	struct copy copy = {
-		.put = true, .url = url, .local = file, .continues = copying->continues,
+		.put = true, .url = url, .folder = AT_FDCWD, .path = file, .local = file,
 		.secret = copying->secret.length,
 	};
 	size_t length = strlen(url->path);
 	bool open = length && url->path[length - 1] != '/';
 	char *name;
-	int err = -EISDIR;
 
 	if (!folder && open) {
 		copy.name = url->path;
-		err = copy_one(copying, &copy, true);
+		if (copy_one(copying, &copy, true) != -EISDIR)
+			return;
 	}
-	if (err != -EISDIR)
-		return err;
 	if (asprintf(&name, "%s%s%s", url->path, open ? "/" : "", last_name(file)) < 0) {
 		complain("cannot put %s: out of memory", file);
-		return -ENOMEM;
+		copying->total->failed++;
+		return;
 	}
 	copy.name = name;
-	err = copy_one(copying, &copy, false);
+	copy_one(copying, &copy, false);
 	free(name);
-	return err;
 }
 
-static int put_all(struct copying *copying, int count, char **words, const char *to)
+/* Whether there is a folder of this name at the server. */
+static bool is_folder_there(struct copying *copying, const struct url *url)
 {
-	int status = EXIT_OK;
+	struct krdma_file_entry *entries;
+	size_t count;
+	char *name;
+	int err;
+
+	if (asprintf(&name, "%s/", url->path) < 0)
+		return false;
+	err = copy_list(copying, url, name, 0, 1, &entries, &count, NULL);
+	free(name);
+	if (!err)
+		krdma_file_list_free(entries);
+	/* One that may not be listed is there too. */
+	return !err || err == -EACCES || err == -EFBIG;
+}
+
+static void put_folder(struct copying *copying, const struct url *url, const char *from)
+{
+	const char *last = last_name(from);
+	size_t length = strlen(url->path);
+	char *name;
+
+	/* With a slash at its end, it means what is in the folder. */
+	if (!*last || !strcmp(last, ".") || !strcmp(last, "..")) {
+		copy_tree_put(copying, from, url, url->path);
+		return;
+	}
+	if (length && url->path[length - 1] != '/' && !is_folder_there(copying, url)) {
+		if (!copying->lost)
+			copy_tree_put(copying, from, url, url->path);
+		return;
+	}
+	if (asprintf(&name, "%s%s%s", url->path,
+		     length && url->path[length - 1] != '/' ? "/" : "", last) < 0) {
+		complain("cannot put %s: out of memory", from);
+		copying->total->failed++;
+		return;
+	}
+	copy_tree_put(copying, from, url, name);
+	free(name);
+}
+
+static void put_all(struct copying *copying, int count, char **words, const char *to)
+{
 	struct url url;
 
 	url_parse(to, KRDMA_FILE_PORT, &url);
-	for (int i = 0; i < count && !interrupted; i++) {
-		if (put_one(copying, &url, words[i], count > 1))
-			status = EXIT_FAILED;
+	for (int i = 0; i < count && !copy_interrupted; i++) {
+		if (!strcmp(words[i], "-"))
+			copy_input(copying, &url);
+		else if (copying->recursive && is_folder(words[i]))
+			put_folder(copying, &url, words[i]);
+		else
+			put_one(copying, &url, words[i], count > 1);
 	}
-	return status;
+}
+
+/* All files of folders are shown together. */
+static void begin_total(struct copying *copying, const char *what)
+{
+	if (!copying->recursive)
+		return;
+	copying->total->shown = true;
+	progress_begin(&copying->total->progress, copying->when, what);
+}
+
+static void end_total(struct copying *copying)
+{
+	struct total *total = copying->total;
+	size_t size = sizeof(total->progress.name);
+
+	if (!total->shown || !(total->files + total->skipped))
+		return;
+	snprintf(total->progress.name, size, "%llu file%s",
+		 (unsigned long long)(total->files + total->skipped),
+		 total->files + total->skipped == 1 ? "" : "s");
+	if (total->skipped)
+		snprintf(total->progress.name, size, "%llu files, %llu up to date",
+			 (unsigned long long)(total->files + total->skipped),
+			 (unsigned long long)total->skipped);
+	progress_end(&total->progress, total->done - total->transferred, total->done,
+		     total->length);
 }
 
 /* @words: @count files, then their destination. */
-static int copy_words(struct copying *copying, int count, char **words, const char *to)
+static int copy_words(struct copying *copying, int count, char **words, char *to)
 {
+	struct total total = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	int status;
 
 	if (!copying->put && !open_stream(copying, to))
 		return EXIT_FAILED;
-	status = copying->put ? check_put(count, words, to) :
+	status = copying->put ? check_put(copying, count, words, to) :
 				check_get(copying, count, words, to);
 	if (status)
 		return status;
@@ -406,11 +471,18 @@ static int copy_words(struct copying *copying, int count, char **words, const ch
 	if (copying->options->json)
 		copying->array = json_checked(json_object_new_array());
 	catch_signals();
+	copying->total = &total;
+	begin_total(copying, count == 1 ? words[0] : to);
 	if (copying->put)
-		status = put_all(copying, count, words, to);
+		put_all(copying, count, words, to);
 	else
-		status = close_stream(copying, to, get_all(copying, count, words, to));
+		get_all(copying, count, words, to);
+	end_total(copying);
+	copy_disconnect(copying);
 	krdma_close(copying->session);
+	status = total.failed ? EXIT_FAILED : EXIT_OK;
+	if (!copying->put)
+		status = close_stream(copying, to, status);
 	if (copying->array)
 		json_print(copying->array, copying->options);
 	return status;
@@ -418,7 +490,10 @@ static int copy_words(struct copying *copying, int count, char **words, const ch
 
 static int copy(int argc, char **argv, struct options *options, bool put)
 {
-	struct copying copying = { .options = options, .put = put, .stream = -1 };
+	struct copying copying = {
+		.options = options, .put = put, .streams = 1, .stream = -1,
+	};
+	char here[] = ".";
 	int first = options_parse_own(argc, argv, options, own_options, set_option, &copying);
 	int count = argc - first, number, status;
 
@@ -429,15 +504,15 @@ static int copy(int argc, char **argv, struct options *options, bool put)
 		return EXIT_OK;
 	}
 	if (put && count < 2)
-		return usage_error("'krdma put' wants FILE... and HOST[:PORT]/[PATH]; "
+		return usage_error("'krdma put' wants FILE... and HOST:[PATH]; "
 				   "see 'krdma put help'");
 	if (!count)
-		return usage_error("'krdma get' wants HOST[:PORT]/PATH; see 'krdma get help'");
+		return usage_error("'krdma get' wants HOST:PATH; see 'krdma get help'");
 	if (count == 1)
-		status = copy_words(&copying, 1, argv + first, ".");
+		status = copy_words(&copying, 1, argv + first, here);
 	else
 		status = copy_words(&copying, count - 1, argv + first, argv[argc - 1]);
-	number = atomic_load(&interrupted);
+	number = atomic_load(&copy_interrupted);
 	if (number) {
 		/* Raise the signal again, so that the parent process sees why this one ended. */
 		close_standard_output(status);

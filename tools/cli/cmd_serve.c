@@ -232,6 +232,10 @@ static const char *operation_name(uint32_t operation)
 		return "get";
 	case KRDMA_FILE_PUT:
 		return "put";
+	case KRDMA_FILE_LIST:
+		return "list";
+	case KRDMA_FILE_MAKE_FOLDER:
+		return "make-folder";
 	default:
 		return "nothing";
 	}
@@ -254,6 +258,8 @@ static void report_json(const struct krdma_file_report *report, const char *name
 	json_put_text(object, "peer", peer);
 	json_put_text(object, "name", name);
 	copy_json(object, &figures);
+	if (report->skipped)
+		json_put(object, "skipped", json_object_new_boolean(true));
 	json_print(object, options);
 }
 
@@ -266,6 +272,8 @@ static void report_text(const struct krdma_file_report *report, const char *name
 	printf("%s %s '%s' ", peer, operation_name(report->operation), name);
 	if (report->error)
 		printf("failed: %s\n", strerror(-report->error));
+	else if (report->skipped)
+		printf("not transferred\n");
 	else if (report->resumed_from)
 		printf("%s, the last %llu bytes, in %.1f s\n",
 		       progress_bytes(bytes, (double)report->length),
@@ -291,7 +299,8 @@ static void report(void *context, const struct krdma_file_report *report)
 		report_text(report, name, peer);
 	fflush(stdout);
 	pthread_mutex_unlock(&serving->lock);
-	if (serving->once && !report->error && report->operation != KRDMA_FILE_NOTHING)
+	if (serving->once && !report->error && !report->skipped &&
+	    (report->operation == KRDMA_FILE_GET || report->operation == KRDMA_FILE_PUT))
 		krdma_file_server_stop(serving->server);
 }
 

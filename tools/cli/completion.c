@@ -246,6 +246,7 @@ static const struct {
 	{ "serve", offer_files },
 	{ "get", offer_files },
 	{ "put", offer_files },
+	{ "ls", offer_help },
 	{ "monitor", offer_help },
 	{ "doctor", offer_help },
 	{ "blk", offer_blk },

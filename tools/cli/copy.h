@@ -5,32 +5,15 @@
 #ifndef KRDMA_CLI_COPY_H
 #define KRDMA_CLI_COPY_H
 
+#include <netdb.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "krdma_file.h"
 #include "progress.h"
 #include "url.h"
-
-/**
- * struct copy - one file to copy
- * @put: the file is copied to the server, not from it
- * @url: address of the server
- * @name: name of the file on the server
- * @local: name of the file on this machine; "-": standard output
- * @continues: --continue was given
- * @secret: --secret was given
- */
-struct copy {
-	bool put;
-	const struct url *url;
-	const char *name;
-	const char *local;
-	bool continues;
-	bool secret;
-};
-
-/* copy_explain.c: print what failed, why, and what to do. */
-void copy_explain(const struct copy *copy, const struct krdma_file_result *result, int err);
 
 /* secret.c */
 struct secret {
@@ -42,6 +25,177 @@ struct secret {
 
 /* Returns 0, or -EINVAL after an error message. */
 int secret_read(const char *path, struct secret *secret);
+
+/**
+ * struct copy - one file to copy
+ * @put: the file is copied to the server, not from it
+ * @verb: the command, if it is neither get nor put; or NULL
+ * @url: address of the server
+ * @name: name of the file on the server
+ * @folder: descriptor of the folder of @path, or AT_FDCWD
+ * @path: the file on this machine, in @folder
+ * @local: the same in words; "-": standard input or output
+ * @flags: flags for the library, in addition to those of the command
+ * @secret: --secret was given
+ */
+struct copy {
+	bool put;
+	const char *verb;
+	const struct url *url;
+	const char *name;
+	int folder;
+	const char *path;
+	const char *local;
+	uint32_t flags;
+	bool secret;
+};
+
+/**
+ * struct total - what several files have come to, together
+ * @lock: protects all of it
+ * @progress: what is shown, if @shown
+ * @shown: the files are shown together, not one after another
+ * @length: bytes of all of them, as far as it is known
+ * @done: bytes there
+ * @transferred: bytes that went over the network
+ * @files: files copied
+ * @skipped: files that were up to date
+ * @failed: files that were not copied, and other failures
+ */
+struct total {
+	pthread_mutex_t lock;
+	struct progress progress;
+	bool shown;
+	uint64_t length;
+	uint64_t done;
+	uint64_t transferred;
+	uint64_t files;
+	uint64_t skipped;
+	uint64_t failed;
+};
+
+/**
+ * struct copying - state of one command, or of one of its threads
+ * @options: the common options
+ * @put: the command is krdma put, not krdma get
+ * @verb: the command, if it is neither
+ * @recursive: --recursive was given
+ * @hidden: --hidden was given
+ * @streams: number of connections for the files of a folder
+ * @flags: flags for the library
+ * @secret: secret of --secret
+ * @when: when progress is shown
+ * @session: the session
+ * @client: the client of the last server, or NULL
+ * @host: the host of that server
+ * @port: its port
+ * @file: progress of the current file
+ * @seen: bytes of the current file that are counted in @total
+ * @lost: the last request ended so that others would, too
+ * @total: progress of all files
+ * @stream: destination that is not a regular file: standard output, a device or a pipe; or -1
+ * @array: results for JSON, or NULL for text
+ */
+struct copying {
+	const struct options *options;
+	bool put;
+	const char *verb;
+	bool recursive;
+	bool hidden;
+	unsigned int streams;
+	uint32_t flags;
+	struct secret secret;
+	enum progress_when when;
+	struct krdma *session;
+	struct krdma_file_client *client;
+	char host[NI_MAXHOST];
+	uint16_t port;
+	struct progress file;
+	uint64_t seen;
+	bool lost;
+	struct total *total;
+	int stream;
+	struct json_object *array;
+};
+
+/* copy_one.c */
+/* The number of the signal that asks the command to end, or 0. */
+extern atomic_int copy_interrupted;
+
+/*
+ * Copies one file, and says what went wrong.  If @folder_is_fine, -EISDIR of the server is returned
+ * without an error message.
+ */
+int copy_one(struct copying *copying, const struct copy *copy, bool folder_is_fine);
+/* Makes a folder at the server; @status is NULL for one as the server makes it. */
+int copy_make_folder(struct copying *copying, const struct url *url, const char *name,
+		     const struct stat *status);
+/*
+ * Lists a folder at the server.  The entries are sorted by name.  @quiet: a negative errno of
+ * the server that is returned without an error message; 1: each that is about the name; 0: none.
+ * @status: receives permission bits and time of the folder; or NULL.
+ */
+int copy_list(struct copying *copying, const struct url *url, const char *name, uint32_t flags,
+	      int quiet, struct krdma_file_entry **entries, size_t *count, struct stat *status);
+/* Disconnects. */
+void copy_disconnect(struct copying *copying);
+
+/*
+ * Whether a file of this name, which the server chose, may be created; else prints why not.
+ * @place: for the message, where it would be.
+ */
+bool copy_name_is_fine(struct copying *copying, const char *last, bool hidden, const char *place);
+
+/*
+ * copy_tree_get.c, copy_tree_put.c: a folder, and all that is in it.  Failures are counted in the
+ * total, after an error message.
+ */
+/*
+ * @name: the folder at the server; "": what it offers. @to: the folder here, made if missing.
+ * -ENOTDIR: it is a file, of which nothing is said.
+ */
+int copy_tree_get(struct copying *copying, const struct url *url, const char *name,
+		  const char *to);
+/* @from: the folder here.  @name: the folder at the server, made if missing. */
+void copy_tree_put(struct copying *copying, const char *from, const struct url *url,
+		   const char *name);
+
+/* copy_walk.c: paths in a folder here, of which no symbolic link is followed. */
+/*
+ * Opens the folder of @path, which is relative to @root, with O_PATH.  Returns it or a negative
+ * errno; @last: the last component.
+ */
+int copy_walk(int root, const char *path, const char **last);
+
+/* copy_input.c: puts standard input under the name of @url. */
+void copy_input(struct copying *copying, const struct url *url);
+
+/* copy_queue.c: files of a tree, which several threads copy. */
+struct copy_queue;
+
+/* @root: the folder here; @local: the same in words. */
+struct copy_queue *copy_queue_create(struct copying *copying, const struct url *url, int root,
+				     const char *local);
+/* @path: of the file here, relative to @root.  Returns 0 or -ENOMEM after an error message. */
+int copy_queue_add(struct copy_queue *queue, const char *name, const char *path, uint64_t length,
+		   uint32_t flags);
+/* Returns when all files are copied, or nothing more can be. */
+void copy_queue_run(struct copy_queue *queue);
+void copy_queue_destroy(struct copy_queue *queue);
+
+/* copy_glob.c: names with *, ? and [ at the server. */
+bool copy_glob_is(const char *path);
+/*
+ * Calls @each for each file and folder that the pattern fits, sorted; @typed: the last component
+ * has no wildcard.  Without any, the pattern is the name of a file.  Returns 0, or a negative errno
+ * after an error message.
+ */
+int copy_glob(struct copying *copying, const struct url *url, const char *pattern,
+	      void (*each)(struct copying *copying, const struct url *url, const char *name,
+			   bool typed, bool folder, void *context), void *context);
+
+/* copy_explain.c: print what failed, why, and what to do. */
+void copy_explain(const struct copy *copy, const struct krdma_file_result *result, int err);
 
 /* copy_json.c: also used by krdma serve. */
 struct copy_figures {

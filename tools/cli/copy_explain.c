@@ -19,6 +19,8 @@ struct words {
 	char local[NAME_TEXT];
 	const char *host;
 	const char *verb;
+	/* Command that continues an interrupted copy. */
+	const char *again;
 	/* Command that starts a suitable server. */
 	const char *serve;
 };
@@ -29,7 +31,9 @@ static void set_words(const struct copy *copy, struct words *words)
 	name_text(words->local, sizeof(words->local), copy->local);
 	url_place(copy->url, words->place);
 	words->host = copy->url->host;
-	words->verb = copy->put ? "put" : "get";
+	words->verb = copy->verb ? copy->verb : copy->put ? "put" : "get";
+	words->again = copy->verb ? "the same command" :
+				    copy->put ? "krdma put -c ..." : "krdma get -c ...";
 	words->serve = copy->put ? "krdma serve -w DIR" : "krdma serve DIR";
 	if (copy->put)
 		snprintf(words->what, sizeof(words->what), "%s", words->local);
@@ -42,8 +46,8 @@ static void explain_between(const struct words *words, int err, bool begun)
 {
 	if (err == -EPROTO && begun) {
 		complain("cannot %s %s: %s does not keep to what was agreed, or the network did\n"
-			 "Go on with: krdma %s -c ...", words->verb, words->what, words->place,
-			 words->verb);
+			 "Go on with: %s", words->verb, words->what, words->place,
+			 words->again);
 		return;
 	}
 	switch (err) {
@@ -115,9 +119,9 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 			 words->what, words->place);
 		break;
 	case -EISDIR:
-		complain("cannot %s %s: '%s' is a folder at %s\n"
-			 "krdma copies files: %s", words->verb, words->what, words->name,
-			 words->host, copy->put ? "add / to put it in there" : "name one in it");
+		complain("cannot %s %s: '%s' is a folder at %s\n%s", words->verb, words->what,
+			 words->name, words->host,
+			 copy->put ? "Add / to put it in there" : "Get all that is in it: -r");
 		break;
 	case -EOPNOTSUPP:
 		complain("cannot %s %s: '%s' at %s is neither a file nor a folder",
@@ -145,13 +149,13 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 		break;
 	case -ETIMEDOUT:
 		complain("cannot %s %s: nothing went on for too long, says the server at %s\n"
-			 "Go on with: krdma %s -c ...", words->verb, words->what, words->place,
-			 words->verb);
+			 "Go on with: %s", words->verb, words->what, words->place,
+			 words->again);
 		break;
 	case -ESHUTDOWN:
 		complain("cannot %s %s: the server at %s has been ended\n"
-			 "When it serves again, go on with: krdma %s -c ...",
-			 words->verb, words->what, words->place, words->verb);
+			 "When it serves again, go on with: %s",
+			 words->verb, words->what, words->place, words->again);
 		break;
 	case -EBUSY:
 		complain("cannot put %s: another client goes on with '%s' at %s\n"
@@ -190,7 +194,8 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 	}
 }
 
-static void explain_here(const struct words *words, const char *chosen, int err)
+static void explain_here(const struct copy *copy, const struct words *words,
+			 const char *chosen, int err)
 {
 	const char *where = words->local;
 
@@ -201,13 +206,18 @@ static void explain_here(const struct words *words, const char *chosen, int err)
 			 words->place, words->name);
 		break;
 	case -EEXIST:
+		if (copy->flags & KRDMA_FILE_NEW) {
+			complain("cannot get %s: '%s' exists, and its name was not requested\n"
+				 "Replace what differs: krdma get -u ...", words->what, where);
+			break;
+		}
 		complain("cannot get %s: the server calls it '%s', and '%s' has one of that name\n"
 			 "If it is to be replaced, say so: krdma get %s/%s %s/%s", words->what,
 			 chosen, where, words->place, words->name, where, chosen);
 		break;
 	case -ECANCELED:
-		complain("cannot %s %s: interrupted\nGo on with: krdma %s -c ...", words->verb,
-			 words->what, words->verb);
+		complain("cannot %s %s: interrupted\nGo on with: %s", words->verb,
+			 words->what, words->again);
 		break;
 	case -EDQUOT:
 		complain("cannot %s %s: %s\n"
@@ -242,8 +252,9 @@ static void explain_here(const struct words *words, const char *chosen, int err)
 			 strerror(-err));
 		break;
 	case -EISDIR:
-		complain("cannot %s %s: '%s' is a folder\nkrdma copies files: name those in it",
-			 words->verb, words->what, where);
+		complain("cannot %s %s: '%s' is a folder\n%s", words->verb, words->what, where,
+			 copy->put ? "Put all that is in it: -r" :
+				     "Give the file another name, or remove the folder");
 		break;
 	case -EOPNOTSUPP:
 		complain("cannot %s %s: '%s' is neither a file nor a folder", words->verb,
@@ -275,7 +286,7 @@ void copy_explain(const struct copy *copy, const struct krdma_file_result *resul
 		break;
 	default:
 		name_text(chosen, sizeof(chosen), result->last);
-		explain_here(&words, chosen, err);
+		explain_here(copy, &words, chosen, err);
 		break;
 	}
 }

@@ -19,12 +19,13 @@ static const char usage[] =
 	"  stat [KIND]             sessions and connections, and how much they transfer\n"
 	"  top                     the busiest connections, updated repeatedly\n"
 	"  serve DIR|FILE          offer files to other machines\n"
-	"  get HOST/PATH [DEST]    get a file from there\n"
-	"  put FILE HOST/[PATH]    put one there\n"
+	"  get HOST:PATH [DEST]    get files from there\n"
+	"  put FILE HOST:[PATH]    put some there\n"
 	"  monitor                 what happens to RDMA devices and ports\n"
 	"  doctor [HOST [PORT]]    what is missing, and what mends it\n"
 	"  blk VERB                block devices in other hosts' memory\n"
 	"  selftest DEVICE         does krdma work on this device\n"
+	"  ls HOST:[PATH]          list the files that another machine offers\n"
 	"  help [COMMAND]          this help, or a command's\n"
 	"\n"
 	OPTIONS_HELP
@@ -52,6 +53,7 @@ static const struct command commands[] = {
 	{ "doctor", cmd_doctor },
 	{ "blk", cmd_blk },
 	{ "selftest", cmd_selftest },
+	{ "ls", cmd_ls },
 	{ "help", cmd_help },
 	{ NULL, NULL },
 };

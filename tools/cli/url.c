@@ -11,8 +11,8 @@
 
 static int refuse(const char *word)
 {
-	complain("'%s' is not HOST[:PORT]/PATH; an IPv6 address with a port is in brackets:\n"
-		 "[fd00::1]:7476/PATH", word);
+	complain("'%s' is neither HOST:PATH nor HOST[:PORT]/PATH\n"
+		 "An IPv6 address with a port is in brackets: [fd00::1]:7476/PATH", word);
 	return -EINVAL;
 }
 
@@ -41,11 +41,31 @@ static int set_host(const char *word, const char *from, size_t length, struct ur
 	return 0;
 }
 
+/*
+ * What follows the colon after the host: a port, or a path as scp(1) has it.  A path of digits
+ * alone up to its first slash would be a port.
+ */
+static int parse_rest(const char *word, const char *rest, struct url *url)
+{
+	size_t length = strcspn(rest, "/");
+
+	if (strspn(rest, "0123456789") == length && length)
+		return parse_port(word, rest, length, url);
+	url->slash = true;
+	url->path = rest + (*rest == '/');
+	return 0;
+}
+
 int url_parse(const char *word, uint16_t default_port, struct url *url)
 {
-	size_t length = strcspn(word, "/");
-	const char *end = word + length, *colon, *close;
+	size_t length;
+	const char *end, *colon, *close;
+	bool scheme = !strncmp(word, URL_SCHEME, strlen(URL_SCHEME));
 
+	if (scheme)
+		word += strlen(URL_SCHEME);
+	length = strcspn(word, "/");
+	end = word + length;
 	*url = (struct url){ .port = default_port, .slash = *end, .path = *end ? end + 1 : end };
 	if (*word == '[') {
 		close = memchr(word, ']', length);
@@ -55,7 +75,9 @@ int url_parse(const char *word, uint16_t default_port, struct url *url)
 			return 0;
 		if (close[1] != ':')
 			return refuse(word);
-		return parse_port(word, close + 2, (size_t)(end - close - 2), url);
+		if (scheme)
+			return parse_port(word, close + 2, (size_t)(end - close - 2), url);
+		return parse_rest(word, close + 2, url);
 	}
 	colon = memchr(word, ':', length);
 	/* With a second colon, all of it is an IPv6 address. */
@@ -63,7 +85,9 @@ int url_parse(const char *word, uint16_t default_port, struct url *url)
 		return set_host(word, word, length, url);
 	if (set_host(word, word, (size_t)(colon - word), url))
 		return -EINVAL;
-	return parse_port(word, colon + 1, (size_t)(end - colon - 1), url);
+	if (scheme)
+		return parse_port(word, colon + 1, (size_t)(end - colon - 1), url);
+	return parse_rest(word, colon + 1, url);
 }
 
 bool url_looks_like(const char *word)

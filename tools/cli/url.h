@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Location of a file on another machine: HOST[:PORT]/PATH.
+ * Location of a file on another machine: HOST[:PORT]/PATH, rdma://HOST[:PORT]/PATH, or HOST:PATH.
  *
  * HOST is a name, an IPv4 address, or an IPv6 address in brackets, which may be left out if no port
  * follows: [fd00::1]:7476/x, fd00::1/x, [fe80::1%eth0]/x.  PATH is used unchanged, has no leading
@@ -17,6 +17,7 @@
 
 /* Maximum number of addresses of a host that are tried. */
 #define URL_ADDRESSES	8
+#define URL_SCHEME	"rdma://"
 /* HOST:PORT, with brackets around an IPv6 address. */
 #define URL_PLACE_TEXT	(NI_MAXHOST + 16)
 

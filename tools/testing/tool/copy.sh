@@ -260,7 +260,7 @@ try krdma put digits $host/../digits
 ended "a name above, to be written" 1 "leads out of what is served"
 holds "nothing was written there" [ ! -e /tmp/digits -a ! -e "$work/digits" ]
 try krdma get $host/folder
-ended "a folder" 1 "'folder' is a folder at 10\.77\.0\.1" 'name one in it'
+ended "a folder" 1 "'folder' is a folder at 10\.77\.0\.1" 'all that is in it: -r'
 try krdma get $host/digits none/digits
 ended "a folder that is missing here" 1 "'none/digits': No such file or directory"
 try krdma put none $host/
@@ -408,7 +408,7 @@ ended "it ends as it should" 0 "get 'long' failed"
 
 for words in 'get' 'put' 'put digits' 'serve' 'serve a b' "get digits" "get $host" \
 	"get -j $host/digits -" "get -c $host/digits -" "get $host/a $host/b missing" \
-	"get $host:x/a" "get $host:0/a" "get $host:70000/a" "get [fd77::1/a" "get :1/a" \
+	"get rdma://$host:x/a" "get $host:0/a" "get $host:70000/a" "get [fd77::1/a" "get :1/a" \
 	"serve -p x ." "serve --clients 0 ." "get --nonsense $host/a" "put / $host/"; do
 	# shellcheck disable=SC2086 # words
 	try krdma $words

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Get a folder, and all that is in it.
+ *
+ * The server chose the names in it.  In a folder that this command has made, they can do no harm.
+ * In one that was there before, names that are hidden are refused unless --hidden was given, and
+ * nothing is replaced unless --update was given.  No symbolic link below the destination is
+ * followed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "copy.h"
+
+/* A folder of the list. */
+struct place {
+	const struct krdma_file_entry *entry;
+	/* The folder is here, and files can be copied to it. */
+	bool there;
+	/* This command has made it. */
+	bool made;
+};
+
+/**
+ * struct tree - a folder that is got
+ * @copying: the command
+ * @url: the server
+ * @name: name of the folder there
+ * @to: its name here
+ * @root: the folder here
+ * @made: this command has made it
+ * @status: permission bits and time of the folder there
+ * @umask: the umask
+ * @entries: the list
+ * @count: number of entries
+ * @places: the folders among them, sorted by name
+ * @place_count: their number
+ */
+struct tree {
+	struct copying *copying;
+	const struct url *url;
+	const char *name;
+	const char *to;
+	int root;
+	bool made;
+	struct stat status;
+	mode_t umask;
+	struct krdma_file_entry *entries;
+	size_t count;
+	struct place *places;
+	size_t place_count;
+};
+
+static void fail(struct tree *tree, const char *what, const char *path, int err)
+{
+	tree->copying->total->failed++;
+	complain("cannot %s '%s%s%s': %s", what, tree->to, *path ? "/" : "", path, strerror(-err));
+}
+
+static int compare_place(const void *key, const void *place)
+{
+	return strcmp(key, ((const struct place *)place)->entry->name);
+}
+
+/* Finds the folder of an entry: whether it is there, and whether this command has made it. */
+static bool find_parent(const struct tree *tree, const char *name, bool *made)
+{
+	const char *slash = strrchr(name, '/');
+	const struct place *place;
+	char *parent;
+
+	*made = tree->made;
+	if (!slash)
+		return true;
+	parent = strndup(name, (size_t)(slash - name));
+	if (!parent)
+		return false;
+	place = bsearch(parent, tree->places, tree->place_count, sizeof(*place), compare_place);
+	free(parent);
+	*made = place && place->made;
+	return place && place->there;
+}
+
+static bool is_fine(struct tree *tree, const char *name, bool made)
+{
+	const char *slash = strrchr(name, '/');
+
+	return copy_name_is_fine(tree->copying, slash ? slash + 1 : name,
+				 made || tree->copying->hidden, tree->to);
+}
+
+static void make_place(struct tree *tree, struct place *place)
+{
+	const char *name = place->entry->name, *last;
+	int folder, fd, err = 0;
+	bool made;
+
+	if (!find_parent(tree, name, &made) || !is_fine(tree, name, made))
+		return;
+	folder = copy_walk(tree->root, name, &last);
+	if (folder < 0) {
+		fail(tree, "make the folder", name, folder);
+		return;
+	}
+	/* Its final permission bits may not allow to fill it. */
+	place->made = !mkdirat(folder, last, 0700);
+	if (!place->made && errno != EEXIST)
+		err = -errno;
+	fd = err ? -1 : openat(folder, last, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && !err)
+		err = -errno;
+	close(folder);
+	if (fd >= 0)
+		close(fd);
+	if (err)
+		fail(tree, "make the folder", name, err);
+	place->there = !err;
+}
+
+static int make_places(struct tree *tree)
+{
+	tree->places = calloc(tree->count + 1, sizeof(*tree->places));
+	if (!tree->places) {
+		fail(tree, "fill", "", -ENOMEM);
+		return -ENOMEM;
+	}
+	/* The list is sorted, so that a folder precedes those in it. */
+	for (size_t i = 0; i < tree->count && !copy_interrupted; i++) {
+		if (tree->entries[i].type != KRDMA_FILE_TYPE_FOLDER)
+			continue;
+		tree->places[tree->place_count].entry = &tree->entries[i];
+		/* Those before it are complete, and it is not its own parent. */
+		make_place(tree, &tree->places[tree->place_count]);
+		tree->place_count++;
+	}
+	return 0;
+}
+
+static int add_file(struct tree *tree, struct copy_queue *queue,
+		    const struct krdma_file_entry *entry)
+{
+	const uint32_t flags = tree->copying->flags & KRDMA_FILE_UPDATE ? 0 : KRDMA_FILE_NEW;
+	size_t length = strlen(tree->name);
+	const char *slash = length && tree->name[length - 1] != '/' ? "/" : "";
+	char *name;
+	bool made;
+	int err;
+
+	if (!find_parent(tree, entry->name, &made) || !is_fine(tree, entry->name, made))
+		return 0;
+	if (asprintf(&name, "%s%s%s", tree->name, slash, entry->name) < 0) {
+		fail(tree, "fill", "", -ENOMEM);
+		return -ENOMEM;
+	}
+	err = copy_queue_add(queue, name, entry->name, entry->length, flags);
+	free(name);
+	return err;
+}
+
+static void copy_files(struct tree *tree)
+{
+	struct copy_queue *queue = copy_queue_create(tree->copying, tree->url, tree->root,
+						     tree->to);
+	int err = 0;
+
+	if (!queue) {
+		tree->copying->total->failed++;
+		return;
+	}
+	for (size_t i = 0; i < tree->count && !err; i++) {
+		const struct krdma_file_entry *entry = &tree->entries[i];
+
+		if (entry->type == KRDMA_FILE_TYPE_FILE)
+			err = add_file(tree, queue, entry);
+		else if (entry->type == KRDMA_FILE_TYPE_LINK)
+			complain("'%s' was not copied: a symbolic link to a folder", entry->name);
+		else if (entry->type == KRDMA_FILE_TYPE_OTHER)
+			complain("'%s' was not copied: neither a file nor a folder", entry->name);
+	}
+	if (!err)
+		copy_queue_run(queue);
+	copy_queue_destroy(queue);
+}
+
+/* Sets permission bits and time of a folder, when nothing more is made in it. */
+static int settle(struct tree *tree, int folder, const char *last, mode_t mode,
+		  const struct timespec *mtime)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, *mtime };
+	bool exact = tree->copying->flags & KRDMA_FILE_EXACT_MODE;
+	int fd = openat(folder, last, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (tree->copying->flags & KRDMA_FILE_TIMES && futimens(fd, times))
+		err = -errno;
+	if (!err && fchmod(fd, mode & (exact ? 07777 : ~tree->umask)))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static void settle_place(struct tree *tree, const struct place *place)
+{
+	const struct krdma_file_entry *entry = place->entry;
+	const struct timespec mtime = { (time_t)entry->mtime_s, (long)entry->mtime_ns };
+	const char *last;
+	int folder, err;
+
+	if (!place->there ||
+	    (!place->made && !(tree->copying->flags & KRDMA_FILE_EXACT_MODE)))
+		return;
+	folder = copy_walk(tree->root, entry->name, &last);
+	err = folder < 0 ? folder : settle(tree, folder, last, entry->mode, &mtime);
+	if (folder >= 0)
+		close(folder);
+	if (err)
+		fail(tree, "set permission bits or time of", entry->name, err);
+}
+
+static void get_all(struct tree *tree)
+{
+	int err;
+
+	if (!make_places(tree))
+		copy_files(tree);
+	for (size_t i = tree->place_count; i; i--)
+		settle_place(tree, &tree->places[i - 1]);
+	free(tree->places);
+	/* A folder that was named and was there before keeps what it has. */
+	err = tree->made ? settle(tree, tree->root, ".", tree->status.st_mode,
+				  &tree->status.st_mtim) : 0;
+	if (err)
+		fail(tree, "set permission bits or time of", "", err);
+}
+
+/* Lists the folder. With a slash at its end, its name cannot be that of a file. */
+static int list(struct tree *tree)
+{
+	size_t length = strlen(tree->name);
+	char *name;
+	int err;
+
+	if (asprintf(&name, "%s%s", tree->name,
+		     length && tree->name[length - 1] != '/' ? "/" : "") < 0) {
+		fail(tree, "fill", "", -ENOMEM);
+		return -ENOMEM;
+	}
+	err = copy_list(tree->copying, tree->url, name, KRDMA_FILE_RECURSIVE, -ENOTDIR,
+			&tree->entries, &tree->count, &tree->status);
+	free(name);
+	return err;
+}
+
+int copy_tree_get(struct copying *copying, const struct url *url, const char *name,
+		  const char *to)
+{
+	struct tree tree = { .copying = copying, .url = url, .name = name, .to = to };
+	int err = list(&tree);
+
+	if (err)
+		return err;
+	tree.umask = umask(0);
+	umask(tree.umask);
+	tree.made = !mkdir(to, 0777);
+	tree.root = open(to, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (tree.root < 0) {
+		fail(&tree, "make the folder", "", -errno);
+	} else {
+		get_all(&tree);
+		close(tree.root);
+	}
+	krdma_file_list_free(tree.entries);
+	return 0;
+}

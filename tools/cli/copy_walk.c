@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Paths in a folder here, of which no symbolic link is followed: another user may be able to put
+ * one there while files are copied.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "copy.h"
+
+int copy_walk(int root, const char *path, const char **last)
+{
+	int at = fcntl(root, F_DUPFD_CLOEXEC, 0), next, err = 0;
+	char part[NAME_MAX + 1];
+	size_t length;
+
+	if (at < 0)
+		return -errno;
+	for (;;) {
+		length = strcspn(path, "/");
+		if (!path[length])
+			break;
+		if (length > NAME_MAX) {
+			err = -ENAMETOOLONG;
+			break;
+		}
+		memcpy(part, path, length);
+		part[length] = '\0';
+		next = openat(at, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0)
+			err = -errno;
+		close(at);
+		if (err)
+			return err;
+		at = next;
+		path += length + 1;
+	}
+	if (err) {
+		close(at);
+		return err;
+	}
+	*last = path;
+	return at;
+}

@@ -1,0 +1,273 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# Tests folders with krdma serve, krdma get, krdma put and krdma ls on one machine.  Runs inside a
+# VM; see peer.sh.  Prints TAP.
+
+here=$(dirname "$0")
+# shellcheck source=tools/testing/tap.sh
+. "$here/tap.sh"
+# shellcheck source=tools/testing/tool/peer.sh
+. "$here/peer.sh"
+
+there=$work/there away=$work/away
+mkdir -p "$there/project/src/deep" "$there/project/empty" "$there/many" "$away"
+cd "$away" || exit 1
+before=$(resources)
+
+# offer NAME OPTION... PATH: as in copy.sh.
+offer()
+{
+	local name=$1
+	shift
+
+	rm -f "$work/servers/$name"
+	krdma serve "$@" >"$work/servers/$name" 2>"$work/servers/$name.err" </dev/null &
+	server=$!
+	while kill -0 "$server" 2>/dev/null; do
+		! grep -qs serving "$work/servers/$name" || return 0
+		usleep 50000
+	done
+	not_ok "krdma serve $* serves" "$(cat "$work/servers/$name" "$work/servers/$name.err")"
+	tap_end
+	exit 1
+}
+
+# state FOLDER: names, types, permission bits and content of all that is in it.
+state()
+{
+	(cd "$1" && find . | sort | while read -r name; do
+		echo "$name $(stat -c '%a %F' "$name") $([ -d "$name" ] || md5sum <"$name")"
+	done)
+}
+
+# moments FOLDER: names and times of modification.
+moments()
+{
+	(cd "$1" && find . | sort | while read -r name; do
+		echo "$name $(stat -c %Y "$name")"
+	done)
+}
+
+# alike NAME WHAT FOLDER FOLDER: WHAT prints the same for both.
+alike()
+{
+	"$2" "$3" >"$work/first"
+	"$2" "$4" >"$work/second"
+	if cmp -s "$work/first" "$work/second"; then
+		ok "$1"
+	else
+		not_ok "$1" "$(diff "$work/first" "$work/second")"
+	fi
+}
+
+echo readme >"$there/project/README"
+echo hidden >"$there/project/.config"
+head -c 100000 /dev/urandom >"$there/project/src/main.c"
+: >"$there/project/src/deep/nothing"
+echo header >"$there/project/src/deep/head er.h"
+chmod 750 "$there/project/src/main.c" "$there/project/src/deep"
+chmod 700 "$there/project/empty"
+for file in project/src/main.c project/src/deep project/empty project; do
+	touch -d '2001-09-09 01:46:40' "$there/$file"
+done
+for i in $(seq 100); do
+	echo "$i" >"$there/many/file$i"
+done
+
+offer all -w "$there"
+
+# Folders from there
+
+try krdma get -r $host:project .
+ended "a folder comes" 0 '!.'
+holds "with all that is in it" [ "$(cd project && find . | sort | md5sum)" = \
+	"$(cd "$there/project" && find . | sort | md5sum)" ]
+alike "it is what it was" state "$there/project" project
+holds "but for its times" [ "$(moments project | md5sum)" != "$(moments "$there/project" | md5sum)" ]
+echo mine >project/README
+try krdma get -r $host:project .
+ended "nothing is replaced unasked" 1 "'./project/README' exists" 'krdma get -u'
+holds "it is still there" [ "$(cat project/README)" = mine ]
+try krdma get -r -u -j $host:project .
+ended "with -u, what differs is" 1 "'.config' in './project' was not copied" 'their names: --hidden' \
+	'"name":"project/README".*"transferred":7'
+cp "$work/out" /out/get-tree.json
+try krdma get -r -u -p -j --hidden $host:project .
+ended "hidden names too, if asked for" 0 '"name":"project/.config"' \
+	'"name":"project/README".*"skipped":true'
+alike "now it is the same" state "$there/project" project
+try krdma get -r -p $host:project/ other
+alike "a slash at the end means what is in it" state "$there/project" other
+alike "-p keeps times" moments "$there/project" other
+try krdma get -r -u -j --hidden $host:project/ other
+ended "then nothing is left to get" 0 '"skipped":true' '!"transferred":[1-9]'
+try krdma get -r $host:project/README alone
+ended "a file may be meant, too" 0 '!.'
+holds "it comes" cmp alone "$there/project/README"
+try krdma get -r $host:none .
+ended "a folder that is missing there" 1 "has no file 'none"
+rm -rf other project alone
+
+ln -s /tmp "$there/many/out"
+ln -s ../project "$there/many/way"
+ln -s file1 "$there/many/link"
+mkfifo "$there/many/pipe"
+begin=$(cut -d ' ' -f 1 /proc/uptime)
+try krdma get -r -q $host/many .
+took=$(awk -v begin="$begin" '{ print int(($1 - begin) * 1000) }' /proc/uptime)
+ended "links to folders and pipes are left out" 0 "'way' was not copied: a symbolic link" \
+	"'pipe' was not copied: neither"
+holds "a link to a file is that file" [ "$(cat many/link)" = 1 ]
+holds "no other way leads out" [ ! -e many/out ]
+holds "a hundred files are there" [ "$(find many -type f | wc -l)" = 101 ]
+# Connections, one for each file, took 5.4 s.
+if [ "$took" -le 600 ]; then
+	ok "a hundred small files take little time"
+else
+	not_ok "a hundred small files take little time" "$took ms"
+fi
+echo "# $took ms for 100 files"
+rm -rf many "$there/many/way" "$there/many/pipe" "$there/many/out" "$there/many/link"
+try krdma get -r -j --streams 4 $host/many .
+ended "over four connections" 0 '!error'
+alike "it is what it was, in four parts" state "$there/many" many
+
+# A symbolic link below the destination leads nowhere.
+mkdir -p trap/project "$work/outside"
+ln -s "$work/outside" trap/project/src
+try krdma get -r -u --hidden $host:project trap
+ended "a link in the way is not followed" 1 "make the folder 'trap/project/src'"
+holds "nothing is behind it" [ -z "$(ls "$work/outside")" ]
+rm -rf trap
+
+# Patterns
+
+try krdma get "$host:many/file1?" .
+ended "a pattern needs no -r" 0 '!.'
+holds "all that it fits come" [ "$(echo file*)" = \
+	"file10 file11 file12 file13 file14 file15 file16 file17 file18 file19" ]
+rm -f file*
+try krdma get "$host:*/src/*.c" .
+ended "folders may have one" 0 '!.'
+holds "what it fits comes" cmp main.c "$there/project/src/main.c"
+try krdma get "$host:*/src/*.c" .
+ended "the file is not replaced unasked" 1 "'./main.c' exists" || :
+try krdma get "$host:project/*" .
+ended "a folder among them is left out" 1 "'project/src' was not copied: it is a folder" '!config'
+holds "the files come" [ "$(cat README)" = readme ]
+try krdma get "$host:project/.c*" .
+holds "a pattern with a dot fits names with a dot" [ "$(cat .config)" = hidden ]
+try krdma get "$host:nothing*" .
+ended "a pattern that fits nothing is a name" 1 "has no file 'nothing\*' there"
+try krdma get "$host:many/*" none
+ended "a pattern wants a folder" 2 "'none' is no folder here"
+rm -rf README .config main.c
+printf x >"$there/-rf"
+printf x >"$there/$(printf 'a\tb')"
+try krdma get "$host:*" .
+ended "names that are not harmless are left out" 1 "'-rf' in '.' was not copied" 'begins with' \
+	'control characters'
+holds "they are not there" [ -z "$(find . -maxdepth 1 -type f)" ]
+rm -f "$there/-rf" "$there/$(printf 'a\tb')"
+
+# Folders to there
+
+krdma get -r -q -p $host:project . || :
+try krdma put -r project $host:copies/
+ended "a folder goes, and those to it are made" 0 '!.'
+holds "with all that is in it" [ "$(cd project && find . | sort | md5sum)" = \
+	"$(cd "$there/copies/project" && find . | sort | md5sum)" ]
+try krdma put -r -p project $host:copies
+alike "into a folder that is there" state project "$there/copies/project"
+alike "-p keeps times there too" moments project "$there/copies/project"
+echo newer >project/README
+try krdma put -r -u -j project $host:copies
+ended "with -u, what differs goes" 0 '"name":"copies/project/README",[^}]*"transferred":6' \
+	'"name":"copies/project/.config",[^}]*"skipped":true'
+try krdma put -r -p project/ $host:again
+alike "a slash at the end means what is in it" state project "$there/again"
+ln -s README project/link
+try krdma put -r -u project/ $host:again
+ended "links are left out" 0 "'project//*link' was not copied: a symbolic link"
+holds "they are not there" [ ! -e "$there/again/link" ]
+try krdma put -r many $host:project/README
+ended "a folder does not replace a file" 1 'cannot put'
+holds "the file is still there" [ "$(cat "$there/project/README")" = readme ]
+try krdma put -r --streams 3 many $host:three
+alike "over three connections" state many "$there/three"
+
+# Standard input
+
+printf 'from a pipe' >"$work/in"
+# shellcheck disable=SC2016 # for the shell inside
+try sh -c 'cat "$1" | krdma put - "$2:input"' sh "$work/in" $host
+ended "standard input goes" 0 '!.'
+holds "it is there" cmp "$work/in" "$there/input"
+try krdma put - $host:
+ended "it needs a name" 2 'standard input needs a name'
+
+# Lists
+
+try krdma ls $host:
+ended "a list" 0 '^project/$' '^many/$' '^input$' '!README'
+try krdma ls -l $host:project
+ended "with all about them" 0 '^-rw-r--r--  *7 [0-9-]* [0-9:]* README$' \
+	'^drwx------  *0 2001-09-09 01:46 empty/$' '!config'
+try krdma ls -a $host:project
+ended "with hidden names" 0 '^\.config$'
+try krdma ls -r rdma://$host/project
+ended "of all levels" 0 '^src/deep/head er\.h$'
+try krdma ls -j $host:project/README
+ended "of one file, as JSON" 0 '"name":"README","type":"file","bytes":7,"mode":"0644","modified":[0-9.]*'
+cp "$work/out" /out/ls.json
+try krdma ls "$host:*/src"
+ended "of what a pattern fits" 0 'project/src:$' '^main\.c$'
+try krdma ls $host:none
+ended "of what is missing" 1 "cannot ls 10\.77\.0\.1:7476/none" "has no file 'none' there"
+try krdma ls $host:9999
+ended "a port alone names a server" 1 'no server listens'
+try krdma ls
+ended "of nothing" 2 "'krdma ls' wants HOST"
+
+# A command that is interrupted, and a server that goes away
+
+mkdir "$there/big"
+for i in 1 2 3 4; do
+	head -c 16777216 /dev/urandom >"$there/big/$i"
+done
+begin krdma get -r --progress $host:big .
+await "$work/err" ' +[1-9][0-9]*% '
+leave INT "$client"
+ended "Ctrl-C ends it" 130 'interrupted' 'more files of' 'the same command and -u'
+try krdma get -r -u -c $host:big .
+ended "it goes on" 0 '!.'
+alike "it is what it was, in two goes" state "$there/big" big
+rm -rf big
+begin krdma get -r --progress --streams 2 $host:big .
+await "$work/err" ' +[1-9][0-9]*% '
+leave KILL "$server"
+finish
+ended "a server that is gone is missed once" 1 'has ended' '[0-9] more files of'
+offer after -w "$there"
+try krdma get -r -u -c -j $host:big .
+alike "it is what it was, of two servers" state "$there/big" big
+stop_server after
+ended "the server tells of lists" 0 "list 'big/'"
+
+# A server that may be written, but not everywhere
+
+mkdir -p "$there/inbox"
+offer rules -w --read-only project --write-only inbox "$there"
+try krdma put -r many $host:project
+ended "a folder that is read-only" 1 'does not allow writing'
+try krdma put -r many $host:inbox/
+ended "one that is write-only" 0 '!.'
+try krdma ls $host:inbox
+ended "is not listed" 1 "'inbox' leads out of what is served, or the server may not"
+stop_server rules
+
+holds "no part is left" [ -z "$(find "$work" -name '*.part')" ]
+holds "nothing is left of all this" nothing_is_left "$before"
+tap_end
