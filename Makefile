@@ -69,6 +69,7 @@ all: module
 include tools/lib/lib.mk
 include tools/cli/cli.mk
 include tools/install/install.mk
+include tools/python/python.mk
 
 module: kernel-headers
 	$(Q)$(MAKE) -C '$(KDIR)' M='$(CURDIR)' modules
@@ -108,7 +109,7 @@ $(TOOLS_OUTPUT)/man/%: tools/cli/man/% krdma/version.h | $(TOOLS_OUTPUT)/man
 
 # By hand, not by the kernel's build: that would need its headers to clean up.
 clean:
-	$(Q)rm -rf build '$(TOOLS_OUTPUT)'/lib '$(TOOLS_OUTPUT)'/cli '$(TOOLS_OUTPUT)'/man
+	$(Q)rm -rf build '$(PYTHON_OUTPUT)' '$(TOOLS_OUTPUT)'/lib '$(TOOLS_OUTPUT)'/cli '$(TOOLS_OUTPUT)'/man
 	$(Q)rm -f '$(TOOLS_OUTPUT)'/.flags '$(TOOLS_OUTPUT)'/libkrdma.* \
 		'$(TOOLS_OUTPUT)'/krdma '$(TOOLS_OUTPUT)'/krdma.static
 	$(Q)find . -maxdepth 1 \( -name Module.symvers -o -name modules.order \) -delete
@@ -192,6 +193,7 @@ Build
   make                    the module, krdma.ko              [KDIR=FOLDER]
   make tools              libkrdma and the tool krdma       [TOOLS_OUTPUT=FOLDER]
   make static             the tool as one static file       [TOOLS_OUTPUT=FOLDER]
+  make python             the Python package as a wheel     [PYTHON_OUTPUT=FOLDER]
   make clean              remove everything built here
 
 Install (as root where the folders are root's)

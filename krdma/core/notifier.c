@@ -504,6 +504,19 @@ err_unlock:
 EXPORT_SYMBOL_NS_GPL(krdma_device_notifier_register, "KRDMA");
 
 /**
+ * krdma_device_notifier_flush() - Wait until the events so far are delivered
+ * @notifier: the notifier, registered
+ *
+ * After krdma_device_notifier_register(), these are the devices that are present.
+ *
+ * Context: process context; may sleep; waits for the callback.  Not in a notifier's callback.
+ */
+void krdma_device_notifier_flush(struct krdma_device_notifier *notifier)
+{
+	flush_work(&notifier->state->work);
+}
+
+/**
  * krdma_device_notifier_unregister() - Unregister a device notifier
  * @notifier: the notifier, registered
  *

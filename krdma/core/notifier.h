@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 struct ib_device;
+struct krdma_device_notifier;
 struct krdma_ports;
 struct krdma_notifier_device;
 
@@ -17,5 +18,7 @@ struct krdma_notifier_device *krdma_notifier_device_prepare(struct ib_device *ib
 							    struct krdma_ports *ports);
 void krdma_notifier_device_added(struct krdma_notifier_device *notifier_device, u32 id);
 void krdma_notifier_device_removed(struct krdma_notifier_device *notifier_device);
+
+void krdma_device_notifier_flush(struct krdma_device_notifier *notifier);
 
 #endif /* _KRDMA_NOTIFIER_H */

@@ -16,6 +16,7 @@
 
 #include <krdma/krdma.h>
 
+#include "core/notifier.h"
 #include "core/objects.h"
 #include "user/user.h"
 
@@ -210,6 +211,8 @@ static struct krdma_user_notifier *krdma_user_notifier_create(struct krdma_user_
 		kfree(krdma_object_uncount(KRDMA_OBJECT_USER_NOTIFIER, notifier));
 		return ERR_PTR(ret);
 	}
+	/* A caller that does not wait for records must find those of the devices present. */
+	krdma_device_notifier_flush(&notifier->notifier);
 	return notifier;
 }
 

@@ -228,7 +228,8 @@ int krdma_device_by_address(struct krdma *session, const struct sockaddr *local,
  * krdma_device_notify() - Enable device events for a session
  * @session: the session; its descriptor is readable while an event is pending
  *
- * The first events report the devices that are already present.
+ * The first events report the devices that are already present. They can be taken without
+ * waiting.
  *
  * Errors: EALREADY (already enabled).
  */

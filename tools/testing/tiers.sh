@@ -302,6 +302,38 @@ tier_tool_apart()
 	"$topdir/tools/testing/tool/schemas" tool "$tool/left" "$tool/apart/1"
 }
 
+# python_build: the Python package, as its wheel installs it, with all that Python needs, and its
+# tests, into $python.
+python=$topdir/build/testing/python
+python_build()
+{
+	local site=$python/root/usr/lib/python3/dist-packages py=/usr/bin/python3
+
+	"$topdir/tools/deps" install python
+	cached make -s -C "$topdir" tools python PYTHON_OUTPUT=build/testing/python/wheel >&2
+	rm -rf "$python/root" "$python/tests"
+	mkdir -p "$python/tests" "$site"
+	"$topdir/tools/testing/python/collect" "$python/root" "$topdir/tools/testing/python/suite.py" \
+		"$topdir"/tools/python/krdma/*.py "$topdir"/tools/python/examples/*.py
+	$py -m pip -q --disable-pip-version-check install --no-index --no-deps --no-compile \
+		--root-user-action=ignore --target "$site" "$python"/wheel/krdma-*.whl >&2
+	$py -m compileall -q --invalidation-mode unchecked-hash "$site/krdma"
+	cp "$topdir"/build/tools/libkrdma.so.0 "$python/root/usr/lib/"
+	cp "$topdir/tools/testing/python/suite.py" "$topdir"/tools/python/examples/*.py \
+		"$topdir/tools/testing/e2e/run.sh" "$tool/kv" "$python/tests/"
+}
+
+# The suite wants the examples of C beside those of Python.
+tier_python()
+{
+	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
+	with_lock "tools-$(cksum <<<"$topdir" | cut -d ' ' -f 1)" python_build
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 600 \
+		--file "$python/root/usr:/usr" --file "$python/root/lib:/lib" \
+		--file "$python/root/lib64:/lib64" --file "$python/tests:/tests" -- \
+		sh /tests/run.sh suite.py
+}
+
 # The commands of the tutorials and how-to pages, between two machines.
 tier_pages()
 {

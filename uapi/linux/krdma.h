@@ -638,8 +638,8 @@ struct krdma_device_find_args {
  * @flags: in: must be 0
  *
  * From then on read() of the session returns device records, beginning with one
- * KRDMA_DEVICE_EVENT_ADDED for each device that is present.  EALREADY: device records are
- * already enabled.
+ * KRDMA_DEVICE_EVENT_ADDED for each device that is present, which can be read at once.
+ * EALREADY: device records are already enabled.
  */
 struct krdma_device_notify_args {
 	__u32 size;

@@ -189,6 +189,29 @@ TEST_F(events, one_read_that_does_not_wait)
 	EXPECT_EQ(EAGAIN, errno);
 }
 
+/* Repeated, because the records come from another thread. */
+TEST(the_devices_present_can_be_read_at_once)
+{
+	struct krdma_device_notify_args watch = { .size = sizeof(watch) };
+	struct krdma_info_args info = { .size = sizeof(info) };
+	struct krdma_device_record records[8];
+
+	for (int i = 0; i < 50; i++) {
+		int session = session_open(O_RDWR);
+
+		ASSERT_LE(0, session);
+		ASSERT_EQ(0, session_request(session, KRDMA_INFO, &info));
+		ASSERT_LE(1, info.device_count);
+		ASSERT_EQ(0, fcntl(session, F_SETFL, O_NONBLOCK));
+		ASSERT_EQ(0, session_request(session, KRDMA_DEVICE_NOTIFY, &watch));
+		ASSERT_LE(info.device_count * sizeof(records[0]),
+			  read(session, records, sizeof(records)));
+		for (uint32_t j = 0; j < info.device_count; j++)
+			EXPECT_EQ(KRDMA_DEVICE_EVENT_ADDED, records[j].type);
+		close(session);
+	}
+}
+
 struct reader {
 	int conn;
 	unsigned int counts[16];

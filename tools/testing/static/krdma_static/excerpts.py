@@ -8,7 +8,7 @@ from .tree import Finding
 
 PAGES = ("Documentation/tutorial/", "Documentation/howto/")
 FROM = re.compile(r"^\.\. (from|all of) (\S+)$")
-CODE = re.compile(r"^\.\. code-block:: (c|make)$")
+CODE = re.compile(r"^\.\. code-block:: (c|make|python)$")
 
 
 def plain(lines):
@@ -26,7 +26,7 @@ def contains(lines, wanted):
 
 
 def blocks(tree, name):
-    """(line, file that it is from or None, lines) of each block of C or make of a page."""
+    """(line, file that it is from or None, lines) of each block of C, make or Python of a page."""
     lines = tree.text(name).split("\n")
     source, number = None, 0
     while number < len(lines):
@@ -45,7 +45,7 @@ def blocks(tree, name):
 
 
 def excerpts(tree):
-    """C in tutorials and how-to pages is part of a file of the tree that is tested"""
+    """code in tutorials and how-to pages is part of a file of the tree that is tested"""
     files = set(tree.files())
     for name in tree.files(".rst", under=PAGES):
         shown = {}

@@ -200,6 +200,15 @@ def shell_tests(name, text):
             yield number, [Test(folder, [Name("".join(filter(None, match.groups())))], program)]
 
 
+def python_tests(name, text):
+    """(line, the test declared there) of a suite in Python."""
+    folder, program = name.split("/")[2], name.rsplit("/", 1)[1] + ": "
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(r"def test_(\w+)\(", line)
+        if match:
+            yield number, [Test(folder, [Name(match.group(1))], program)]
+
+
 def static_tests(tree):
     """(file, line, test) of the checks of this tier."""
     script = "tools/testing/static/run"
@@ -230,6 +239,8 @@ def all_tests(tree):
             continue
         if name.endswith((".c", ".h")):
             found[name] = dict(c_tests(name, tree.text(name), tables))
+        elif name.endswith(".py"):
+            found[name] = dict(python_tests(name, tree.text(name)))
         elif name.startswith("tools/testing/") and tree.shell(name):
             found[name] = dict(shell_tests(name, tree.text(name)))
     for name, line, test in static_tests(tree):

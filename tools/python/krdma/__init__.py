@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""RDMA through /dev/krdma, with libkrdma.
+
+    with krdma.Session() as session:
+        conn = session.connect(("10.77.0.2", 7471))
+
+Times are in seconds; None waits without limit, and 0 does not wait.  An operation that fails raises
+an Error, which is an OSError.  Objects are closed with close() or "with"; each has a descriptor,
+fileno(), for select and its relatives.
+"""
+
+from . import entry, errors
+from ._abi import (KRDMA_KEEPALIVE_NEVER, Access, ConnState, CqeFlags, DeviceCap, DeviceEventType,
+                   EventType, Feature, Flush, Limit, LimitScope, LinkLayer, Opcode, PortState,
+                   SqeFlags, Transport, WcStatus)
+from ._library import lib as _lib
+from .connection import Connection, ConnectionInfo, Event, Listener
+from .errors import (Aborted, Canceled, Denied, DeviceGone, Error, Left, NotConnected, NotFound,
+                     QuotaExceeded, Refused, Reset, TimedOut, TooLong, WouldBlock)
+from .memory import Memory, RemoteMemory
+from .message import Messenger
+from .ring import Completion, Entry, Failed, Ring, wait_any
+from .session import Device, DeviceEvent, Info, LimitInfo, Port, Session
+
+KEEPALIVE_NEVER = KRDMA_KEEPALIVE_NEVER
+__version__: str = _lib.krdma_version().decode()
+
+__all__ = [
+    "Aborted", "Access", "Canceled", "Completion", "ConnState", "Connection", "ConnectionInfo",
+    "CqeFlags", "Denied", "Device", "DeviceCap", "DeviceEvent", "DeviceEventType", "DeviceGone",
+    "Entry", "Error", "Event", "EventType", "Failed", "Feature", "Flush", "Info", "KEEPALIVE_NEVER",
+    "Left", "Limit", "LimitInfo", "LimitScope", "LinkLayer", "Listener", "Memory", "Messenger",
+    "NotConnected", "NotFound", "Opcode", "Port", "PortState", "QuotaExceeded", "Refused",
+    "RemoteMemory", "Reset", "Ring", "Session", "SqeFlags", "TimedOut", "TooLong", "Transport",
+    "WcStatus", "WouldBlock", "entry", "errors", "wait_any",
+]

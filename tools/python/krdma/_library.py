@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""libkrdma, and the handles of its objects."""
+
+import ctypes
+import errno
+import os
+import threading
+import time
+import warnings
+from typing import Any, Callable, Optional
+
+from . import _abi
+from .errors import error_for
+
+SONAME = "libkrdma.so.0"
+
+
+def _load() -> ctypes.CDLL:
+    name = os.environ.get("KRDMA_LIBRARY") or SONAME
+    try:
+        library = ctypes.CDLL(name)
+    except OSError as error:
+        raise ImportError(f"cannot load {name}: {error}; install libkrdma with 'make "
+                          "install-tools', or set KRDMA_LIBRARY to the file") from None
+    for function, (result, arguments) in _abi.FUNCTIONS.items():
+        try:
+            found = getattr(library, function)
+        except AttributeError:
+            raise ImportError(f"{name} is older than this package: it has no {function}(); "
+                              "install the libkrdma of the same version") from None
+        found.restype = result
+        found.argtypes = arguments
+    return library
+
+
+lib = _load()
+
+
+def deadline_of(timeout: Optional[float]) -> int:
+    """The deadline of the library for a timeout in seconds; None: without limit."""
+    if timeout is None:
+        return _abi.KRDMA_FOREVER
+    if timeout < 0:
+        raise ValueError(f"a timeout cannot be negative: {timeout}")
+    if timeout == 0:
+        return 0
+    return min(time.monotonic_ns() + int(timeout * 1e9), _abi.KRDMA_FOREVER - 1)
+
+
+def check(err: int, what: str, hint: Optional[str] = None) -> int:
+    """Raises the exception for a negative errno."""
+    if err < 0:
+        raise error_for(err, what, hint)
+    return err
+
+
+def retried(what: str, function: Callable[..., int], *arguments: Any) -> int:
+    """Calls a function that waits; after a signal, which Python handles in between, once more."""
+    while True:
+        err = function(*arguments)
+        if err != -errno.EINTR:
+            return check(err, what)
+
+
+class Handle:
+    """An object of the library, which ends once, and never while a thread is in a call with it.
+
+    A call is a "with" block.  If another thread ends the object in the meantime, it ends with the
+    last call.  The handle holds its parent, which does not end before it.
+    """
+
+    __slots__ = ("what", "_pointer", "_end", "_parent", "_lock", "_calls", "_doomed", "__weakref__")
+
+    def __init__(self, what: str, pointer: ctypes.c_void_p, end: Callable[[int], Any],
+                 parent: "Optional[Handle]" = None) -> None:
+        self.what = what
+        self._pointer: Optional[int] = pointer.value
+        self._end = end
+        self._parent = parent
+        # Garbage collection may end a child while its parent is locked.
+        self._lock = threading.RLock()
+        self._calls = 0
+        self._doomed = False
+        if parent:
+            parent.__enter__()
+
+    def __enter__(self) -> int:
+        with self._lock:
+            if self._pointer is None or self._doomed:
+                raise ValueError(f"the {self.what} is closed")
+            self._calls += 1
+            return self._pointer
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._calls -= 1
+            pointer = self._take() if self._doomed and not self._calls else None
+        self._finish(pointer)
+
+    def _take(self) -> Optional[int]:
+        pointer, self._pointer = self._pointer, None
+        return pointer
+
+    def _finish(self, pointer: Optional[int]) -> None:
+        if pointer is None:
+            return
+        self._end(pointer)
+        parent, self._parent = self._parent, None
+        if parent:
+            parent.__exit__()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has ended, or ends with the calls that use it."""
+        return self._pointer is None or self._doomed
+
+    @property
+    def busy(self) -> bool:
+        """Whether a thread is in a call with it."""
+        return self._calls > 0 and not self.closed
+
+    def end(self) -> None:
+        """Ends it; a second time does nothing."""
+        with self._lock:
+            self._doomed = True
+            pointer = None if self._calls else self._take()
+        self._finish(pointer)
+
+    def end_if(self, attempt: Callable[[int], int]) -> int:
+        """Ends it with a function that may refuse: returns its error, and nothing has changed."""
+        with self._lock:
+            if self._pointer is None or self._doomed:
+                return 0
+            if self._calls:
+                return -errno.EBUSY
+            err = attempt(self._pointer)
+            if err:
+                return err
+            self._take()
+        parent, self._parent = self._parent, None
+        if parent:
+            parent.__exit__()
+        return 0
+
+
+class Object:
+    """What all objects have: a handle, close(), and "with"."""
+
+    _handle: Handle
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        return self._handle.closed
+
+    def close(self) -> None:
+        """Closes it.  A second time does nothing."""
+        self._handle.end()
+
+    def __enter__(self) -> Any:
+        if self.closed:
+            raise ValueError(f"the {self._handle.what} is closed")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}{', closed' if self.closed else ''}>"
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle and not handle.closed:
+            self._forgotten()
+
+    def _forgotten(self) -> None:
+        """Nothing refers to it any more."""
+        warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self)
+        self._handle.end()
+
+
+def filled(what: str, function: Callable[..., int], handle: Handle, structure: Any,
+           *arguments: Any) -> Any:
+    """A structure that a query of the library fills in."""
+    value = structure()
+    with handle as pointer:
+        check(function(pointer, *arguments, ctypes.byref(value), ctypes.sizeof(value)), what)
+    return value

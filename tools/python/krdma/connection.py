@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Listeners and connections."""
+
+import ctypes
+import errno
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Iterator, Optional
+
+from . import _abi
+from ._abi import ConnState, EventType
+from ._address import Address, packed, unpacked
+from ._library import Handle, Object, check, deadline_of, filled, lib, retried
+from .message import Messenger
+from .ring import Ring, known
+
+if TYPE_CHECKING:
+    from .session import Session
+
+_PRIVATE_DATA = 512
+# How long a session waits for the end of a connection whose memory it deregisters.
+_END = 1.0
+
+
+@dataclass(frozen=True)
+class Event:
+    """What has happened to a connection."""
+
+    type: EventType
+    error: int
+    reason: int
+
+
+@dataclass(frozen=True)
+class ConnectionInfo:
+    """The state and the attributes of a connection."""
+
+    state: ConnState
+    error: int
+    id: int
+    device_id: int
+    qp_number: int
+    send_depth: int
+    recv_depth: int
+    max_inline: int
+    read_depth: int
+    read_depth_in: int
+    path_mtu: int
+    peer_is_krdma: bool
+    sends_posted: int
+    sends_completed: int
+    receives_posted: int
+    receives_completed: int
+    local: Address
+    remote: Address
+
+
+class Connection(Object):
+    """A connection, in any state.
+
+    Session.connect() makes one that is connected, Session.connection() a new one, and
+    Listener.accept() one that a peer has requested.
+    """
+
+    def __init__(self, session: "Session", pointer: ctypes.c_void_p) -> None:
+        self._handle = Handle("connection", pointer, lib.krdma_conn_close, session._handle)
+        self.session: "Session" = session
+        self.ring: Optional[Ring] = None
+        self._what = "connect"
+        self._pid = os.getpid()
+        with self._handle as handle:
+            self.id: int = lib.krdma_conn_id(handle)
+        session._children.add(self)
+
+    def fileno(self) -> int:
+        """The descriptor: readable while there are events."""
+        with self._handle as handle:
+            return int(lib.krdma_conn_fd(handle))
+
+    def _wait(self, timeout: Optional[float]) -> ConnState:
+        state = ctypes.c_uint32()
+        with self._handle as handle:
+            retried(self._what, lib.krdma_conn_wait, handle, deadline_of(timeout),
+                    ctypes.byref(state))
+        found: ConnState = known(ConnState, state.value)
+        return found
+
+    def wait(self, timeout: Optional[float] = None) -> ConnState:
+        """Waits for the end of the current change of its state."""
+        return self._wait(timeout)
+
+    def resolve(self, address: Address, timeout: Optional[float] = 10,
+                local: Optional[Address] = None, tos: int = 0) -> None:
+        """Finds the device and the route for the address of a peer."""
+        self._what = f"connect to {address[0]} port {address[1]}"
+        options = _abi.krdma_conn_resolve_args(size=ctypes.sizeof(_abi.krdma_conn_resolve_args),
+                                               tos=tos)
+        if local:
+            options.flags = _abi.ResolveFlags.LOCAL
+            ctypes.memmove(options.local, packed(local), ctypes.sizeof(options.local))
+        remote = packed(address)
+        with self._handle as handle:
+            check(lib.krdma_conn_resolve(handle, remote, ctypes.byref(options)), self._what)
+        self._wait(timeout)
+
+    def create_qp(self, ring: Optional[Ring] = None, recv_ring: Optional[Ring] = None, *,
+                  send_depth: int = 0, recv_depth: int = 0, max_send_sge: int = 0,
+                  max_recv_sge: int = 0, max_inline: int = 0, keepalive_ms: int = 0) -> Ring:
+        """Creates its queue pair; without a ring, it gets one of its own.  Returns the ring."""
+        ring = ring or self.session.ring()
+        options = _abi.krdma_conn_create_qp_args(
+            size=ctypes.sizeof(_abi.krdma_conn_create_qp_args), send_depth=send_depth,
+            recv_depth=recv_depth, max_send_sge=max_send_sge, max_recv_sge=max_recv_sge,
+            max_inline=max_inline, keepalive_ms=keepalive_ms)
+        with self._handle as handle, ring._handle as its:
+            if recv_ring:
+                with recv_ring._handle as other:
+                    err = lib.krdma_conn_create_qp(handle, its, other, None, ctypes.byref(options))
+            else:
+                err = lib.krdma_conn_create_qp(handle, its, None, None, ctypes.byref(options))
+        check(err, "create a queue pair")
+        self.ring = ring
+        return ring
+
+    def connect(self, private_data: bytes = b"", timeout: Optional[float] = 10) -> None:
+        """Connects: it is resolved and has its queue pair."""
+        with self._handle as handle:
+            check(lib.krdma_conn_connect(handle, None, private_data, len(private_data)), self._what)
+        self._wait(timeout)
+
+    def accept(self, private_data: bytes = b"", timeout: Optional[float] = 10) -> None:
+        """Accepts the request of a peer.
+
+        It needs a queue pair, and receives for all that the peer sends at once.
+        """
+        self._what = "accept a connection"
+        with self._handle as handle:
+            check(lib.krdma_conn_accept(handle, None, private_data, len(private_data)), self._what)
+        self._wait(timeout)
+
+    def reject(self, private_data: bytes = b"") -> None:
+        """Rejects the request of a peer."""
+        with self._handle as handle:
+            check(lib.krdma_conn_reject(handle, private_data, len(private_data)),
+                  "reject a connection")
+
+    def private_data(self) -> bytes:
+        """What came with the peer's request or answer."""
+        data = ctypes.create_string_buffer(_PRIVATE_DATA)
+        length = ctypes.c_size_t(_PRIVATE_DATA)
+        with self._handle as handle:
+            check(lib.krdma_conn_private_data(handle, data, ctypes.byref(length)),
+                  "get the private data")
+        return data.raw[:length.value]
+
+    def query(self) -> ConnectionInfo:
+        """Its state and its attributes."""
+        found = filled("query a connection", lib.krdma_conn_query, self._handle,
+                       _abi.krdma_conn_query_args)
+        return ConnectionInfo(
+            known(ConnState, found.state), found.error, found.id, found.device_id, found.qp_number,
+            found.send_depth, found.recv_depth, found.max_inline, found.read_depth,
+            found.read_depth_in, found.path_mtu, bool(found.peer_is_krdma), found.sends_posted,
+            found.sends_completed, found.receives_posted, found.receives_completed,
+            unpacked(found.local), unpacked(found.remote))
+
+    @property
+    def state(self) -> ConnState:
+        """Its state."""
+        return self.query().state
+
+    @property
+    def device_id(self) -> int:
+        """The number of its device, with which its memory is registered."""
+        return self.query().device_id
+
+    def next_event(self, timeout: Optional[float] = None) -> Optional[Event]:
+        """Its next event; None: it was closed, and all events were taken."""
+        record = _abi.krdma_event_record()
+        with self._handle as handle:
+            try:
+                retried("get the next event", lib.krdma_conn_next_event, handle,
+                        deadline_of(timeout), ctypes.byref(record), ctypes.sizeof(record))
+            except OSError as error:
+                if error.errno == errno.ENODATA:
+                    return None
+                raise
+        return Event(known(EventType, record.type), record.error, record.reason)
+
+    def events(self, timeout: Optional[float] = None) -> Iterator[Event]:
+        """Its events, until the last one, or until none comes for so long."""
+        while True:
+            try:
+                event = self.next_event(timeout)
+            except (TimeoutError, BlockingIOError):
+                return
+            if event is None:
+                return
+            yield event
+
+    def disconnect(self, abort: bool = False) -> None:
+        """Ends it: the peer is notified, and what is in flight is flushed."""
+        flags = _abi.DisconnectFlags.ABORT if abort else 0
+        with self._handle as handle:
+            check(lib.krdma_conn_disconnect(handle, flags), "disconnect")
+
+    def await_closed(self, timeout: Optional[float] = None) -> None:
+        """Waits until everything of it is released, whatever the reason for its end."""
+        with self._handle as handle:
+            retried("wait for the end of a connection", lib.krdma_conn_await_closed, handle,
+                    deadline_of(timeout))
+
+    def messenger(self, **options: Any) -> Messenger:
+        """Its messenger, which creates the queue pair: see Messenger."""
+        return Messenger(self, **options)
+
+    def close(self) -> None:
+        """Closes it, which disconnects it.  Calls of other threads return."""
+        if self._handle.busy:
+            with self._handle as handle:
+                lib.krdma_conn_disconnect(handle, _abi.DisconnectFlags.ABORT)
+        self._handle.end()
+
+    def end(self) -> None:
+        """Closes it when nothing of it is in flight any more, after a second at the latest.
+
+        In a child of fork(), the connection stays the parent's.
+        """
+        if self.closed:
+            return
+        if os.getpid() != self._pid:
+            self.close()
+            return
+        with self._handle as handle:
+            lib.krdma_conn_disconnect(handle, _abi.DisconnectFlags.ABORT)
+            lib.krdma_conn_await_closed(handle, deadline_of(_END))
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Connection {self.id}{', closed' if self.closed else ''}>"
+
+
+class Listener(Object):
+    """Accepts connections.  Session.listen() makes them."""
+
+    def __init__(self, session: "Session", address: Address, backlog: int, v6only: bool) -> None:
+        pointer = ctypes.c_void_p()
+        flags = _abi.ListenFlags.V6ONLY if v6only else 0
+        with session._handle as owner:
+            check(lib.krdma_listen(owner, packed(address, passive=True), flags, backlog,
+                                   ctypes.byref(pointer)),
+                  f"listen at {address[0] or 'all addresses'} port {address[1]}")
+        self._handle = Handle("listener", pointer, lib.krdma_listener_close, session._handle)
+        self.session = session
+        session._children.add(self)
+
+    def fileno(self) -> int:
+        """The descriptor: readable while a request waits."""
+        with self._handle as handle:
+            return int(lib.krdma_listener_fd(handle))
+
+    @property
+    def address(self) -> Address:
+        """Its address, with the port that it has got."""
+        data = ctypes.create_string_buffer(128)
+        with self._handle as handle:
+            check(lib.krdma_listener_address(handle, data), "query a listener")
+        return unpacked(data.raw)
+
+    def accept(self, timeout: Optional[float] = None) -> Connection:
+        """The connection that the next peer has requested, to be accepted or rejected."""
+        pointer = ctypes.c_void_p()
+        with self._handle as handle:
+            retried("wait for a connection", lib.krdma_listener_next, handle, deadline_of(timeout),
+                    ctypes.byref(pointer))
+        return Connection(self.session, pointer)
+
+    def __iter__(self) -> Iterator[Connection]:
+        while True:
+            yield self.accept()

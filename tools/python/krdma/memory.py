@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Memory that RDMA devices may access, on this side and on the peer's."""
+
+import ctypes
+import mmap
+from dataclasses import dataclass
+from typing import Any, List, Union
+
+from . import _abi
+from ._abi import Access
+from ._library import Handle, Object, check, lib
+
+_PYBUF_SIMPLE = 0
+_PYBUF_WRITABLE = 1
+
+
+class _View(ctypes.Structure):
+    """Py_buffer of Python's stable interface."""
+
+    buf: Any
+    len: int
+    _fields_ = [
+        ("buf", ctypes.c_void_p),
+        ("obj", ctypes.c_void_p),
+        ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("format", ctypes.c_char_p),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("suboffsets", ctypes.c_void_p),
+        ("internal", ctypes.c_void_p),
+    ]
+
+
+ctypes.pythonapi.PyObject_GetBuffer.argtypes = [ctypes.py_object, ctypes.POINTER(_View),
+                                                ctypes.c_int]
+ctypes.pythonapi.PyBuffer_Release.argtypes = [ctypes.POINTER(_View)]
+ctypes.pythonapi.PyBuffer_Release.restype = None
+
+
+class Buffer:
+    """The bytes of an object, which stays where it is, and as long as it is, until release()."""
+
+    def __init__(self, data: Any, writable: bool) -> None:
+        self._view = _View()
+        self._held = False
+        ctypes.pythonapi.PyObject_GetBuffer(
+            data, ctypes.byref(self._view), _PYBUF_WRITABLE if writable else _PYBUF_SIMPLE)
+        self._held = True
+        self.address: int = self._view.buf or 0
+        self.length: int = self._view.len
+
+    def release(self) -> None:
+        """Ends the hold on the object."""
+        if self._held:
+            self._held = False
+            ctypes.pythonapi.PyBuffer_Release(ctypes.byref(self._view))
+
+    def __enter__(self) -> "Buffer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def __del__(self) -> None:
+        self.release()
+
+
+# Memory that a device may still access although nothing refers to it: it must not be used for
+# anything else.
+_kept: List[Buffer] = []
+
+
+class Memory(Object):
+    """A memory region: memory that is registered with a device.
+
+    Session.alloc() and Session.register() make them.  It is registered until close(), and the
+    object it consists of stays in place until then.
+    """
+
+    def __init__(self, session: Handle, device_id: int, data: Any, access: Access) -> None:
+        buffer = Buffer(data, bool(access))
+        pointer = ctypes.c_void_p()
+        with session as owner:
+            check(lib.krdma_mr_register(owner, device_id, buffer.address, buffer.length, access,
+                                        ctypes.byref(pointer)),
+                  f"register {buffer.length} bytes of memory",
+                  "see 'ulimit -l', 'krdma limits' and 'krdma doctor'")
+
+        def end(handle: int) -> None:
+            if lib.krdma_mr_deregister(handle, 0):
+                # Work requests use it.
+                lib.krdma_mr_deregister(handle, _abi.MrDeregisterFlags.LATER)
+                _kept.append(buffer)
+            else:
+                buffer.release()
+
+        self._buffer = buffer
+        self._data = data
+        self._handle = Handle("memory region", pointer, end, session)
+        self.address = buffer.address
+        self.length = buffer.length
+        self.device_id = device_id
+        self.access = access
+        with self._handle as handle:
+            self.id: int = lib.krdma_mr_id(handle)
+
+    @property
+    def view(self) -> memoryview:
+        """Its bytes."""
+        return memoryview(self._data).cast("B")
+
+    def __len__(self) -> int:
+        return self.length
+
+    @property
+    def rkey(self) -> int:
+        """The key with which the peer accesses it; 0: none, or several."""
+        with self._handle as handle:
+            return int(lib.krdma_mr_rkey(handle))
+
+    def describe(self, offset: int = 0, length: int = 0) -> bytes:
+        """The memory descriptor of a part, for the peer: RemoteMemory.parse() takes it.
+
+        A length of 0 stands for the rest.
+        """
+        data = ctypes.create_string_buffer(_abi.KRDMA_MR_DESC_SIZE)
+        with self._handle as handle:
+            check(lib.krdma_mr_describe(handle, offset, length, data),
+                  f"describe {length or 'all'} bytes at {offset} of a memory region",
+                  "the part must be in the region, and the region have remote rights")
+        return data.raw
+
+    def close(self) -> None:
+        """Deregisters it: no device and no peer can access it afterwards.
+
+        It fails with EBUSY, and is registered as before, while work requests use it.
+        """
+        err = self._handle.end_if(lambda handle: int(lib.krdma_mr_deregister(handle, 0)))
+        check(err, "deregister a memory region",
+              "work requests use it: wait for their completions, or close their connections")
+        self._buffer.release()
+
+    def abandon(self) -> None:
+        """Deregisters it as soon as the last work request that uses it has ended."""
+        self._handle.end()
+
+    def part(self, offset: int, length: "Union[int, None]") -> int:
+        """The length of a part of it; None: the rest."""
+        if length is None:
+            length = self.length - offset
+        if offset < 0 or length < 0 or offset + length > self.length:
+            raise ValueError(f"{length} bytes at {offset} are not in a memory region of "
+                             f"{self.length} bytes")
+        return length
+
+
+def allocated(length: int) -> mmap.mmap:
+    """Zeroed memory in pages of its own."""
+    return mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+@dataclass(frozen=True)
+class RemoteMemory:
+    """Memory of the peer."""
+
+    address: int
+    length: int
+    rkey: int
+    access: Access
+
+    @classmethod
+    def parse(cls, descriptor: bytes) -> "RemoteMemory":
+        """From the descriptor that the peer has sent."""
+        remote = _abi.krdma_remote_mr()
+        check(lib.krdma_remote_mr_from_desc(bytes(descriptor), len(descriptor),
+                                            ctypes.byref(remote)),
+              "parse a memory descriptor", "the peer has sent something else, or a later version")
+        return cls(remote.addr, remote.length, remote.key, Access(remote.access))
+
+    def at(self, offset: int, length: int) -> int:
+        """The peer's address of a part of it."""
+        if offset < 0 or offset + length > self.length:
+            raise ValueError(f"{length} bytes at {offset} are not in the peer's {self.length}")
+        return self.address + offset

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Rings: where work requests are posted, and where they complete."""
+
+import ctypes
+import errno
+from dataclasses import dataclass
+from typing import Any, List, Optional, Sequence, Union
+
+from . import _abi
+from ._abi import CqeFlags, Opcode, WcStatus
+from ._library import Handle, Object, check, deadline_of, filled, lib, retried
+from .errors import Error, error_for
+
+Entry = _abi.krdma_sqe
+
+_ROOM = 64
+
+
+def known(kind: Any, value: int) -> Any:
+    """A member of an enumeration; the number if a later version has added it."""
+    try:
+        return kind(value)
+    except ValueError:
+        return value
+
+
+class Failed(Error):
+    """A work request has completed with an error."""
+
+    def __init__(self, completion: "Completion") -> None:
+        operation = (lib.krdma_opcode_name(completion.opcode) or b"").decode()
+        super().__init__(errno.EIO, f"complete a {operation}")
+        self.completion = completion
+
+    def __str__(self) -> str:
+        status = (lib.krdma_wc_status_name(self.completion.status) or b"").decode()
+        return f"cannot {self.what}: {status}"
+
+
+@dataclass(frozen=True)
+class Completion:
+    """The end of a work request."""
+
+    wr_id: int
+    dest: int
+    opcode: Opcode
+    status: WcStatus
+    flags: CqeFlags
+    length: int
+    imm: int
+    vendor_error: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether the work request has succeeded."""
+        return self.status == WcStatus.SUCCESS
+
+    def check(self) -> "Completion":
+        """Itself; raises Failed if the work request has failed."""
+        if not self.ok:
+            raise Failed(self)
+        return self
+
+
+class Ring(Object):
+    """A submission queue and a completion queue.  Session.ring() makes them."""
+
+    def __init__(self, session: Handle, entries: int, completions: int, polled: bool,
+                 device_id: int) -> None:
+        options = _abi.krdma_ring_create_args(
+            size=ctypes.sizeof(_abi.krdma_ring_create_args), sq_entries=entries,
+            cq_entries=completions, device_id=device_id,
+            flags=_abi.RingCreateFlags.POLLED if polled else 0)
+        pointer = ctypes.c_void_p()
+        with session as owner:
+            check(lib.krdma_ring_create(owner, ctypes.byref(options), ctypes.byref(pointer)),
+                  "create a ring")
+        self._handle = Handle("ring", pointer, lib.krdma_ring_close, session)
+
+    def fileno(self) -> int:
+        """The descriptor: readable while there are completions."""
+        with self._handle as handle:
+            return int(lib.krdma_ring_fd(handle))
+
+    def query(self) -> _abi.krdma_ring_query_args:
+        """Its attributes."""
+        found: _abi.krdma_ring_query_args = filled(
+            "query a ring", lib.krdma_ring_query, self._handle, _abi.krdma_ring_query_args)
+        return found
+
+    def post(self, entries: Union[Entry, Sequence[Entry]]) -> None:
+        """Posts work requests, in this order.
+
+        If one is refused, those before it are posted: the exception has their number as "accepted".
+        """
+        if isinstance(entries, Entry):
+            entries = [entries]
+        array = (Entry * len(entries))(*entries)
+        accepted = ctypes.c_size_t()
+        with self._handle as handle:
+            err = lib.krdma_ring_post(handle, array, len(array), ctypes.byref(accepted))
+        if err:
+            error: Any = error_for(err, f"post work request {accepted.value + 1} of {len(array)}",
+                                   "take completions first" if err == -errno.EAGAIN else None)
+            error.accepted = accepted.value
+            raise error
+
+    def poll(self, room: int = _ROOM) -> List[Completion]:
+        """The completions that are there, at most so many."""
+        return self.wait(timeout=0, room=room)
+
+    def wait(self, least: int = 1, timeout: Optional[float] = None,
+             room: int = _ROOM) -> List[Completion]:
+        """Waits until there are that many completions, or the time is over, and takes them.
+
+        It returns fewer if the time is over, none with a timeout of 0, and raises TimedOut if
+        another time is over before the first.
+        """
+        array = (_abi.krdma_cqe * max(room, least))()
+        taken = ctypes.c_size_t()
+        with self._handle as handle:
+            try:
+                retried("wait for completions", lib.krdma_ring_wait, handle, array, len(array),
+                        least, deadline_of(timeout), ctypes.byref(taken))
+            except BlockingIOError:
+                return []
+        return [Completion(one.wr_id, one.dest, known(Opcode, one.opcode),
+                           known(WcStatus, one.status), CqeFlags(one.flags), one.length, one.imm,
+                           one.vendor_error)
+                for one in array[:taken.value]]
+
+
+def wait_any(rings: Sequence[Ring], timeout: Optional[float] = None) -> int:
+    """The index of the first ring that has completions; waits until one has."""
+    if not rings:
+        raise ValueError("there is no ring to wait for")
+    which = ctypes.c_size_t()
+    held: List[Handle] = []
+    try:
+        array = (ctypes.c_void_p * len(rings))()
+        for index, ring in enumerate(rings):
+            array[index] = ring._handle.__enter__()
+            held.append(ring._handle)
+        retried("wait for completions", lib.krdma_ring_wait_any, array, len(rings),
+                deadline_of(timeout), ctypes.byref(which))
+    finally:
+        for handle in held:
+            handle.__exit__()
+    return which.value
