@@ -19,7 +19,7 @@ bool copy_name_is_fine(struct copying *copying, const char *last, bool hidden, c
 			 "Copy such files too, whoever chose their names: --hidden",
 			 last, place, *last);
 	else
-		complain("'%s' in '%s' was not copied: control characters in its name, or no UTF-8\n"
+		complain("'%s' in '%s' was not copied: its name has control characters\n"
 			 "Copy it by its name, and give it another one", last, place);
 	return false;
 }
