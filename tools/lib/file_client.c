@@ -473,7 +473,8 @@ KRDMA_PUBLIC int krdma_file_client_get_fd(struct krdma_file_client *client, cons
  * Lists
  */
 
-static int read_list(int fd, size_t length, struct krdma_file_entry **entries, size_t *count)
+static int read_list(int fd, size_t length, bool recursive, struct krdma_file_entry **entries,
+		     size_t *count)
 {
 	char *list = malloc(length + 1);
 	ssize_t got;
@@ -484,8 +485,10 @@ static int read_list(int fd, size_t length, struct krdma_file_entry **entries, s
 	got = pread(fd, list, length, 0);
 	if (got < 0)
 		err = -errno;
+	else if ((size_t)got != length)
+		err = -EIO;
 	else
-		err = (size_t)got == length ? file_list_decode(list, length, entries, count) : -EIO;
+		err = file_list_decode(list, length, recursive, entries, count);
 	free(list);
 	return err;
 }
@@ -500,7 +503,7 @@ static int list(struct krdma_file_client *client, const char *name, bool recursi
 		return -errno;
 	err = get_stream(client, name, code, fd);
 	if (!err)
-		err = read_list(fd, client->flow.length, entries, count);
+		err = read_list(fd, client->flow.length, recursive, entries, count);
 	if (err == -EPROTO)
 		err = file_link_fail(&client->link, err, KRDMA_FILE_SIDE_BETWEEN);
 	close(fd);

@@ -386,8 +386,8 @@ bool file_last_is_plain(const char *last);
 int file_list_create(const struct file_root *root, const char *name, bool recursive,
 		     struct file_link *link, struct stat *status, int *fd);
 /* -EPROTO: not a valid list. */
-int file_list_decode(const void *from, size_t length, struct krdma_file_entry **entries,
-		     size_t *count);
+int file_list_decode(const void *from, size_t length, bool recursive,
+		     struct krdma_file_entry **entries, size_t *count);
 
 /*
  * file_name.c: names that a peer chooses.

@@ -300,9 +300,14 @@ int file_list_create(const struct file_root *root, const char *name, bool recurs
  * The client's side
  */
 
-/* Whether a name stays within the folder: no empty, "." or ".." component. */
-static bool is_inside(const char *name)
+/*
+ * Whether a name stays within the folder: no empty, "." or ".." component; and only one, unless the
+ * list is recursive.
+ */
+static bool is_inside(const char *name, bool recursive)
 {
+	if (!recursive && strchr(name, '/'))
+		return false;
 	do {
 		size_t length = strcspn(name, "/");
 
@@ -331,8 +336,8 @@ static size_t check_entry(const unsigned char *byte, size_t left)
 	return ENTRY_SIZE + length;
 }
 
-int file_list_decode(const void *from, size_t length, struct krdma_file_entry **entries,
-		     size_t *count)
+int file_list_decode(const void *from, size_t length, bool recursive,
+		     struct krdma_file_entry **entries, size_t *count)
 {
 	const unsigned char *byte = from, *end = byte + length;
 	struct krdma_file_entry *list;
@@ -363,7 +368,7 @@ int file_list_decode(const void *from, size_t length, struct krdma_file_entry **
 		};
 		memcpy(name, byte + ENTRY_SIZE, each);
 		name[each] = '\0';
-		if (!is_inside(name)) {
+		if (!is_inside(name, recursive)) {
 			free(list);
 			return -EPROTO;
 		}

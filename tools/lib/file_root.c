@@ -538,7 +538,8 @@ int file_root_make_folders(const struct file_root *root, const char *name,
 		if (!name[end])
 			return 0;
 		memcpy(path, name, end);
-		path[end++] = '\0';
+		path[end] = '\0';
+		end += strspn(name + end, "/");
 		fd = open_inside(root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (fd >= 0)
 			close(fd);

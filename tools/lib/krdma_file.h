@@ -346,7 +346,8 @@ enum krdma_file_type {
 /**
  * struct krdma_file_entry - an entry of a folder at the server
  * @name: its name, relative to the folder that was listed. The library has checked that it does not
- *	lead out of that folder, and nothing else: it may have any other bytes
+ *	lead out of that folder, and has a slash only in a recursive list. It may have any other
+ *	bytes, see krdma_file_name_check()
  * @type: &enum krdma_file_type
  * @mode: permission bits
  * @length: length of the file in bytes

@@ -196,12 +196,26 @@ int parser_file_message(const uint8_t *data, size_t size)
 	return 0;
 }
 
+static void check_file_list(const uint8_t *data, size_t size)
+{
+	struct krdma_file_entry *entries;
+	size_t count;
+
+	if (file_list_decode(data, size, false, &entries, &count))
+		return;
+	for (size_t i = 0; i < count; i++)
+		EXPECT(!strchr(entries[i].name, '/'));
+	krdma_file_list_free(entries);
+}
+
 /* Every name stays in its folder, and the entries together are as long as the list. */
 int parser_file_list(const uint8_t *data, size_t size)
 {
 	struct krdma_file_entry *entries = NULL;
 	size_t count = 0, length = 0;
-	int err = file_list_decode(data, size, &entries, &count);
+	int err = file_list_decode(data, size, true, &entries, &count);
+
+	check_file_list(data, size);
 
 	if (err) {
 		EXPECT(err == -EPROTO && !entries && !count);
