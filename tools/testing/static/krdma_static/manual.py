@@ -8,6 +8,8 @@ from .tree import Finding
 CLI = "tools/cli/"
 CLI_PAGES = "tools/cli/man/"
 LIB_PAGES = "tools/lib/man/"
+LIB = "tools/lib/"
+EXAMPLES = "tools/examples/"
 COMMON = "tools/cli/options.c"
 
 # A table of options, and an entry: { "port", 'p', true } or { "once", OPTION_ONCE, false }.
@@ -192,3 +194,24 @@ def manual(tree):
         wanted = "ERRORS" if page.startswith(LIB_PAGES) else "EXIT STATUS"
         if not any(line.strip() for _, line in found.get(wanted, ())):
             yield Finding(page, 1, f"the page has no section {wanted}")
+
+
+# A comment of kernel-doc and the function that it describes.
+DESCRIBED = re.compile(r"^/\*\*\n((?: \*.*\n)+?) \*/\n((?:\w[\w ]*?[ *])(krdma_\w+))\(", re.MULTILINE)
+
+
+def functions(tree):
+    """each function of the library has its errors or its result, and an example"""
+    shown = "\n".join(tree.text(name) for name in tree.files(under=(EXAMPLES,)))
+    for page in tree.files(under=(LIB_PAGES,)):
+        shown += "\n".join(line for _, line in sections(tree, page).get("EXAMPLES", ()))
+    for name in tree.files(".h", under=(LIB + "krdma",)):
+        text = tree.text(name)
+        for match in DESCRIBED.finditer(text):
+            line = text.count("\n", 0, match.start(2)) + 1
+            if match.group(2).startswith("int ") and \
+                    not re.search(r"^ \* (?:Errors|Return): ", match.group(1), re.MULTILINE):
+                yield Finding(name, line, f"{match.group(3)}() has neither 'Errors:' nor 'Return:'")
+            if not re.search(rf"\b{match.group(3)}\(", shown):
+                yield Finding(name, line, f"{match.group(3)}() is in no example and no manual "
+                              "page's EXAMPLES")
