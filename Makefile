@@ -198,7 +198,8 @@ Build
 
 Install (as root where the folders are root's)
   make install            module, library, tool and manual
-  make install-module     only the module                   [KDIR=FOLDER]
+  make install-module     only the module, stripped         [KDIR=FOLDER]
+  make install-module-debug  its debug information          [DEBUGDIR=FOLDER]
   make install-tools      only library, tool and manual
   make uninstall          remove exactly that, with the same settings
                           (also uninstall-module, uninstall-tools)

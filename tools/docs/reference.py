@@ -45,6 +45,15 @@ def members(entry):
     return out
 
 
+def page_examples(page):
+    """The C of the examples of a manual page."""
+    section = re.search(r"^\.SH EXAMPLES\n(.*?)(?=^\.SH )", page, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^\.EX\n(.*?)^\.EE", section.group(1) if section else "",
+                        re.MULTILINE | re.DOTALL)
+    text = "\n".join(blocks).replace("\\-", "-").replace("\\&", "")
+    return text.replace("\\e", "\\")
+
+
 class Examples:
     """Finds where the examples call a function."""
 
@@ -53,6 +62,9 @@ class Examples:
         for name in sorted(glob.glob(os.path.join(top, "tools/examples/*.[ch]"))):
             with open(name, encoding="utf-8") as stream:
                 self.files.append((os.path.relpath(name, top), stream.read().split("\n")))
+        for name in sorted(glob.glob(os.path.join(top, "tools/lib/man/*.3"))):
+            page = re.sub(r"\.(\d)$", r"(\1)", os.path.basename(name))
+            self.files.append((page, page_examples(read(name)).split("\n")))
 
     def of(self, function):
         """The statement of an example that calls the function; "" if none does."""
@@ -140,7 +152,8 @@ def library(top):
     examples = Examples(top)
     out = GENERATED + heading("libkrdma: functions", "=")
     out += ("Made of the comments in the headers of ``tools/lib``.  Each example is part of a "
-            "program in ``tools/examples`` that the tests compile and run.\n\n")
+            "program in ``tools/examples`` that the tests compile and run, or of a manual page, which "
+            "they compile.\n\n")
     for header, title in LIBRARY:
         out += heading(f"{header}: {title}", "-")
         out += page_of(read(top, "tools/lib", header), examples)

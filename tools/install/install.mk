@@ -21,9 +21,13 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 # For modules that use krdma: the headers to compile with (-I of include and
 # uapi in there), and for each kernel the symbols that KBUILD_EXTRA_SYMBOLS takes.
 KERNELDIR   ?= $(PREFIX)/src/krdma-$(KRDMA_VERSION)
+# The modules' debug information, ten times the size of their code: install-module-debug.
+DEBUGDIR    ?= $(PREFIX)/lib/debug
 
 INSTALL         ?= install
 INSTALL_MOD_PATH ?= $(DESTDIR)
+# Empty leaves the debug information in the modules.
+INSTALL_MOD_STRIP ?= 1
 # Not include/config/kernel.release: in Debian's 6.1 that has another version
 # than the kernel itself.
 KERNEL_RELEASE  := $(or $(shell sed -n 's/^\#define UTS_RELEASE "\(.*\)"/\1/p' \
@@ -52,18 +56,19 @@ INSTALLED_TOOLS = \
 # And install-module; a kernel may have its modules compressed.
 INSTALLED_MODULE = $(foreach name,krdma krdma_blk, \
 	$(addprefix $(MODULE_DIR)/$(name),.ko .ko.gz .ko.xz .ko.zst))
+INSTALLED_DEBUG = $(addprefix $(DEBUGDIR)$(MODULE_DIR)/,krdma.ko.debug krdma_blk.ko.debug)
 INSTALLED_KERNELDIR = \
 	$(KERNELDIR)/$(KERNEL_RELEASE)/Module.symvers \
 	$(KERNEL_HEADERS:%=$(KERNELDIR)/%)
 
-.PHONY: install install-module install-tools uninstall uninstall-module uninstall-tools
+.PHONY: install install-module install-module-debug install-tools uninstall uninstall-module uninstall-tools
 install: install-tools install-module
 uninstall: uninstall-tools uninstall-module
 
 # Lists of files are divided at spaces, and "~" is not a folder to make.
 .PHONY: install-folders
 install-folders:
-	@case '$(PREFIX)$(BINDIR)$(INCLUDEDIR)$(LIBDIR)$(MANDIR)$(COMPDIR)$(ZSHDIR)$(FISHDIR)$(UDEVDIR)$(SYSUSERSDIR)$(KERNELDIR)' in \
+	@case '$(PREFIX)$(BINDIR)$(INCLUDEDIR)$(LIBDIR)$(MANDIR)$(COMPDIR)$(ZSHDIR)$(FISHDIR)$(UDEVDIR)$(SYSUSERSDIR)$(KERNELDIR)$(DEBUGDIR)' in \
 	*' '* | *'~'*) echo "make: PREFIX and the folders set with it may have no spaces and no ~" \
 		"in them (DESTDIR may have spaces)" >&2; exit 1 ;; \
 	esac
@@ -120,7 +125,7 @@ install-module: module install-folders
 		"has spaces in its path; choose another DESTDIR" >&2; exit 1 ;; \
 	esac
 	$(Q)$(MAKE) -C '$(KDIR)' M='$(CURDIR)' INSTALL_MOD_PATH='$(abspath $(INSTALL_MOD_PATH))' \
-		INSTALL_MOD_DIR=updates DEPMOD=true modules_install
+		INSTALL_MOD_STRIP='$(INSTALL_MOD_STRIP)' INSTALL_MOD_DIR=updates DEPMOD=true modules_install
 	$(call put,644,Module.symvers,$(KERNELDIR)/$(KERNEL_RELEASE)/Module.symvers)
 	$(Q)for header in $(KERNEL_HEADERS); do \
 		$(INSTALL) -D -m 644 "$$header" "$(DESTDIR)$(KERNELDIR)/$$header" || exit; \
@@ -128,6 +133,14 @@ install-module: module install-folders
 ifeq ($(INSTALL_MOD_PATH),)
 	$(Q)tools/install/refresh module '$(KERNEL_RELEASE)'
 endif
+
+# Debuggers, perf and crash look there for what belongs to /lib/modules.
+install-module-debug: module install-folders
+	$(Q)mkdir -p '$(DESTDIR)$(DEBUGDIR)$(MODULE_DIR)'
+	$(Q)for name in krdma krdma_blk; do \
+		[ ! -e "$$name.ko" ] || $(OBJCOPY) --only-keep-debug "$$name.ko" \
+			"$(DESTDIR)$(DEBUGDIR)$(MODULE_DIR)/$$name.ko.debug" || exit; \
+	done
 
 uninstall-tools: install-folders
 	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
@@ -141,7 +154,7 @@ endif
 uninstall-module: install-folders
 	$(call say,REMOVE,$(INSTALL_MOD_PATH)$(MODULE_DIR)/krdma.ko and krdma_blk.ko)
 	$(Q)for file in $(INSTALLED_MODULE); do rm -f "$(INSTALL_MOD_PATH)$$file" || exit; done
-	$(Q)for file in $(INSTALLED_KERNELDIR); do rm -f "$(DESTDIR)$$file" || exit; done
+	$(Q)for file in $(INSTALLED_DEBUG) $(INSTALLED_KERNELDIR); do rm -f "$(DESTDIR)$$file" || exit; done
 	$(Q)for folder in /include/krdma /include /uapi/linux /uapi '/$(KERNEL_RELEASE)' ''; do \
 		rmdir "$(DESTDIR)$(KERNELDIR)$$folder" 2> /dev/null || true; \
 	done

@@ -83,6 +83,7 @@ int hub_ep_usable(const struct krdma_ep *ep)
  * Reasons
  */
 
+HUB_FORMAT(3, 0)
 static void note(struct krdma_ep *ep, int error, const char *format, va_list list)
 {
 	if (ep->error)

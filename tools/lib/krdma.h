@@ -131,6 +131,8 @@ int krdma_fd(const struct krdma *session);
  * @session: the session
  * @info: filled in
  * @size: sizeof(*info)
+ *
+ * Errors: EINVAL (a NULL pointer, or @size is smaller than the first version of the structure).
  */
 int krdma_info_query(struct krdma *session, struct krdma_info_args *info, size_t size);
 
@@ -273,6 +275,8 @@ int krdma_listen(struct krdma *session, const struct sockaddr *address, uint32_t
  * krdma_listener_address() - Get the address of a listener, with the assigned port
  * @listener: the listener
  * @address: receives the address
+ *
+ * Errors: EINVAL (a NULL pointer).
  */
 int krdma_listener_address(struct krdma_listener *listener, struct sockaddr_storage *address);
 
@@ -298,6 +302,9 @@ int krdma_listener_next(struct krdma_listener *listener, uint64_t deadline,
  * krdma_conn_create() - Create a connection in the state new
  * @session: the session
  * @conn: receives the connection
+ *
+ * Errors: EDQUOT (a limit of the user, see krdma_limit_refused()); EMFILE, ENFILE (no free
+ * descriptor); ENOMEM.
  */
 int krdma_conn_create(struct krdma *session, struct krdma_conn **conn);
 
@@ -308,6 +315,10 @@ int krdma_conn_create(struct krdma *session, struct krdma_conn **conn);
  * @options: &struct krdma_conn_resolve_args, or NULL; its @remote is ignored
  *
  * krdma_conn_wait() reports the result.
+ *
+ * Errors: EAFNOSUPPORT (neither IPv4 nor IPv6); EINVAL (invalid addresses); EALREADY, EISCONN,
+ * ENOTCONN (not possible in this state). EADDRNOTAVAIL (the local address is not on an RDMA
+ * device) and EHOSTUNREACH (no route from there) close the connection.
  */
 int krdma_conn_resolve(struct krdma_conn *conn, const struct sockaddr *remote,
 		       const struct krdma_conn_resolve_args *options);
@@ -355,6 +366,9 @@ int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param_ar
  *
  * krdma_conn_wait() reports when the connection is established. If several threads accept, one
  * of them succeeds.
+ *
+ * Errors: as for krdma_conn_connect(), and EBUSY (it has no QP yet); EALREADY, EISCONN,
+ * ENOTCONN (not possible in this state).
  */
 int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param_args *param,
 		      const void *data, size_t length);
@@ -364,6 +378,9 @@ int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param_arg
  * @conn: the connection, requested by a peer
  * @data: private data for the peer
  * @length: length of @data in bytes
+ *
+ * Errors: EMSGSIZE (more private data than the transport can carry); EINVAL (the connection
+ * does not come from a request); EALREADY, EISCONN, ENOTCONN (not possible in this state).
  */
 int krdma_conn_reject(struct krdma_conn *conn, const void *data, size_t length);
 
@@ -406,6 +423,8 @@ int krdma_conn_await_closed(struct krdma_conn *conn, uint64_t deadline);
  * @conn: the connection
  * @query: filled in, except for the private data
  * @size: sizeof(*query)
+ *
+ * Errors: EINVAL (a NULL pointer, or @size is smaller than the first version of the structure).
  */
 int krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_query_args *query, size_t size);
 
@@ -414,6 +433,8 @@ int krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_query_args *quer
  * @conn: the connection
  * @data: receives the private data
  * @length: in: size of @data in bytes; out: length of the private data, which may exceed it
+ *
+ * Errors: EINVAL (a NULL pointer).
  */
 int krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length);
 
@@ -451,6 +472,9 @@ uint32_t krdma_conn_id(const struct krdma_conn *conn);
  * @ring: receives the ring
  *
  * A ring belongs to one device: the one given in @options, or that of its first connection.
+ *
+ * Errors: EINVAL (more entries than KRDMA_RING_ENTRIES_MAX, or than the device supports);
+ * ENODEV (no such device); EDQUOT (a limit of the user, see krdma_limit_refused()); ENOMEM.
  */
 int krdma_ring_create(struct krdma *session, const struct krdma_ring_create_args *options,
 		      struct krdma_ring **ring);
@@ -554,6 +578,8 @@ int krdma_ring_enter(struct krdma_ring *ring, const struct krdma_sqe *entries, s
  * @ring: the ring
  * @query: filled in
  * @size: sizeof(*query)
+ *
+ * Errors: EINVAL (a NULL pointer, or @size is smaller than the first version of the structure).
  */
 int krdma_ring_query(struct krdma_ring *ring, struct krdma_ring_query_args *query, size_t size);
 
@@ -582,6 +608,11 @@ int krdma_ring_confine(struct krdma_ring *ring, const uint32_t *ids, size_t coun
  * @ring: the ring to which its receives are posted and in which they complete
  * @options: &struct krdma_srq_create_args with the depth; its descriptors are ignored
  * @srq: receives the SRQ
+ *
+ * Errors: EOPNOTSUPP (the device has no SRQs); EINVAL (more than the device supports, or
+ * neither the ring nor @options name a device); ENOSPC (more completions than the ring has
+ * free); EXDEV (a ring of another session or device); ENODEV (no such device); EDQUOT (a limit
+ * of the user, see krdma_limit_refused()).
  */
 int krdma_srq_create(struct krdma *session, struct krdma_ring *ring,
 		     const struct krdma_srq_create_args *options, struct krdma_srq **srq);
@@ -592,6 +623,8 @@ int krdma_srq_create(struct krdma *session, struct krdma_ring *ring,
  * @entries: entries with KRDMA_OP_RECV and the number of the SRQ
  * @count: number of entries, as for krdma_ring_post()
  * @accepted: receives the number of accepted entries, as for krdma_ring_post()
+ *
+ * Errors: as for krdma_ring_post().
  */
 int krdma_srq_post(struct krdma_srq *srq, const struct krdma_sqe *entries, size_t count,
 		   size_t *accepted);
@@ -601,6 +634,8 @@ int krdma_srq_post(struct krdma_srq *srq, const struct krdma_sqe *entries, size_
  * @srq: the SRQ
  * @query: filled in
  * @size: sizeof(*query)
+ *
+ * Errors: EINVAL (a NULL pointer, or @size is smaller than the first version of the structure).
  */
 int krdma_srq_query(struct krdma_srq *srq, struct krdma_srq_query_args *query, size_t size);
 
@@ -662,6 +697,8 @@ int krdma_mr_register(struct krdma *session, uint32_t device_id, void *data, siz
  * The memory is backed by transparent huge pages if the system has them and the length fills at
  * least one. The function does not use the huge pages that an administrator reserved: to use
  * those, map them (MAP_HUGETLB) and register them. krdma_mr_deregister() unmaps the memory.
+ *
+ * Errors: ENOMEM (no address space or memory); those of krdma_mr_register().
  */
 int krdma_mr_alloc(struct krdma *session, uint32_t device_id, size_t length,
 		   uint32_t access, struct krdma_mr **mr);
@@ -709,6 +746,9 @@ int krdma_mr_rkey_at(struct krdma_mr *mr, size_t offset, uint32_t *key,
  * @advice: &enum krdma_advice
  * @offset: start of the range, in bytes
  * @length: length of the range, in bytes
+ *
+ * Errors: ERANGE (outside the memory region); EACCES (it lacks the right); EINVAL (unknown
+ * advice).
  */
 int krdma_mr_advise(struct krdma_mr *mr, uint32_t advice, size_t offset,
 		    size_t length);
@@ -764,6 +804,8 @@ int krdma_remote_mr_from_desc(const void *descriptor, size_t length,
  *
  * Without remote access rights the cache registers whole pages, so that adjacent buffers share
  * a memory region.
+ *
+ * Errors: EINVAL (a NULL pointer); ENOMEM.
  */
 int krdma_mr_cache_create(struct krdma *session, uint32_t device_id, uint32_t access, size_t limit,
 			  struct krdma_mr_cache **cache);

@@ -572,6 +572,8 @@ int krdma_file_server_create(struct krdma *session, const struct sockaddr *addre
  * krdma_file_server_address() - Get the address of a server, with the assigned port
  * @server: the server
  * @address: receives the address
+ *
+ * Errors: those of krdma_listener_address().
  */
 int krdma_file_server_address(struct krdma_file_server *server,
 			      struct sockaddr_storage *address);
@@ -592,6 +594,8 @@ int krdma_file_server_run(struct krdma_file_server *server);
  *
  * Connected clients get ESHUTDOWN. May be called from a signal handler, and from &struct
  * krdma_file_server_options.report.
+ *
+ * Errors: EINVAL (@server is NULL).
  */
 int krdma_file_server_stop(struct krdma_file_server *server);
 

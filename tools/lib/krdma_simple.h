@@ -247,7 +247,9 @@ int krdma_simple_read(struct krdma_simple *simple, size_t offset, uint64_t remot
  * Uses a write with immediate data, or a message if the device does not support it. In both
  * cases the peer takes the notice with krdma_simple_wait_notice(), and sees the data of all
  * earlier writes. The function waits until the peer has a free receive, like
- * krdma_simple_send(), and has the same errors.
+ * krdma_simple_send().
+ *
+ * Errors: as for krdma_simple_send().
  */
 int krdma_simple_notify_write(struct krdma_simple *simple, uint32_t value);
 
@@ -258,6 +260,8 @@ int krdma_simple_notify_write(struct krdma_simple *simple, uint32_t value);
  *
  * Like krdma_simple_notify_write(), for a read: the peer may now change the data that were
  * read.
+ *
+ * Errors: as for krdma_simple_send().
  */
 int krdma_simple_notify_read(struct krdma_simple *simple, uint32_t value);
 

@@ -45,6 +45,23 @@ tier_install_whole()
 		"$topdir/tools/testing/install/run"
 }
 
+# The packages in clean systems of Debian, and what is made of them elsewhere.
+tier_packages()
+{
+	"$topdir/tools/testing/packages/run" debian bookworm
+}
+
+tier_packages_13()
+{
+	"$topdir/tools/testing/packages/run" debian trixie
+}
+
+tier_packages_rpm()
+{
+	"$topdir/tools/testing/packages/run" dist
+	"$topdir/tools/testing/packages/run" rpm
+}
+
 tier_setup()
 {
 	"$topdir/tools/testing/setup/run"

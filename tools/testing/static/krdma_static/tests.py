@@ -32,6 +32,7 @@ OTHER_TIERS = {
     "blk": ("blk-debug",),
     "peer": ("peer-debug",),
     "tool": ("tool-iwarp",),
+    "packages": ("packages-13", "packages-rpm"),
 }
 
 ANNOTATION = re.compile(r"^\s*(?:/\*| \*|#) Proves: (.*?)(?: \*/)?$")
