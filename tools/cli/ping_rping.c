@@ -95,8 +95,10 @@ static int take(struct ping *ping, const struct krdma_cqe *cqes, size_t count)
 	int err;
 
 	for (i = 0; i < count; i++) {
-		if (cqes[i].status)
+		if (cqes[i].status) {
+			peer_failed(&ping->peer, cqes[i].status);
 			return -ECONNRESET;
+		}
 		if (cqes[i].length != RPING_MESSAGE || rping->come == rping->awaited) {
 			complain("%s does not speak rping's protocol: it sent a wrong message",
 				 ping->settings->host);

@@ -51,17 +51,17 @@ try krdma doctor node1 7477
 ended "a port at which somebody listens" 0 '^OK +connect +a program answers at 10\.77\.0\.1, port 7477$'
 leave INT "$server"
 try krdma doctor 10.66.0.1
-ended "a host without a way" 1 '^FAIL +route +there is no way to 10\.66\.0\.1' \
+ended "a host without a way" 1 '^FAIL +route +no RDMA device here has a route to 10\.66\.0\.1' \
 	'^ +ip route get 10\.66\.0\.1'
 ip link add dummy8 type dummy
 ip address add 10.88.0.1/24 dev dummy8
 ip link set dummy8 up
 try krdma doctor 10.88.0.2
 ended "a host behind another interface" 1 \
-	'^FAIL +route +no RDMA device has a way to 10\.88\.0\.2; packets go there out of dummy8$' \
+	'^FAIL +route +no RDMA device here has a route to 10\.88\.0\.2; packets go there out of dummy8$' \
 	'^ +rdma link add rxe_dummy8 type rxe netdev dummy8   \(as root\)$'
 try krdma doctor no-such-host
-ended "a host that is none" 1 "^FAIL +host +there is no address for 'no-such-host'$"
+ended "a host that is none" 1 "^FAIL +host +cannot find the address of 'no-such-host': "
 
 # The network: the command that doctor prints repairs each fault.
 

@@ -132,7 +132,8 @@ try krdma ping -c 1 -W 1 10.77.0.99
 ended "that nobody has the address is said" 1 '^krdma: .*10\.77\.0\.99'
 try krdma ping -c 1 192.0.2.1
 ended "that there is no way is said" 1 \
-	'^krdma: cannot reach 192\.0\.2\.1: no RDMA device here has a route to it' 'krdma dev'
+	'^krdma: cannot reach 192\.0\.2\.1: no RDMA device here has a route to 192\.0\.2\.1' \
+	'krdma doctor 192\.0\.2\.1'
 
 for signal in INT KILL; do
 	serve gone$signal krdma ping --listen
