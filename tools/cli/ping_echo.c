@@ -184,7 +184,7 @@ static int await(struct ping *ping, uint64_t answered, uint64_t deadline)
 	int err;
 
 	while (echo->answered < answered) {
-		deadline = ping_patience(deadline);
+		deadline = ping_patience(ping, deadline);
 		if (clock_ns() >= deadline)
 			return -ETIMEDOUT;
 		err = wait_once(ping, deadline);

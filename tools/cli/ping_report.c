@@ -2,6 +2,8 @@
 /*
  * krdma ping: output.
  */
+#include <time.h>
+
 #include <json-c/json.h>
 
 #include "peer_stop.h"
@@ -61,12 +63,23 @@ static void print_json(const struct ping *ping, uint64_t number, enum ping_answe
 	json_print(object, ping->settings->common);
 }
 
+/* As ping(8) does with -D. */
+static void print_stamp(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	printf("[%lld.%06ld] ", (long long)now.tv_sec, now.tv_nsec / 1000);
+}
+
 static void print_text(const struct ping *ping, uint64_t number, enum ping_answer answer,
 		       uint64_t ns)
 {
 	unsigned long long seq = number;
 	char text[VALUE_TIME_TEXT];
 
+	if (ping->settings->stamped)
+		print_stamp();
 	switch (answer) {
 	case PING_ANSWERED:
 		printf("%llu bytes from %s: seq=%llu time=",
