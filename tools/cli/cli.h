@@ -106,6 +106,8 @@ bool is_help(const char *word);
 ATTRIBUTE(format(printf, 1, 2)) void complain(const char *format, ...);
 ATTRIBUTE(format(printf, 1, 2)) int usage_error(const char *format, ...);
 int open_session(struct krdma **session);
+/* For commands that open no session.  Returns 0, or -ENOENT after an error message. */
+int require_module(void);
 void complain_request(const char *what, int err);
 
 /* After -EDQUOT: the limit that was reached, and where it is set. */

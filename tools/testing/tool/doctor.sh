@@ -255,6 +255,13 @@ ended "no module" 1 '^FAIL +module +the module krdma is not loaded$' '^ +modprob
 try krdma doctor -j
 ended "no module, in JSON" 1 '"check":"module","verdict":"fail".*"remedy":"modprobe krdma"'
 cp "$work/out" /out/doctor-no-module.json
+for command in stat 'stat -j' 'top -b'; do
+	# shellcheck disable=SC2086 # a list of words
+	try krdma $command
+	ended "without the module, krdma $command is an error" 1 \
+		'^krdma: cannot open /dev/krdma: the module krdma is not loaded$' \
+		'^Load it, as root: modprobe krdma$' '!SESSION' '!sessions'
+done
 insmod /vm/krdma.ko
 try krdma doctor
 ended "all is well again" 0 '!FAIL' '!WARN'
