@@ -5,7 +5,7 @@
 CLI_SOURCES := cause cmd_dev cmd_info command completion errors json main new_file options output \
 	cmd_ping ping_ask ping_echo ping_listen ping_report ping_rping ping_rping_format \
 	ping_rping_listen \
-	cmd_bench bench_ask bench_connect bench_data bench_listen bench_plot bench_report bench_run \
+	cmd_bench bench_ask bench_compare bench_connect bench_data bench_listen bench_plot bench_report bench_run \
 	cmd_copy copy_explain copy_json progress secret url cmd_serve cmd_monitor \
 	cmd_doctor doctor_device doctor_firewall doctor_limits doctor_manager doctor_module doctor_network \
 	doctor_program doctor_report \
