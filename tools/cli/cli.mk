@@ -2,7 +2,7 @@
 #
 # krdma, the tool.  Included by the Makefile at the top.
 
-CLI_SOURCES := cause cmd_dev cmd_info command completion errors json main new_file options output \
+CLI_SOURCES := cause color cmd_dev cmd_info command completion errors json main new_file options output \
 	cmd_ping ping_ask ping_echo ping_listen ping_report ping_rping ping_rping_format \
 	ping_rping_listen \
 	cmd_bench bench_ask bench_compare bench_connect bench_data bench_listen bench_plot bench_report bench_run \

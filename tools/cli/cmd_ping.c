@@ -36,6 +36,7 @@ static const char usage[] =
 	"  -d, --details  with -j: each message, too\n"
 	"  -j, --json     JSON instead of text\n"
 	"      --pretty   JSON with line breaks and indents\n"
+	"      --color[=WHEN]  never, always, or auto: at a terminal\n"
 	"  -h, --help     this help\n"
 	"\n"
 	"Manual: krdma-ping(8)\n";

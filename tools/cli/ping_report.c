@@ -88,18 +88,20 @@ static void print_text(const struct ping *ping, uint64_t number, enum ping_answe
 		puts(" ms");
 		break;
 	case PING_WRONG:
-		printf("wrong data from %s: seq=%llu\n", ping->peer.address, seq);
+		printf("%swrong data%s from %s: seq=%llu\n", color_begin(COLOR_BAD), color_end(),
+		       ping->peer.address, seq);
 		break;
 	case PING_UNANSWERED:
-		printf("no answer from %s: seq=%llu, waited %s\n", ping->peer.address, seq,
-		       value_time_text(text, ns));
+		printf("%sno answer%s from %s: seq=%llu, waited %s\n", color_begin(COLOR_BAD),
+		       color_end(), ping->peer.address, seq, value_time_text(text, ns));
 		break;
 	case PING_UNSENT:
 		printf("not sent to %s: seq=%llu, %u messages are unanswered\n",
 		       ping->peer.address, seq, PING_WINDOW);
 		break;
 	case PING_LATE:
-		printf("late answer from %s: seq=%llu time=", ping->peer.address, seq);
+		printf("%slate answer%s from %s: seq=%llu time=", color_begin(COLOR_DOUBTFUL),
+		       color_end(), ping->peer.address, seq);
 		print_ms(ns);
 		puts(" ms");
 		break;

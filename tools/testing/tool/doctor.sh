@@ -28,6 +28,20 @@ ended "all is well" 0 '^OK +module +krdma is loaded$' '^OK +file +/dev/krdma can
 	'^OK +mtu +packets of rxe0 carry 1024 bytes, as the MTU of dummy0 is 1500; 4096 are faster$' \
 	'^ +ip link set dummy0 mtu 4192   \(' '^OK +port +port 1 of rxe0 is active$' \
 	'^OK +memlock ' '^OK +register ' '^OK +firewall +there is no program' '!WARN' '!FAIL'
+escape=$(printf '\033')
+holds "in a pipe there is no color" [ "$(grep -c "$escape" "$work/out")" = 0 ]
+for words in '--color' '--color=always'; do
+	try krdma doctor $words
+	ended "color is there if one likes: $words" 0 "^$escape\\[32mOK  $escape\\[0m  module "
+done
+try "$here/terminal" krdma doctor
+ended "at a terminal there is color" 0 "^$escape\\[32mOK  $escape\\[0m  module "
+try "$here/terminal" krdma --color=never doctor
+ended "at a terminal there is none if one likes" 0 '^OK +module ' "!$escape"
+try env NO_COLOR=1 "$here/terminal" krdma doctor
+ended "nor if the environment says so" 0 '^OK +module ' "!$escape"
+try krdma doctor --color=blue
+ended "a color that is none" 2 "^krdma: --color wants always, never or auto, not 'blue'"
 try krdma doctor -j $host
 ended "JSON has it all" 0 '^\{"checks":\[\{"check":"module","verdict":"ok","text":"krdma is loaded"\},' \
 	'"check":"mtu","verdict":"ok",.*"remedy":"ip link set dummy0 mtu 4192","note":"' \
