@@ -34,6 +34,14 @@ enum bench_operation {
 	BENCH_OPERATIONS,
 };
 
+/* In what a rate of bytes is printed. */
+enum bench_unit {
+	BENCH_MIB,
+	BENCH_MB,
+	BENCH_GBIT,
+	BENCH_UNITS,
+};
+
 struct bench_settings {
 	const struct options *common;
 	const char *host;
@@ -54,6 +62,8 @@ struct bench_settings {
 	uint64_t timeout;
 	bool polled;
 	const char *plot;
+	enum bench_unit unit;
+	bool csv;
 	bool listen;
 	bool quiet;
 	uint64_t max_clients;
@@ -125,9 +135,15 @@ bool goal_reached(const struct goal *goal, uint64_t count);
 
 extern const char * const bench_operation_names[BENCH_OPERATIONS];
 
+/* bench_report.c: the units by name, and a rate in one of them. */
+extern const char * const bench_unit_names[BENCH_UNITS];
+double bench_in_unit(enum bench_unit unit, double bytes_per_second);
+
 /* bench_ask.c and bench_listen.c: the two sides.  They return exit codes. */
 int bench_ask(const struct bench_settings *settings);
 int bench_listen(const struct bench_settings *settings);
+/* bench_compare.c: print two results of "krdma bench -j" side by side.  Returns an exit code. */
+int bench_compare(const struct bench_settings *settings, const char *old, const char *new);
 
 /*
  * The functions below that return an int return 0 or a negative errno, after printing an error

@@ -7,6 +7,24 @@
 #include "bench.h"
 #include "peer_stop.h"
 
+const char * const bench_unit_names[BENCH_UNITS] = {
+	[BENCH_MIB] = "MiB/s",
+	[BENCH_MB] = "MB/s",
+	[BENCH_GBIT] = "Gbit/s",
+};
+
+double bench_in_unit(enum bench_unit unit, double bytes_per_second)
+{
+	switch (unit) {
+	case BENCH_MB:
+		return bytes_per_second / 1e6;
+	case BENCH_GBIT:
+		return bytes_per_second * 8 / 1e9;
+	default:
+		return bytes_per_second / (1024 * 1024);
+	}
+}
+
 static const char *mode_name(const struct bench *bench)
 {
 	return bench->settings->polled ? "poll" : "event";
@@ -31,10 +49,17 @@ void bench_report_begin(const struct bench *bench)
 
 	if (settings->common->json)
 		return;
+	if (settings->csv) {
+		fputs("operation,size,depth,batch,count,elapsed_ns,per_second,bytes_per_second,",
+		      stdout);
+		puts("data,min_ns,avg_ns,max_ns,mdev_ns,p50_ns,p90_ns,p99_ns,p99_9_ns");
+		flush();
+		return;
+	}
 	printf("%s port %u, through %s, mode %s\n", bench->name, settings->port, bench->device,
 	       mode_name(bench));
 	printf("%-8s %8s %5s %9s %9s %9s %9s %9s %9s %9s\n", "", "size", "depth", "p50 us",
-	       "p99 us", "p99.9 us", "max us", "MiB/s", "per s", "count");
+	       "p99 us", "p99.9 us", "max us", bench_unit_names[settings->unit], "per s", "count");
 	flush();
 }
 
@@ -70,10 +95,46 @@ static void print_details(const struct stats *times)
 	putchar('\n');
 }
 
-static double mib_per_second(const struct bench_result *result)
+static uint64_t bytes_per_second(const struct bench_result *result)
 {
-	return (double)bench_per_second(result->count * result->length, result->elapsed) /
-	       (1024 * 1024);
+	return bench_per_second(result->count * result->length, result->elapsed);
+}
+
+static const char *data_name(enum bench_data data)
+{
+	switch (data) {
+	case BENCH_RIGHT:
+		return "right";
+	case BENCH_WRONG:
+		return "wrong";
+	default:
+		return "unchecked";
+	}
+}
+
+/* A line has every field; those of times are empty unless the depth is 1. */
+static void print_csv(const struct bench_result *result)
+{
+	const struct stats *times = result->times;
+
+	printf("%s,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%s",
+	       bench_operation_names[result->operation], (unsigned long long)result->length,
+	       (unsigned long long)result->depth, (unsigned long long)result->batch,
+	       (unsigned long long)result->count, (unsigned long long)result->elapsed,
+	       (unsigned long long)bench_per_second(result->count, result->elapsed),
+	       (unsigned long long)bytes_per_second(result), data_name(result->data));
+	if (times)
+		printf(",%llu,%.0f,%llu,%llu,%llu,%llu,%llu,%llu\n",
+		       (unsigned long long)times->least, times->mean,
+		       (unsigned long long)times->greatest,
+		       (unsigned long long)stats_deviation(times),
+		       (unsigned long long)stats_percentile(times, STATS_P50),
+		       (unsigned long long)stats_percentile(times, STATS_P90),
+		       (unsigned long long)stats_percentile(times, STATS_P99),
+		       (unsigned long long)stats_percentile(times, STATS_P99_9));
+	else
+		puts(",,,,,,,,");
+	flush();
 }
 
 void bench_report(const struct bench *bench, const struct bench_result *result)
@@ -82,11 +143,16 @@ void bench_report(const struct bench *bench, const struct bench_result *result)
 
 	if (common->json)
 		return;
+	if (bench->settings->csv) {
+		print_csv(result);
+		return;
+	}
 	printf("%-8s %8llu %5llu", bench_operation_names[result->operation],
 	       (unsigned long long)result->length, (unsigned long long)result->depth);
 	print_times(result->times);
 	if (result->length)
-		printf(" %9.2f", mib_per_second(result));
+		printf(" %9.2f", bench_in_unit(bench->settings->unit,
+					       (double)bytes_per_second(result)));
 	else
 		printf(" %9s", "-");
 	printf(" %9llu %9llu%s\n",
@@ -111,18 +177,6 @@ static const char *times_name(const struct bench_result *result)
 	}
 }
 
-static const char *data_name(enum bench_data data)
-{
-	switch (data) {
-	case BENCH_RIGHT:
-		return "right";
-	case BENCH_WRONG:
-		return "wrong";
-	default:
-		return "unchecked";
-	}
-}
-
 static struct json_object *result_json(const struct bench_result *result)
 {
 	struct json_object *object = json_checked(json_object_new_object());
@@ -134,8 +188,7 @@ static struct json_object *result_json(const struct bench_result *result)
 	json_put_number(object, "count", result->count);
 	json_put_number(object, "elapsed_ns", result->elapsed);
 	json_put_number(object, "per_second", bench_per_second(result->count, result->elapsed));
-	json_put_number(object, "bytes_per_second",
-			bench_per_second(result->count * result->length, result->elapsed));
+	json_put_number(object, "bytes_per_second", bytes_per_second(result));
 	json_put_text(object, "data", data_name(result->data));
 	if (result->times) {
 		json_put_text(object, "time_of", times_name(result));
@@ -152,7 +205,7 @@ void bench_report_end(const struct bench *bench, bool complete)
 
 	if (!settings->common->json) {
 		if (!complete)
-			printf("not complete\n");
+			fprintf(settings->csv ? stderr : stdout, "not complete\n");
 		return;
 	}
 	object = json_checked(json_object_new_object());

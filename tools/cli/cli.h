@@ -51,6 +51,7 @@ enum options_place {
 	"  -d, --details  say more\n"				\
 	"  -j, --json     JSON instead of text\n"		\
 	"  -p, --pretty   JSON with line breaks and indents\n"	\
+	"      --color[=WHEN]  never, always, or auto: at a terminal\n" \
 	"  -h, --help     this help\n"
 
 /* Returns the index of the first argument that is not an option, or -1 after an error message. */
@@ -106,6 +107,8 @@ bool is_help(const char *word);
 ATTRIBUTE(format(printf, 1, 2)) void complain(const char *format, ...);
 ATTRIBUTE(format(printf, 1, 2)) int usage_error(const char *format, ...);
 int open_session(struct krdma **session);
+/* For commands that open no session.  Returns 0, or -ENOENT after an error message. */
+int require_module(void);
 void complain_request(const char *what, int err);
 
 /* After -EDQUOT: the limit that was reached, and where it is set. */
@@ -119,6 +122,22 @@ const char *quota_text(char text[QUOTA_TEXT_MAX], struct krdma *session);
 
 void reserve_standard_streams(void);
 int close_standard_output(int status);
+/*
+ * color.c: colors of standard output.  Without --color they are used at a terminal, unless NO_COLOR
+ * is set.
+ */
+enum color {
+	COLOR_GOOD,
+	COLOR_DOUBTFUL,
+	COLOR_BAD,
+};
+
+/* @when: the value of --color; NULL: always.  Returns 0, or -EINVAL after an error message. */
+int color_choose(const char *when);
+/* Sequences for the terminal; empty without colors. */
+const char *color_begin(enum color color);
+const char *color_end(void);
+
 /* From now on printable() keeps UTF-8, whatever the locale is. */
 void output_is_utf8(void);
 size_t printable(char *to, size_t to_size, const char *from, size_t from_size);

@@ -3,6 +3,7 @@
  * krdma bench: measure latency and throughput of operations.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "bench.h"
 #include "peer_serve.h"
@@ -13,6 +14,7 @@
 static const char usage[] =
 	"Usage: krdma bench [OPTION]... HOST [OPERATION]...\n"
 	"       krdma bench --listen [OPTION]...\n"
+	"       krdma bench --compare [--unit UNIT] OLD NEW\n"
 	"\n"
 	"Measures operations with HOST, where 'krdma bench --listen' runs: how long each takes,\n"
 	"or how many there are in a second.  Ctrl-C ends either.\n"
@@ -31,6 +33,9 @@ static const char usage[] =
 	"      --event, --poll    wait for interrupts (the default), or poll the device\n"
 	"                         all the time; also with --listen\n"
 	"      --plot FILE        draws the results to FILE, as SVG\n"
+	"      --unit UNIT        of rates of bytes: MiB/s (the default), MB/s or Gbit/s\n"
+	"      --csv              a line of fields for each result, separated by commas\n"
+	"      --compare          prints two results of 'krdma bench -j' side by side\n"
 	"      --port PORT        port to connect to or listen on (7178)\n"
 	"  -W, --timeout TIME     how long to wait for an operation (10 seconds)\n"
 	"  -I, --source ADDRESS   local address\n"
@@ -51,6 +56,9 @@ enum {
 	OPTION_EVENT,
 	OPTION_POLL,
 	OPTION_PLOT,
+	OPTION_UNIT,
+	OPTION_CSV,
+	OPTION_COMPARE,
 	OPTION_PORT,
 	OPTION_MAX_CLIENTS,
 	OPTION_MAX_MEMORY,
@@ -67,6 +75,9 @@ static const struct own_option own[] = {
 	{ "event", OPTION_EVENT, false },
 	{ "poll", OPTION_POLL, false },
 	{ "plot", OPTION_PLOT, FILE_VALUE },
+	{ "unit", OPTION_UNIT, true },
+	{ "csv", OPTION_CSV, false },
+	{ "compare", OPTION_COMPARE, false },
 	{ "port", OPTION_PORT, true },
 	{ "timeout", 'W', true },
 	{ "source", 'I', true },
@@ -86,6 +97,8 @@ struct given {
 	const char *asking;
 	const char *listening;
 	bool time;
+	bool unit;
+	bool compare;
 };
 
 static int set_port(const char *value, struct bench_settings *settings)
@@ -96,6 +109,25 @@ static int set_port(const char *value, struct bench_settings *settings)
 		return EXIT_USAGE;
 	settings->port = (uint16_t)port;
 	return 0;
+}
+
+/* "MiB/s", or without its end, in any letters. */
+static int set_unit(const char *value, struct given *given)
+{
+	size_t length = strlen(value);
+	int unit;
+
+	given->unit = true;
+	for (unit = 0; unit < BENCH_UNITS; unit++) {
+		const char *name = bench_unit_names[unit];
+
+		if (!strcasecmp(value, name) ||
+		    (length == strlen(name) - 2 && !strncasecmp(value, name, length))) {
+			given->settings.unit = (enum bench_unit)unit;
+			return 0;
+		}
+	}
+	return usage_error("--unit wants MiB/s, MB/s or Gbit/s, not '%s'", value);
 }
 
 /* Options of the measuring side. */
@@ -131,6 +163,10 @@ static int set_asking(int key, const char *value, struct given *given)
 	case OPTION_PLOT:
 		given->asking = "--plot";
 		settings->plot = value;
+		return 0;
+	case OPTION_CSV:
+		given->asking = "--csv";
+		settings->csv = true;
 		return 0;
 	}
 	return EXIT_USAGE;
@@ -174,6 +210,11 @@ static int set(int key, const char *value, void *to)
 		return 0;
 	case OPTION_PORT:
 		return set_port(value, settings);
+	case OPTION_UNIT:
+		return set_unit(value, given);
+	case OPTION_COMPARE:
+		given->compare = true;
+		return 0;
 	case 'I':
 		settings->source = value;
 		return 0;
@@ -245,6 +286,8 @@ static int ask_side(struct given *given, int argc, char **argv, int first)
 		return usage_error("with whom? 'krdma bench HOST'; 'krdma bench --help' says more");
 	if (given->listening)
 		return usage_error("%s is for --listen", given->listening);
+	if (settings->csv && settings->common->json)
+		return usage_error("--csv or --json, not both");
 	if (given->time && !settings->time)
 		return usage_error("-t wants more than nothing");
 	if (!settings->timeout)
@@ -265,7 +308,23 @@ static int listen_side(const struct given *given, int argc, char **argv, int fir
 	if (given->asking)
 		return usage_error("%s is for the side that measures, not for --listen",
 				   given->asking);
+	if (given->unit)
+		return usage_error("--unit is for the side that measures, not for --listen");
 	return bench_listen(&given->settings);
+}
+
+static int compare_side(const struct given *given, int argc, char **argv, int first)
+{
+	const char *other = given->asking ? given->asking : given->listening;
+
+	if (other || given->settings.listen)
+		return usage_error("--compare measures nothing: leave %s out",
+				   other ? other : "--listen");
+	if (argc - first != 2)
+		return usage_error("--compare takes two files of 'krdma bench -j HOST'");
+	if (given->settings.common->json)
+		return usage_error("--compare is for people; programs read both files");
+	return bench_compare(&given->settings, argv[first], argv[first + 1]);
 }
 
 int cmd_bench(int argc, char **argv, struct options *options)
@@ -290,6 +349,8 @@ int cmd_bench(int argc, char **argv, struct options *options)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
+	if (given.compare)
+		return compare_side(&given, argc, argv, first);
 	if (given.settings.listen)
 		return listen_side(&given, argc, argv, first);
 	return ask_side(&given, argc, argv, first);

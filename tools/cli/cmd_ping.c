@@ -22,6 +22,8 @@ static const char usage[] =
 	"  -s, --size SIZE        of a message: 64 unless said otherwise; 4k\n"
 	"  -p, --port PORT        7177 unless said otherwise; with --rping 7174\n"
 	"  -W, --timeout TIME     how long to wait for an answer: 5 unless said otherwise\n"
+	"  -w, --deadline TIME    ends after this time, however many messages were sent\n"
+	"  -D, --timestamp        the time of day, in seconds, before each line\n"
 	"  -q, --quiet            only the summary\n"
 	"  -I, --source ADDRESS   one's own address\n"
 	"  -4, -6                 IPv4 or IPv6 only\n"
@@ -34,6 +36,7 @@ static const char usage[] =
 	"  -d, --details  with -j: each message, too\n"
 	"  -j, --json     JSON instead of text\n"
 	"      --pretty   JSON with line breaks and indents\n"
+	"      --color[=WHEN]  never, always, or auto: at a terminal\n"
 	"  -h, --help     this help\n"
 	"\n"
 	"Manual: krdma-ping(8)\n";
@@ -52,6 +55,8 @@ static const struct own_option own[] = {
 	{ "size", 's', true },
 	{ "port", 'p', true },
 	{ "timeout", 'W', true },
+	{ "deadline", 'w', true },
+	{ "timestamp", 'D', false },
 	{ "quiet", 'q', false },
 	{ "source", 'I', true },
 	{ "ipv4", '4', false },
@@ -101,6 +106,14 @@ static int set(int key, const char *value, void *to)
 	case 'W':
 		given->asking = "-W";
 		return value_time("-W", value, DAY, &settings->timeout);
+	case 'w':
+		given->asking = "-w";
+		return value_time("-w", value, 365 * DAY, &settings->whole) ||
+		       (settings->whole ? 0 : usage_error("-w wants more than nothing"));
+	case 'D':
+		given->asking = "-D";
+		settings->stamped = true;
+		return 0;
 	case 'q':
 		settings->quiet = true;
 		return 0;

@@ -13,6 +13,7 @@
 
 #include <json-c/json.h>
 
+#include "cause.h"
 #include "cli.h"
 #include "copy.h"
 #include "krdma_file.h"
@@ -263,12 +264,45 @@ static void report_json(const struct krdma_file_report *report, const char *name
 	json_print(object, options);
 }
 
+/* A client that has sent no request that could be understood. */
+static void report_stranger(int err, const char *peer)
+{
+	switch (err) {
+	case 0:
+	case -EPIPE:
+	case -ECONNRESET:
+		printf("%s left without a request\n", peer);
+		break;
+	case -EPROTO:
+		printf("%s was refused: it does not speak the protocol of krdma get and put\n",
+		       peer);
+		break;
+	case -EPROTONOSUPPORT:
+		printf("%s was refused: its krdma is of another version\n", peer);
+		break;
+	case -ETIMEDOUT:
+		printf("%s was let go: it sent no request in time\n", peer);
+		break;
+	case -ENOKEY:
+	case -EKEYREJECTED:
+		printf("%s was refused: it does not know the secret\n", peer);
+		break;
+	default:
+		printf("%s was refused: %s\n", peer, strerror(-err));
+		break;
+	}
+}
+
 static void report_text(const struct krdma_file_report *report, const char *name,
 			const char *peer)
 {
 	char bytes[PROGRESS_BYTES_TEXT];
 	double seconds = (double)report->nanoseconds / 1e9;
 
+	if (report->operation == KRDMA_FILE_NOTHING) {
+		report_stranger(report->error, peer);
+		return;
+	}
 	printf("%s %s '%s' ", peer, operation_name(report->operation), name);
 	if (report->error)
 		printf("failed: %s\n", strerror(-report->error));
@@ -331,6 +365,8 @@ static void announce(struct serving *serving)
 
 static void explain_listen(const struct serving *serving, int err)
 {
+	struct cause cause;
+
 	switch (err) {
 	case -EADDRINUSE:
 		complain("cannot serve at port %u: another program listens there\n"
@@ -346,7 +382,11 @@ static void explain_listen(const struct serving *serving, int err)
 			 "Take another one: krdma serve -p PORT ...", serving->port);
 		break;
 	default:
-		complain("cannot serve: %s\n'krdma doctor' says what is missing", strerror(-err));
+		cause_of(&cause, serving->address ? serving->address : "", err);
+		if (!*cause.mend)
+			snprintf(cause.mend, sizeof(cause.mend),
+				 "'krdma doctor' says what is missing");
+		complain_cause(&cause, "cannot serve");
 		break;
 	}
 }

@@ -307,5 +307,7 @@ int cmd_stat(int argc, char **argv, struct options *options)
 				   argv[first - 1]);
 	if (first < argc)
 		return usage_error("'krdma stat' takes no further argument '%s'", argv[first]);
+	if (require_module())
+		return EXIT_FAILED;
 	return show(&settings, only, options);
 }

@@ -260,6 +260,8 @@ int cmd_top(int argc, char **argv, struct options *options)
 				   argv[first]);
 	if (options->json)
 		return usage_error("'krdma top' is for people; programs take 'krdma stat -j -i 2'");
+	if (require_module())
+		return EXIT_FAILED;
 	/* Only a terminal can be overwritten. */
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
 		settings.batch = true;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cause.h"
 #include "cli.h"
 #include "copy.h"
 
@@ -44,30 +45,20 @@ static void set_words(const struct copy *copy, struct words *words)
 /* @begun: data has been transferred. */
 static void explain_between(const struct words *words, int err, bool begun)
 {
+	struct cause cause;
+
 	if (err == -EPROTO && begun) {
 		complain("cannot %s %s: %s does not keep to what was agreed, or the network did\n"
 			 "Go on with: %s", words->verb, words->what, words->place,
 			 words->again);
 		return;
 	}
+	cause_of(&cause, words->host, err == -EADDRNOTAVAIL ? -EHOSTUNREACH : err);
 	switch (err) {
 	case -ECONNREFUSED:
-		complain("cannot %s %s: no server listens at %s\n"
+		complain("cannot %s %s: %s\n"
 			 "Start it there: %s (with -p PORT, if not at %u)",
-			 words->verb, words->what, words->place, words->serve, KRDMA_FILE_PORT);
-		break;
-	case -EHOSTUNREACH:
-	case -ENETUNREACH:
-	case -EADDRNOTAVAIL:
-	case -ENODEV:
-		complain("cannot %s %s: no RDMA device here has a way to %s\n"
-			 "To see what is missing: krdma doctor %s",
-			 words->verb, words->what, words->host, words->host);
-		break;
-	case -ETIMEDOUT:
-		complain("cannot %s %s: %s does not answer\n"
-			 "Look from here, and there without a name: krdma doctor %s",
-			 words->verb, words->what, words->place, words->host);
+			 words->verb, words->what, cause.why, words->serve, KRDMA_FILE_PORT);
 		break;
 	case -ECONNRESET:
 		complain("cannot %s %s: the connection to %s has ended; did the server?\n"
@@ -90,9 +81,12 @@ static void explain_between(const struct words *words, int err, bool begun)
 			 words->host, krdma_version());
 		break;
 	default:
-		complain("cannot %s %s: the connection to %s failed: %s\n"
-			 "To see what is missing: krdma doctor %s", words->verb, words->what,
-			 words->place, strerror(-err), words->host);
+		if (*cause.mend)
+			complain_cause(&cause, "cannot %s %s", words->verb, words->what);
+		else
+			complain("cannot %s %s: the connection to %s failed: %s\n"
+				 "To see what is missing: krdma doctor %s", words->verb,
+				 words->what, words->place, cause.why, words->host);
 		break;
 	}
 }

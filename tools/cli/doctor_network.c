@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "cause.h"
 #include "doctor.h"
 #include "krdma_file.h"
 #include "peer.h"
@@ -58,18 +59,18 @@ static void explain_no_route(struct doctor *doctor, const struct sockaddr_storag
 			     const char *address, int err)
 {
 	char interface[KRDMA_NAME_MAX];
+	struct cause cause;
 
 	interface_to(remote, interface);
+	cause_of(&cause, address, err);
 	if (err == -EHOSTUNREACH && *interface && strcmp(interface, "lo")) {
-		doctor_say(doctor, "route", VERDICT_FAIL,
-			   "no RDMA device has a way to %s; packets go there out of %s", address,
-			   interface);
+		doctor_say(doctor, "route", VERDICT_FAIL, "%s; packets go there out of %s",
+			   cause.why, interface);
 		doctor_mend(doctor, "as root", "rdma link add rxe_%s type rxe netdev %s", interface,
 			    interface);
 		return;
 	}
-	doctor_say(doctor, "route", VERDICT_FAIL, "there is no way to %s: %s", address,
-		   strerror(-err));
+	doctor_say(doctor, "route", VERDICT_FAIL, "%s", cause.why);
 	doctor_mend(doctor, "where would it go?", "ip route get %s", address);
 }
 
@@ -121,6 +122,9 @@ static int ask(struct krdma_conn *conn, struct krdma_ring *ring,
 static void explain_answer(struct doctor *doctor, const char *address, uint16_t port, int err,
 			   bool program)
 {
+	struct cause cause;
+
+	cause_of(&cause, address, err);
 	if (!err || (err == -ECONNREFUSED && program)) {
 		doctor_say(doctor, "connect", VERDICT_OK, "a program answers at %s, port %u",
 			   address, port);
@@ -131,13 +135,16 @@ static void explain_answer(struct doctor *doctor, const char *address, uint16_t 
 			   "%s answers, but no program listens at port %u there", address, port);
 		doctor_mend(doctor, "there; or whatever is to listen", "krdma serve -p %u DIR",
 			    port);
-	} else if (err == -ETIMEDOUT || err == -EHOSTUNREACH) {
-		doctor_say(doctor, "connect", VERDICT_FAIL, "%s does not answer", address);
+	} else if (err == -ETIMEDOUT) {
+		doctor_say(doctor, "connect", VERDICT_FAIL, "%s", cause.why);
 		doctor_mend(doctor, "there, as root: is there a device, and what of the firewall?",
 			    "krdma doctor");
+	} else if (err == -EINVAL && *cause.mend) {
+		doctor_say(doctor, "connect", VERDICT_FAIL, "%s", cause.why);
+		doctor_mend(doctor, "which interface? give it as in fe80::1%eth0", "ip -6 address");
 	} else {
 		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot connect to %s: %s", address,
-			   strerror(-err));
+			   cause.why);
 	}
 }
 
@@ -176,13 +183,15 @@ void doctor_network(struct doctor *doctor)
 	struct url url = { 0 };
 	char address[PEER_TEXT];
 	size_t count;
+	int error;
 
 	if (!doctor->host || !doctor->session)
 		return;
 	snprintf(url.host, sizeof(url.host), "%s", doctor->host);
-	count = url_addresses(&url, addresses);
+	count = url_find(&url, addresses, &error);
 	if (!count) {
-		doctor_say(doctor, "host", VERDICT_FAIL, "there is no address for '%s'", url.host);
+		doctor_say(doctor, "host", VERDICT_FAIL, "cannot find the address of '%s': %s",
+			   url.host, url_error(error));
 		doctor_mend(doctor, "is the name right?", "getent hosts %s", url.host);
 		return;
 	}

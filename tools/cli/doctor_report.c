@@ -22,6 +22,12 @@ static const char * const verdict_words[] = {
 	[VERDICT_FAIL] = "FAIL",
 };
 
+static const enum color verdict_colors[] = {
+	[VERDICT_OK] = COLOR_GOOD,
+	[VERDICT_WARN] = COLOR_DOUBTFUL,
+	[VERDICT_FAIL] = COLOR_BAD,
+};
+
 static void say_json(struct doctor *doctor, const char *check, enum verdict verdict,
 		     const char *text)
 {
@@ -49,7 +55,8 @@ void doctor_say(struct doctor *doctor, const char *check, enum verdict verdict,
 		say_json(doctor, check, verdict, text);
 		return;
 	}
-	printf("%-4s  %-9s  %s\n", verdict_words[verdict], check, text);
+	printf("%s%-4s%s  %-9s  %s\n", color_begin(verdict_colors[verdict]),
+	       verdict_words[verdict], color_end(), check, text);
 	/* The next check may take a while. */
 	fflush(stdout);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -39,6 +40,20 @@ int usage_error(const char *format, ...)
 	return EXIT_USAGE;
 }
 
+static void explain_no_module(void)
+{
+	complain("cannot open %s: the module krdma is not loaded\n"
+		 "Load it, as root: modprobe krdma", KRDMA_DEVICE_PATH);
+}
+
+int require_module(void)
+{
+	if (!access("/sys/module/krdma", F_OK) || errno != ENOENT)
+		return 0;
+	explain_no_module();
+	return -ENOENT;
+}
+
 /*
  * Explain why the device cannot be opened, with a remedy for each reason.  The general text of
  * errno would not tell a new user where to look.
@@ -53,8 +68,7 @@ int open_session(struct krdma **session)
 	case -ENOENT:
 	case -ENODEV:
 	case -ENXIO:
-		complain("cannot open %s: the module krdma is not loaded\n"
-			 "Load it, as root: modprobe krdma", KRDMA_DEVICE_PATH);
+		explain_no_module();
 		break;
 	case -EACCES:
 	case -EPERM:

@@ -18,6 +18,7 @@ static const struct option common_options[] = {
 	{ "details", no_argument, NULL, COMMON | 'd' },
 	{ "json", no_argument, NULL, COMMON | 'j' },
 	{ "pretty", no_argument, NULL, COMMON | 'p' },
+	{ "color", optional_argument, NULL, COMMON | 'C' },
 	{ "help", no_argument, NULL, COMMON | 'h' },
 	{ "version", no_argument, NULL, COMMON | 'V' },
 };
@@ -127,10 +128,14 @@ static int parse(int argc, char **argv, struct options *options, enum options_pl
 			complain("the option '%s' wants a value", argv[optind - 1]);
 			return -1;
 		}
-		if (!find_own(own, option))
+		if (option == (COMMON | 'C')) {
+			if (color_choose(optarg))
+				return -1;
+		} else if (!find_own(own, option)) {
 			apply_common(option & ~COMMON, options);
-		else if (set(option, optarg, to))
+		} else if (set(option, optarg, to)) {
 			return -1;
+		}
 	}
 	return optind;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cause.h"
 #include "cli.h"
 #include "peer.h"
 #include "peer_hello.h"
@@ -32,30 +33,19 @@ static int wait_for(struct peer *peer)
 static void explain_way(const struct peer *peer, int err)
 {
 	const char *source = peer->options->source;
+	struct cause cause;
 
 	switch (err) {
 	case -EINTR:
-		break;
-	case -EHOSTUNREACH:
-	case -ENETUNREACH:
-	case -ENODEV:
-		complain("cannot reach %s: no RDMA device here has a route to it\n"
-			 "See the devices and their interfaces with: krdma dev\n"
-			 "and the interface of the route with: ip route get %s",
-			 peer->name, peer->address);
 		break;
 	case -EADDRNOTAVAIL:
 		complain("cannot reach %s from %s: this is not an address of an RDMA device here\n"
 			 "See the devices and their interfaces with: krdma dev", peer->name,
 			 source ? source : "here");
 		break;
-	case -ETIMEDOUT:
-		complain("cannot reach %s: no host answers at this address\n"
-			 "Check that the host is up and on this network with: ping %s", peer->name,
-			 peer->address);
-		break;
 	default:
-		complain("cannot find a route to %s: %s", peer->name, strerror(-err));
+		cause_of(&cause, peer->address, err);
+		complain_cause(&cause, "cannot reach %s", peer->name);
 		break;
 	}
 }
@@ -222,19 +212,19 @@ static void peer_data(const struct peer *peer, uint8_t data[HELLO_ROOM], size_t 
 
 static void explain_refusal(const struct peer *peer)
 {
-	static const char refused[] =
-		"connection refused (no listener, or one for another service)";
 	const struct peer_options *options = peer->options;
 	struct hello_answer answer;
 	uint8_t data[HELLO_ROOM];
 	char size[SIZE_TEXT_MAX];
+	struct cause cause;
 	size_t length;
 
 	peer_data(peer, data, &length);
 	if (answer_decode(data, length, &answer)) {
+		cause_of(&cause, peer->address, -ECONNREFUSED);
 		complain("cannot connect to %s port %u: %s\n"
 			 "Start the other side first, on %s: %s", peer->name, options->port,
-			 refused, options->host, options->listener);
+			 cause.why, options->host, options->listener);
 		return;
 	}
 	switch (answer.verdict) {
@@ -243,6 +233,7 @@ static void explain_refusal(const struct peer *peer)
 			 "Install krdma of one release on both sides", options->host,
 			 answer.version, HELLO_VERSION);
 		break;
+	case VERDICT_MALFORMED:
 	case VERDICT_SERVICE:
 		complain("%s serves something else at port %u\n"
 			 "Start there: %s; or give its port with -p", options->host,
@@ -279,6 +270,7 @@ static void explain_refusal(const struct peer *peer)
 static void explain_connect(const struct peer *peer, int err)
 {
 	const struct peer_options *options = peer->options;
+	struct cause cause;
 
 	switch (err) {
 	case -EINTR:
@@ -290,19 +282,13 @@ static void explain_connect(const struct peer *peer, int err)
 	case -ECONNRESET:
 		complain("%s has disconnected while connecting; try again", peer->name);
 		break;
-	case -ETIMEDOUT:
-		complain("%s does not answer at port %u\n"
-			 "Is RDMA set up there ('krdma dev'), and does a firewall let it through?\n"
-			 "RoCE uses UDP port 4791, iWARP the TCP port itself", peer->name,
-			 options->port);
-		break;
 	case -EMSGSIZE:
 		complain("cannot connect to %s: the transport carries too little private data",
 			 options->host);
 		break;
 	default:
-		complain("cannot connect to %s port %u: %s", peer->name, options->port,
-			 strerror(-err));
+		cause_of(&cause, peer->address, err);
+		complain_cause(&cause, "cannot connect to %s port %u", peer->name, options->port);
 		break;
 	}
 }
@@ -403,10 +389,23 @@ void peer_explain_end(struct peer *peer)
 		complain("the connection is lost: the RDMA device %s has been removed",
 			 peer->device);
 		break;
+	case -EIO:
+		complain("the connection to %s has failed: %s\n"
+			 "Does this run there? %s; or give its port with -p", host,
+			 peer->status ? krdma_wc_status_name(peer->status) : strerror(EIO),
+			 peer->options->listener);
+		break;
 	default:
 		complain("the connection to %s is lost: %s", host, strerror(-err));
 		break;
 	}
+}
+
+void peer_failed(struct peer *peer, uint32_t status)
+{
+	/* Work requests after the one that failed are flushed. */
+	if (!peer->status && status != KRDMA_WC_WR_FLUSH_ERR)
+		peer->status = status;
 }
 
 /* Do not wait long for a peer that does not answer; the kernel completes the disconnect. */

@@ -50,6 +50,8 @@ struct peer {
 	char name[2 * PEER_TEXT];
 	uint32_t device_id;
 	char device[KRDMA_NAME_MAX + 1];
+	/* &enum krdma_wc_status of the work request that failed first; see peer_failed(). */
+	uint32_t status;
 };
 
 /*
@@ -74,6 +76,9 @@ int peer_begin(struct peer *peer);
 /* Allocate and register an MR on the device of the connection. */
 int peer_memory(struct peer *peer, size_t length, uint32_t access,
 		struct krdma_mr **mr);
+
+/* Note the status of a work request that has failed, for peer_explain_end(). */
+void peer_failed(struct peer *peer, uint32_t status);
 
 /* Print why an established connection has ended. */
 void peer_explain_end(struct peer *peer);

@@ -11,6 +11,7 @@
 
 #include <json-c/json.h>
 
+#include "cause.h"
 #include "cli.h"
 #include "peer_serve.h"
 #include "peer_server.h"
@@ -305,6 +306,7 @@ static int listen_on(struct server *server)
 static void explain_listen(const struct server *server, int err)
 {
 	const struct server_options *options = server->options;
+	struct cause cause;
 
 	switch (err) {
 	case -EADDRINUSE:
@@ -322,7 +324,8 @@ static void explain_listen(const struct server *server, int err)
 			 "Give another port with -p", options->port);
 		break;
 	default:
-		complain("cannot listen at %s: %s", server->address, strerror(-err));
+		cause_of(&cause, options->source ? options->source : "", err);
+		complain_cause(&cause, "cannot listen at %s", server->address);
 		break;
 	}
 }

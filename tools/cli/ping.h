@@ -33,6 +33,10 @@ struct ping_settings {
 	uint64_t count;
 	uint64_t interval;
 	uint64_t timeout;
+	/* From the start to the end, in ns; 0 for no limit. */
+	uint64_t whole;
+	/* Print the time of day before each message's line. */
+	bool stamped;
 	uint64_t length;
 	bool listen;
 	bool rping;
@@ -61,6 +65,8 @@ struct ping {
 	struct peer peer;
 	struct stats times;
 	uint64_t begun;
+	/* When to end; UINT64_MAX for no limit. */
+	uint64_t end;
 	uint64_t transmitted;
 	uint64_t answers[PING_ANSWERS];
 	/* State of the protocol. */
@@ -100,7 +106,7 @@ void ping_report_begin(const struct ping *ping);
 void ping_report(struct ping *ping, uint64_t number, enum ping_answer answer, uint64_t ns);
 void ping_report_end(const struct ping *ping);
 
-/* Return when to give up waiting: earlier than @deadline if a stop is requested. */
-uint64_t ping_patience(uint64_t deadline);
+/* Return when to give up waiting: earlier than @deadline if a stop is requested, or at the end. */
+uint64_t ping_patience(const struct ping *ping, uint64_t deadline);
 
 #endif /* KRDMA_CLI_PING_H */

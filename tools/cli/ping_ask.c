@@ -11,10 +11,12 @@
 /* How long to wait for an answer after a stop is requested. */
 #define GRACE_NS UINT64_C(1000000000)
 
-uint64_t ping_patience(uint64_t deadline)
+uint64_t ping_patience(const struct ping *ping, uint64_t deadline)
 {
 	uint64_t grace;
 
+	if (deadline > ping->end)
+		deadline = ping->end;
 	if (!stop_wanted())
 		return deadline;
 	grace = clock_ns() + GRACE_NS;
@@ -28,13 +30,13 @@ static int exchange_all(struct ping *ping, const struct ping_protocol *protocol)
 	uint64_t number, next;
 	int err = 0;
 
-	for (number = 1; !err && !stop_wanted(); number++) {
+	for (number = 1; !err && !stop_wanted() && clock_ns() < ping->end; number++) {
 		next = clock_ns() + settings->interval;
 		err = protocol->exchange(ping, number);
 		if (err || (settings->count && number >= settings->count))
 			break;
 		if (settings->interval)
-			err = protocol->rest(ping, next);
+			err = protocol->rest(ping, next < ping->end ? next : ping->end);
 	}
 	return err;
 }
@@ -49,16 +51,18 @@ int ping_ask(const struct ping_settings *settings)
 	const struct ping_protocol *protocol = settings->rping ? &ping_rping : &ping_echo;
 	/* The statistics are too large for the stack. */
 	static struct ping ping;
+	uint64_t whole = settings->whole;
 	int err;
 
 	stop_catch();
 	ping.settings = settings;
+	ping.end = whole ? clock_ns() + whole : UINT64_MAX;
 	ping.options = (struct peer_options) {
 		.host = settings->host,
 		.source = settings->source,
 		.family = settings->family,
 		.port = settings->port,
-		.timeout = settings->timeout,
+		.timeout = whole && whole < settings->timeout ? whole : settings->timeout,
 		.send_depth = protocol->send_depth,
 		.recv_depth = protocol->recv_depth,
 		.plain = protocol->plain,

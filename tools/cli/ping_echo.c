@@ -153,8 +153,10 @@ static int take(struct ping *ping, const struct krdma_cqe *cqes, size_t count, u
 	int err;
 
 	for (i = 0; i < count; i++) {
-		if (cqes[i].status)
+		if (cqes[i].status) {
+			peer_failed(&ping->peer, cqes[i].status);
 			return -ECONNRESET;
+		}
 		err = take_answer(ping, &cqes[i], now);
 		if (err)
 			return err;
@@ -182,7 +184,7 @@ static int await(struct ping *ping, uint64_t answered, uint64_t deadline)
 	int err;
 
 	while (echo->answered < answered) {
-		deadline = ping_patience(deadline);
+		deadline = ping_patience(ping, deadline);
 		if (clock_ns() >= deadline)
 			return -ETIMEDOUT;
 		err = wait_once(ping, deadline);

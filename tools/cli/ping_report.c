@@ -2,6 +2,8 @@
 /*
  * krdma ping: output.
  */
+#include <time.h>
+
 #include <json-c/json.h>
 
 #include "peer_stop.h"
@@ -61,12 +63,23 @@ static void print_json(const struct ping *ping, uint64_t number, enum ping_answe
 	json_print(object, ping->settings->common);
 }
 
+/* As ping(8) does with -D. */
+static void print_stamp(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	printf("[%lld.%06ld] ", (long long)now.tv_sec, now.tv_nsec / 1000);
+}
+
 static void print_text(const struct ping *ping, uint64_t number, enum ping_answer answer,
 		       uint64_t ns)
 {
 	unsigned long long seq = number;
 	char text[VALUE_TIME_TEXT];
 
+	if (ping->settings->stamped)
+		print_stamp();
 	switch (answer) {
 	case PING_ANSWERED:
 		printf("%llu bytes from %s: seq=%llu time=",
@@ -75,18 +88,20 @@ static void print_text(const struct ping *ping, uint64_t number, enum ping_answe
 		puts(" ms");
 		break;
 	case PING_WRONG:
-		printf("wrong data from %s: seq=%llu\n", ping->peer.address, seq);
+		printf("%swrong data%s from %s: seq=%llu\n", color_begin(COLOR_BAD), color_end(),
+		       ping->peer.address, seq);
 		break;
 	case PING_UNANSWERED:
-		printf("no answer from %s: seq=%llu, waited %s\n", ping->peer.address, seq,
-		       value_time_text(text, ns));
+		printf("%sno answer%s from %s: seq=%llu, waited %s\n", color_begin(COLOR_BAD),
+		       color_end(), ping->peer.address, seq, value_time_text(text, ns));
 		break;
 	case PING_UNSENT:
 		printf("not sent to %s: seq=%llu, %u messages are unanswered\n",
 		       ping->peer.address, seq, PING_WINDOW);
 		break;
 	case PING_LATE:
-		printf("late answer from %s: seq=%llu time=", ping->peer.address, seq);
+		printf("%slate answer%s from %s: seq=%llu time=", color_begin(COLOR_DOUBTFUL),
+		       color_end(), ping->peer.address, seq);
 		print_ms(ns);
 		puts(" ms");
 		break;

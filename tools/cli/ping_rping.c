@@ -95,8 +95,10 @@ static int take(struct ping *ping, const struct krdma_cqe *cqes, size_t count)
 	int err;
 
 	for (i = 0; i < count; i++) {
-		if (cqes[i].status)
+		if (cqes[i].status) {
+			peer_failed(&ping->peer, cqes[i].status);
 			return -ECONNRESET;
+		}
 		if (cqes[i].length != RPING_MESSAGE || rping->come == rping->awaited) {
 			complain("%s does not speak rping's protocol: it sent a wrong message",
 				 ping->settings->host);
@@ -119,7 +121,7 @@ static int wait_message(struct ping *ping, uint64_t deadline)
 	int err;
 
 	while (rping->come < rping->awaited) {
-		deadline = ping_patience(deadline);
+		deadline = ping_patience(ping, deadline);
 		if (clock_ns() >= deadline)
 			return -ETIMEDOUT;
 		err = krdma_ring_wait(ping->peer.ring, cqes, 2, 1, stop_slice(deadline),
@@ -168,6 +170,9 @@ static int rping_exchange(struct ping *ping, uint64_t number)
 		ping_report(ping, number, PING_UNANSWERED, time);
 		if (err != -ETIMEDOUT)
 			return err;
+		/* After -w, it had not the time to end it. */
+		if (clock_ns() >= ping->end)
+			return 0;
 		complain("%s has not ended the round: rping's protocol cannot go on after that",
 			 ping->settings->host);
 		return -EPROTO;

@@ -97,24 +97,20 @@ bool url_looks_like(const char *word)
 	return length && *word != '.' && (word[length] || memchr(word, ':', length));
 }
 
-size_t url_addresses(const struct url *url, struct sockaddr_storage addresses[URL_ADDRESSES])
+size_t url_find(const struct url *url, struct sockaddr_storage addresses[URL_ADDRESSES],
+		int *error)
 {
 	/* A socket type gives each address only once; RDMA does not depend on it. */
 	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
 	struct addrinfo *list, *each;
 	size_t count = 0;
 	char port[8];
-	int err;
 
 	snprintf(port, sizeof(port), "%u", url->port);
 	hints.ai_flags = AI_NUMERICSERV;
-	err = getaddrinfo(url->host, port, &hints, &list);
-	if (err) {
-		complain("there is no address for the host '%s': %s\n"
-			 "Check the name, or give its address", url->host,
-			 err == EAI_SYSTEM ? strerror(errno) : gai_strerror(err));
+	*error = getaddrinfo(url->host, port, &hints, &list);
+	if (*error)
 		return 0;
-	}
 	for (each = list; each && count < URL_ADDRESSES; each = each->ai_next) {
 		if (each->ai_family != AF_INET && each->ai_family != AF_INET6)
 			continue;
@@ -122,8 +118,24 @@ size_t url_addresses(const struct url *url, struct sockaddr_storage addresses[UR
 		memcpy(&addresses[count++], each->ai_addr, each->ai_addrlen);
 	}
 	freeaddrinfo(list);
+	*error = count ? 0 : EAI_NONAME;
+	return count;
+}
+
+const char *url_error(int error)
+{
+	return error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error);
+}
+
+size_t url_addresses(const struct url *url, struct sockaddr_storage addresses[URL_ADDRESSES])
+{
+	int error;
+	size_t count = url_find(url, addresses, &error);
+
 	if (!count)
-		complain("the host '%s' has neither an IPv4 nor an IPv6 address", url->host);
+		complain("cannot find the address of '%s': %s\n"
+			 "Check the name, or give the address of the host", url->host,
+			 url_error(error));
 	return count;
 }
 

@@ -36,6 +36,14 @@ int url_parse(const char *word, uint16_t default_port, struct url *url);
 /* True if a word may be meant as HOST[:PORT]/PATH; used to choose messages. */
 bool url_looks_like(const char *word);
 
+/*
+ * Look up the host.  Returns the number of addresses, and prints nothing; if there are none,
+ * url_error() says why.
+ */
+size_t url_find(const struct url *url, struct sockaddr_storage addresses[URL_ADDRESSES],
+		int *error);
+const char *url_error(int error);
+
 /* Look up the host.  Returns the number of addresses; 0 after printing an error. */
 size_t url_addresses(const struct url *url, struct sockaddr_storage addresses[URL_ADDRESSES]);
 

@@ -98,10 +98,10 @@ static uint64_t time_unit(const char *unit)
 
 int value_time(const char *option, const char *word, uint64_t most, uint64_t *value)
 {
-	uint64_t whole, part = 0, scale = 1, unit;
+	uint64_t whole = 0, part = 0, scale = 1, unit;
 	const char *at = word;
 
-	if (read_digits(&at, &whole))
+	if (*at != '.' && read_digits(&at, &whole))
 		goto refuse;
 	if (*at == '.') {
 		/* Digits after the ninth are ignored. */

@@ -330,13 +330,13 @@ python_build()
 	cached make -s -C "$topdir" tools python PYTHON_OUTPUT=build/testing/python/wheel >&2
 	rm -rf "$python/root" "$python/tests"
 	mkdir -p "$python/tests" "$site"
-	"$topdir/tools/testing/python/collect" "$python/root" "$topdir/tools/testing/python/suite.py" \
+	"$topdir/tools/testing/python/collect" "$python/root" "$topdir"/tools/testing/python/*.py \
 		"$topdir"/tools/python/krdma/*.py "$topdir"/tools/python/examples/*.py
 	$py -m pip -q --disable-pip-version-check install --no-index --no-deps --no-compile \
 		--root-user-action=ignore --target "$site" "$python"/wheel/krdma-*.whl >&2
 	$py -m compileall -q --invalidation-mode unchecked-hash "$site/krdma"
 	cp "$topdir"/build/tools/libkrdma.so.0 "$python/root/usr/lib/"
-	cp "$topdir/tools/testing/python/suite.py" "$topdir"/tools/python/examples/*.py \
+	cp "$topdir"/tools/testing/python/*.py "$topdir"/tools/python/examples/*.py \
 		"$topdir/tools/testing/e2e/run.sh" "$tool/kv" "$python/tests/"
 }
 
@@ -348,7 +348,7 @@ tier_python()
 	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 600 \
 		--file "$python/root/usr:/usr" --file "$python/root/lib:/lib" \
 		--file "$python/root/lib64:/lib64" --file "$python/tests:/tests" -- \
-		sh /tests/run.sh suite.py
+		sh /tests/run.sh suite.py strangers.py
 }
 
 # The commands of the tutorials and how-to pages, between two machines.

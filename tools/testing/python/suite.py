@@ -630,9 +630,10 @@ def test_an_array():
     holds("nobody serves", "Connection refused" in program(array, HOST, status=1))
 
 
-def main():
+def main(names):
+    """Runs the tests of a module."""
     faulthandler.enable()
-    tests = [(name[5:], test) for name, test in globals().items() if name.startswith("test_")]
+    tests = [(name[5:], test) for name, test in names.items() if name.startswith("test_")]
     if len(sys.argv) > 1:
         tests = [(name, test) for name, test in tests if name in sys.argv[1:]]
     failed = 0
@@ -653,4 +654,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(globals()))

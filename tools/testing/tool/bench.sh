@@ -88,6 +88,42 @@ try krdma bench -n 5 --plot "$work/none/plot.svg" $host write
 ended "a picture that cannot be written is said before" 1 \
 	'^krdma: cannot write the picture to .*/none/plot\.svg' '!depth'
 
+# Units, lines of fields, and two results side by side
+
+try krdma bench -n 20 -s 64k --unit gbit $host write
+ended "a rate is in Gbit/s if one likes" 0 '^ +size +depth .* Gbit/s +per s' '^write +65536 +1 '
+try krdma bench -n 20 -s 64k --unit MB/s $host write
+ended "and in MB/s" 0 ' MB/s +per s'
+try krdma bench -n 20 -s 64 --depth 1,4 --csv $host write
+ended "fields are separated by commas" 0 '^operation,size,depth,batch,count,elapsed_ns,' \
+	'^write,64,1,1,20(,[0-9]+){3},right(,[0-9]+){8}$' '^write,64,4,1,[0-9]+(,[0-9]+){3},right,{8}$' \
+	'!through'
+holds "each line has as many fields as the first" \
+	[ "$(awk -F, '{ print NF }' "$work/out" | sort -u)" = 17 ]
+cat >"$work/old" <<END
+{"results":[{"operation":"write","size":64,"depth":1,"batch":1,"per_second":1000,
+"bytes_per_second":64000000,"time_ns":{"p50":4000}},
+{"operation":"read","size":64,"depth":16,"batch":1,"per_second":10,"bytes_per_second":640}]}
+END
+sed -e 's/4000/3000/; s/:1000,/:1500,/; s/"depth":16/"depth":8/' "$work/old" >"$work/new"
+try krdma bench --compare --unit mb "$work/old" "$work/new"
+ended "two results are compared" 0 ' MB/s ' \
+	'^write +64 +1 +4\.00 +3\.00 +-25\.0% +64\.00 +64\.00 +\+0\.0% +1000 +1500 +\+50\.0%$' \
+	'^read +64 +16  only in the old one$' '^read +64 +8  only in the new one$'
+try krdma bench -j -n 20 -s 64 $host write
+cp "$work/out" "$work/saved"
+try krdma bench --compare "$work/saved" "$work/saved"
+ended "what was measured can be compared" 0 '^write +64 +1 .*\+0\.0%.*\+0\.0%.*\+0\.0%$'
+sed 's/"read"/"send"/; s/"write"/"send"/' "$work/old" >"$work/other"
+sed -i 's/"size":64/"size":65/' "$work/other"
+try krdma bench --compare "$work/old" "$work/other"
+ended "what has nothing in common" 1 'have no measurement in common$'
+echo '{"results":[{"operation":7}]}' >"$work/none"
+for file in "$work/none" "$work/nowhere" /etc/passwd /; do
+	try krdma bench --compare "$work/old" "$file"
+	ended "no result: ${file##*/}" 1 '^krdma: .*'"$file" 'krdma bench -j HOST'
+done
+
 # Interruption, and a peer that dies
 
 begin krdma bench -t 60 -s 64 --plot "$work/plot.svg" $host write
@@ -206,6 +242,10 @@ wrong "no time" '-t wants more than nothing' -t 0 $host
 wrong "no time to end" '-W wants more than nothing' -W 0 $host
 wrong "a host for the listening side" '--listen takes no host' --listen $host
 wrong "a size for the listening side" '-s is for the side that measures' --listen -s 64
+wrong "an unknown unit" '--unit wants MiB/s, MB/s or Gbit/s' --unit Mbit $host
+wrong "fields and JSON" '--csv or --json, not both' -j --csv $host
+wrong "one result alone" '--compare takes two files' --compare "$work/old"
+wrong "a comparison that measures" '--compare measures nothing: leave -n out' --compare -n 1 a b
 wrong "a limit for the side that measures" '--max-size is for --listen' --max-size 1k $host
 try krdma bench --help
 ended "help is there" 0 '^Usage: krdma bench ' 'krdma-bench\(8\)'

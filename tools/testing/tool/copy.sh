@@ -270,11 +270,11 @@ ended "a folder that is missing there" 1 "has no folder for 'none/digits' there"
 try krdma put into $host/into
 ended "a folder to be put" 1 "'into' is a folder"
 try krdma get $host:9999/digits
-ended "nobody there" 1 'no server listens at 10\.77\.0\.1:9999' 'Start it there: krdma serve DIR'
+ended "nobody there" 1 'cannot get 10\.77\.0\.1:9999/digits: connection refused' 'Start it there: krdma serve DIR'
 try krdma get 10.66.0.1/digits
-ended "no way there" 1 'no RDMA device here has a way to 10\.66\.0\.1' 'krdma doctor 10\.66\.0\.1'
+ended "no way there" 1 'no RDMA device here has a route to 10\.66\.0\.1' 'krdma doctor 10\.66\.0\.1'
 try krdma get no-such-host/digits
-ended "no such host" 1 "there is no address for the host 'no-such-host'"
+ended "no such host" 1 "cannot find the address of 'no-such-host'"
 # shellcheck disable=SC2016 # for the shell inside
 try sh -c 'krdma get "$1"/long - >/dev/full' sh $host
 ended "output that is full" 1 'No space left on device'
@@ -350,7 +350,7 @@ offer read -a $host "$there"
 try krdma put digits $host/digits2
 ended "a server that is not to be written" 1 'does not allow writing' 'krdma serve -w DIR'
 try krdma get fd77::1/digits out3
-ended "a server at another address" 1 'no server listens at \[fd77::1\]:7476'
+ended "a server at another address" 1 'cannot get \[fd77::1\]:7476/digits: connection refused'
 try krdma serve -a $host "$there"
 ended "a second server" 1 'another program listens there' 'krdma serve -p PORT'
 stop_server read

@@ -28,6 +28,20 @@ ended "all is well" 0 '^OK +module +krdma is loaded$' '^OK +file +/dev/krdma can
 	'^OK +mtu +packets of rxe0 carry 1024 bytes, as the MTU of dummy0 is 1500; 4096 are faster$' \
 	'^ +ip link set dummy0 mtu 4192   \(' '^OK +port +port 1 of rxe0 is active$' \
 	'^OK +memlock ' '^OK +register ' '^OK +firewall +there is no program' '!WARN' '!FAIL'
+escape=$(printf '\033')
+holds "in a pipe there is no color" [ "$(grep -c "$escape" "$work/out")" = 0 ]
+for words in '--color' '--color=always'; do
+	try krdma doctor $words
+	ended "color is there if one likes: $words" 0 "^$escape\\[32mOK  $escape\\[0m  module "
+done
+try "$here/terminal" krdma doctor
+ended "at a terminal there is color" 0 "^$escape\\[32mOK  $escape\\[0m  module "
+try "$here/terminal" krdma --color=never doctor
+ended "at a terminal there is none if one likes" 0 '^OK +module ' "!$escape"
+try env NO_COLOR=1 "$here/terminal" krdma doctor
+ended "nor if the environment says so" 0 '^OK +module ' "!$escape"
+try krdma doctor --color=blue
+ended "a color that is none" 2 "^krdma: --color wants always, never or auto, not 'blue'"
 try krdma doctor -j $host
 ended "JSON has it all" 0 '^\{"checks":\[\{"check":"module","verdict":"ok","text":"krdma is loaded"\},' \
 	'"check":"mtu","verdict":"ok",.*"remedy":"ip link set dummy0 mtu 4192","note":"' \
@@ -51,17 +65,17 @@ try krdma doctor node1 7477
 ended "a port at which somebody listens" 0 '^OK +connect +a program answers at 10\.77\.0\.1, port 7477$'
 leave INT "$server"
 try krdma doctor 10.66.0.1
-ended "a host without a way" 1 '^FAIL +route +there is no way to 10\.66\.0\.1' \
+ended "a host without a way" 1 '^FAIL +route +no RDMA device here has a route to 10\.66\.0\.1' \
 	'^ +ip route get 10\.66\.0\.1'
 ip link add dummy8 type dummy
 ip address add 10.88.0.1/24 dev dummy8
 ip link set dummy8 up
 try krdma doctor 10.88.0.2
 ended "a host behind another interface" 1 \
-	'^FAIL +route +no RDMA device has a way to 10\.88\.0\.2; packets go there out of dummy8$' \
+	'^FAIL +route +no RDMA device here has a route to 10\.88\.0\.2; packets go there out of dummy8$' \
 	'^ +rdma link add rxe_dummy8 type rxe netdev dummy8   \(as root\)$'
 try krdma doctor no-such-host
-ended "a host that is none" 1 "^FAIL +host +there is no address for 'no-such-host'$"
+ended "a host that is none" 1 "^FAIL +host +cannot find the address of 'no-such-host': "
 
 # The network: the command that doctor prints repairs each fault.
 
@@ -255,6 +269,13 @@ ended "no module" 1 '^FAIL +module +the module krdma is not loaded$' '^ +modprob
 try krdma doctor -j
 ended "no module, in JSON" 1 '"check":"module","verdict":"fail".*"remedy":"modprobe krdma"'
 cp "$work/out" /out/doctor-no-module.json
+for command in stat 'stat -j' 'top -b'; do
+	# shellcheck disable=SC2086 # a list of words
+	try krdma $command
+	ended "without the module, krdma $command is an error" 1 \
+		'^krdma: cannot open /dev/krdma: the module krdma is not loaded$' \
+		'^Load it, as root: modprobe krdma$' '!SESSION' '!sessions'
+done
 insmod /vm/krdma.ko
 try krdma doctor
 ended "all is well again" 0 '!FAIL' '!WARN'

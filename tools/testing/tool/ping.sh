@@ -53,6 +53,18 @@ echo "$host friend" >>/etc/hosts
 try krdma ping -c 1 friend
 ended "a name is looked up" 0 '^PING friend \(10\.77\.0\.1\) port' '^--- friend krdma ping'
 
+try krdma ping -c 3 -i .1 -D $host
+ended "an interval begins with a point; -D shows the time of day" 0 '3 received' \
+	'^\[[0-9]{9,}\.[0-9]{6}\] 64 bytes from 10\.77\.0\.1: seq=1 time='
+try krdma ping -w 1 -i .2 $host
+ended "-w ends it" 0 '^[456] transmitted, [456] received, 0% loss, time (1[0-9]{3}|9[0-9]{2}) ms'
+try krdma ping -w 1 -W 60 10.77.0.99
+ended "-w ends it where nobody answers" 1 '10\.77\.0\.99 does not answer'
+try krdma ping -w 0 $host
+ended "-w wants time" 2 '-w wants more than nothing'
+try krdma ping --listen -w 1
+ended "-w is not for the side that listens" 2 '-w is for the side that asks'
+
 # JSON
 
 try krdma ping -j -c 3 -i 0 -s 4k $host
@@ -132,7 +144,8 @@ try krdma ping -c 1 -W 1 10.77.0.99
 ended "that nobody has the address is said" 1 '^krdma: .*10\.77\.0\.99'
 try krdma ping -c 1 192.0.2.1
 ended "that there is no way is said" 1 \
-	'^krdma: cannot reach 192\.0\.2\.1: no RDMA device here has a route to it' 'krdma dev'
+	'^krdma: cannot reach 192\.0\.2\.1: no RDMA device here has a route to 192\.0\.2\.1' \
+	'krdma doctor 192\.0\.2\.1'
 
 for signal in INT KILL; do
 	serve gone$signal krdma ping --listen

@@ -126,12 +126,14 @@ static void test_times(void)
 	char text[VALUE_TIME_TEXT];
 
 	tap_result(is_time("1", VALUE_SECOND) && is_time("0", 0) && is_time("0.2", 200000000) &&
+		   is_time(".1", 100000000) && is_time(".5s", 500000000) &&
 		   is_time("1.5s", 1500000000) && is_time("50ms", 50000000) &&
 		   is_time("7us", 7000) && is_time("2.5us", 2500) &&
 		   is_time("0.0000000001", 0) && is_time("86400", 86400 * VALUE_SECOND),
 		   "times are read, with their units");
-	tap_result(refuses_time("") && refuses_time(".5") && refuses_time("1.") &&
+	tap_result(refuses_time("") && refuses_time("1.") &&
 		   refuses_time("-1") && refuses_time("inf") && refuses_time("1,5") &&
+		   refuses_time(".") && refuses_time(".s") &&
 		   refuses_time("1 s") && refuses_time("1h") && refuses_time("86401") &&
 		   refuses_time("86400.1") && refuses_time("99999999999999999999"),
 		   "what is no time, or too long, is refused and named");
