@@ -236,7 +236,7 @@ static void explain_refusal(const struct peer *peer)
 	case VERDICT_MALFORMED:
 	case VERDICT_SERVICE:
 		complain("%s serves something else at port %u\n"
-			 "Start there: %s; or give its port with -p", options->host,
+			 "Start there: %s; or give its port with --port", options->host,
 			 options->port, options->listener);
 		break;
 	case VERDICT_LENGTH:
@@ -326,7 +326,7 @@ int peer_answer(struct peer *peer, uint64_t length, struct krdma_remote_mr *remo
 		err = -EPROTO;
 	if (err)
 		complain("%s answers at port %u, but not as this service\n"
-			 "Start there: %s; or give its port with -p", peer->options->host,
+			 "Start there: %s; or give its port with --port", peer->options->host,
 			 peer->options->port, peer->options->listener);
 	return err;
 }
@@ -391,7 +391,7 @@ void peer_explain_end(struct peer *peer)
 		break;
 	case -EIO:
 		complain("the connection to %s has failed: %s\n"
-			 "Does this run there? %s; or give its port with -p", host,
+			 "Does this run there? %s; or give its port with --port", host,
 			 peer->status ? krdma_wc_status_name(peer->status) : strerror(EIO),
 			 peer->options->listener);
 		break;

@@ -311,7 +311,7 @@ static void explain_listen(const struct server *server, int err)
 	switch (err) {
 	case -EADDRINUSE:
 		complain("cannot listen at %s: the address is in use\n"
-			 "End the program that uses it, or give another port with -p",
+			 "End the program that uses it, or give another port with --port",
 			 server->address);
 		break;
 	case -EADDRNOTAVAIL:
@@ -321,7 +321,7 @@ static void explain_listen(const struct server *server, int err)
 		break;
 	case -EACCES:
 		complain("cannot listen at port %u: ports below 1024 are only for root\n"
-			 "Give another port with -p", options->port);
+			 "Give another port with --port", options->port);
 		break;
 	default:
 		cause_of(&cause, options->source ? options->source : "", err);
