@@ -11,6 +11,7 @@
 #include "io/qp.h"
 #include "io/revoke.h"
 #include "io/wr.h"
+#include "lane/lane.h"
 #include "mr/frwr.h"
 #include "user/user.h"
 #include "version.h"
@@ -36,9 +37,12 @@ static int __init krdma_init(void)
 	ret = krdma_wr_scratches_init();
 	if (ret)
 		goto err_works;
-	ret = krdma_devices_init();
+	ret = krdma_lanes_init();
 	if (ret)
 		goto err_wr_scratches;
+	ret = krdma_devices_init();
+	if (ret)
+		goto err_lanes;
 
 	/* Programs can open the device from here on, so this step comes last. */
 	ret = krdma_user_init();
@@ -49,6 +53,8 @@ static int __init krdma_init(void)
 
 err_devices:
 	krdma_devices_exit();
+err_lanes:
+	krdma_lanes_exit();
 err_wr_scratches:
 	krdma_wr_scratches_exit();
 err_works:
@@ -64,6 +70,7 @@ static void __exit krdma_exit(void)
 {
 	/* No session is open: each holds a reference to the module. */
 	krdma_user_shut();
+	krdma_trunks_exit();
 	krdma_devices_exit();
 	/* Wait for connections whose files were closed: they end, and deliver events. */
 	flush_workqueue(krdma_reclaim_workqueue);
@@ -72,6 +79,7 @@ static void __exit krdma_exit(void)
 	krdma_user_exit();
 	/* Work items that end objects queue event delivery and freeing to the event workqueue. */
 	krdma_resources_exit();
+	krdma_lanes_exit();
 	krdma_conn_events_exit();
 	krdma_wr_scratches_exit();
 	krdma_objects_exit();

@@ -9,6 +9,7 @@
 #include "conn_state_cases.h"
 #include "mr_desc_cases.h"
 #include "caps_cases.h"
+#include "lane_frame_cases.h"
 #include "link_cases.h"
 #include "names_cases.h"
 #include "private_data_cases.h"
@@ -232,6 +233,30 @@ static struct kunit_suite ring_suite = {
 	.test_cases = ring_cases,
 };
 
+PURE_TEST(lane_frame_check_records)
+PURE_TEST(lane_frame_check_wire)
+PURE_TEST(lane_frame_check_lengths)
+PURE_TEST(lane_frame_check_bits)
+PURE_TEST(lane_frame_check_refusals)
+PURE_TEST(lane_frame_check_room)
+PURE_TEST(lane_frame_check_hello)
+
+static struct kunit_case lane_frame_cases[] = {
+	KUNIT_CASE(test_lane_frame_check_records),
+	KUNIT_CASE(test_lane_frame_check_wire),
+	KUNIT_CASE(test_lane_frame_check_lengths),
+	KUNIT_CASE(test_lane_frame_check_bits),
+	KUNIT_CASE(test_lane_frame_check_refusals),
+	KUNIT_CASE(test_lane_frame_check_room),
+	KUNIT_CASE(test_lane_frame_check_hello),
+	{}
+};
+
+static struct kunit_suite lane_frame_suite = {
+	.name = "krdma_lane_frame",
+	.test_cases = lane_frame_cases,
+};
+
 kunit_test_suites(&limits_suite, &link_suite, &private_data_suite, &split_suite,
 		  &descriptor_suite, &names_suite, &conn_state_suite, &budget_suite,
-		  &ring_suite);
+		  &ring_suite, &lane_frame_suite);

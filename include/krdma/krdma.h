@@ -566,6 +566,8 @@ struct krdma_route {
  * @read_depth_in: as negotiated with the peer
  * @path_mtu: bytes in a packet, 0 if not known
  * @peer_is_krdma: the peer's private data identify it as krdma
+ * @lane: the connection is a lane; not known before the event ROUTE_RESOLVED
+ * @trunk: with @lane: number of its trunk, which is unique as long as the module is loaded
  * @sends_posted: send work requests accepted
  * @sends_completed: those of them that have completed
  * @receives_posted: receives accepted
@@ -585,6 +587,8 @@ struct krdma_conn_info {
 	u8 read_depth_in;
 	u32 path_mtu;
 	bool peer_is_krdma;
+	bool lane;
+	u64 trunk;
 	u64 sends_posted;
 	u64 sends_completed;
 	u64 receives_posted;
@@ -596,6 +600,8 @@ struct krdma_conn_info {
 
 struct krdma_conn *krdma_conn_create(struct krdma_session *session,
 				     const struct krdma_conn_ops *ops, void *context);
+struct krdma_conn *krdma_conn_create_lane(struct krdma_session *session,
+					  const struct krdma_conn_ops *ops, void *context);
 int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route);
 int krdma_conn_create_qp(struct krdma_conn *conn, const struct krdma_conn_attr *attr);
 int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param *param);
@@ -632,6 +638,8 @@ void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsign
  * @local: address and port; the unspecified address means all addresses, port 0 a free port
  * @backlog: number of connection requests that may wait; 0: 128.  Further ones are rejected.
  * @v6only: an unspecified IPv6 address does not include IPv4
+ * @lanes: accept lanes too, see krdma_conn_create_lane().  The host accepts trunks while one of
+ *	its listeners does.
  * @ready: a connection request has arrived, or the listener's device was removed; in process
  *	context, may sleep, one call at a time.  May be NULL.
  * @notify: replaces @ready for a consumer that only wakes a thread.  It runs where the event
@@ -644,6 +652,7 @@ struct krdma_listen_attr {
 	const struct sockaddr *local;
 	u32 backlog;
 	bool v6only;
+	bool lanes;
 	void (*ready)(struct krdma_listener *listener);
 	void (*notify)(struct krdma_listener *listener);
 	void *context;

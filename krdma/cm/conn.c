@@ -66,6 +66,35 @@ static bool krdma_conn_is_on_its_way(enum krdma_conn_state state)
 	}
 }
 
+/**
+ * krdma_conn_uses_lower() - Check whether a connection uses its lower half
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: true: it is a lane; false: it has or will have a QP, or that is not decided yet.
+ */
+bool krdma_conn_uses_lower(const struct krdma_conn *conn)
+{
+	/* Pairs with the release of the lower half, which sets its members before. */
+	return conn->lower && smp_load_acquire(&conn->lower->used);
+}
+
+static void krdma_conn_open(struct krdma_conn *conn)
+{
+	if (krdma_conn_uses_lower(conn))
+		conn->lower->ops->open(conn->lower);
+	else
+		krdma_qp_open(conn->qp);
+}
+
+static void krdma_conn_shut(struct krdma_conn *conn)
+{
+	if (krdma_conn_uses_lower(conn))
+		conn->lower->ops->close(conn->lower);
+	else if (conn->qp)
+		krdma_qp_close(conn->qp);
+}
+
 /* Performs a step of the table that moves or stays. */
 static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_step *step,
 			     int error)
@@ -85,9 +114,9 @@ static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_st
 	if (step->actions & KRDMA_ACTION_OWE)
 		conn->owes_peer = true;
 	if (step->actions & KRDMA_ACTION_OPEN)
-		krdma_qp_open(conn->qp);
-	if ((step->actions & KRDMA_ACTION_CLOSE) && conn->qp)
-		krdma_qp_close(conn->qp);
+		krdma_conn_open(conn);
+	if (step->actions & KRDMA_ACTION_CLOSE)
+		krdma_conn_shut(conn);
 	if (step->event)
 		krdma_conn_add_event(conn, step->event);
 	if (step->actions & KRDMA_ACTION_SCHEDULE)
@@ -223,6 +252,11 @@ static void krdma_conn_notify_peer(struct krdma_conn *conn)
 		return;
 
 	conn->peer_notified = true;
+	/* The lower half tells the peer at its end, and no answer follows. */
+	if (krdma_conn_uses_lower(conn)) {
+		krdma_conn_advance(conn, KRDMA_INPUT_GRACE_EXPIRED, 0);
+		return;
+	}
 	mutex_lock(&conn->cm_lock);
 	ret = rdma_disconnect(conn->cm_id);
 	mutex_unlock(&conn->cm_lock);
@@ -252,7 +286,9 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 	mutex_unlock(&conn->cm_lock);
 
 	/* Disconnect first, so that the peer need not detect the end by itself. */
-	if (conn->owes_peer && !conn->peer_notified) {
+	if (conn->lower)
+		conn->lower->ops->end(conn->lower);
+	if (conn->owes_peer && !conn->peer_notified && !krdma_conn_uses_lower(conn)) {
 		if (conn->error == -EIO)
 			msleep(KRDMA_CONN_GRACE_MS);
 		rdma_disconnect(cm_id);
@@ -325,6 +361,8 @@ static const struct krdma_conn_ops krdma_conn_no_ops;
 static void krdma_conn_free(struct krdma_conn *conn)
 {
 	krdma_qp_free(conn->qp);
+	if (conn->lower)
+		conn->lower->ops->free(conn->lower);
 	krdma_device_put(conn->dev);
 	krdma_session_put(conn->session);
 	mutex_destroy(&conn->cm_lock);
@@ -459,8 +497,6 @@ static void krdma_conn_gone(struct krdma_use *use)
 int krdma_conn_take_device(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
 {
 	struct krdma_device *dev;
-	unsigned long flags;
-	int ret;
 
 	/* For a loopback address, rdma_cm takes any device of any network namespace. */
 	if (!rdma_dev_access_netns(cm_id->device, conn->session->net))
@@ -468,6 +504,22 @@ int krdma_conn_take_device(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
 	dev = krdma_device_of(cm_id->device);
 	if (!dev)
 		return -ENODEV;
+	return krdma_conn_use_device(conn, dev);
+}
+
+/**
+ * krdma_conn_use_device() - Set the device of a connection
+ * @conn: the connection; its state does not imply a device yet.  Its teardown cannot complete
+ *	before the caller has left the handler of its ID, or released a lock that it needs.
+ * @dev: the device, with a reference that goes to the connection
+ *
+ * Context: process context.
+ * Return: 0, or -ENODEV if the device is being removed.
+ */
+int krdma_conn_use_device(struct krdma_conn *conn, struct krdma_device *dev)
+{
+	unsigned long flags;
+	int ret;
 
 	/*
 	 * From here on the connection may end, and its end uses the device.  But the teardown

@@ -15,6 +15,7 @@
 #include <linux/workqueue.h>
 
 #include "cm/conn_state.h"
+#include "cm/lower.h"
 #include "core/private.h"
 #include "core/resource.h"
 #include "core/session.h"
@@ -88,6 +89,8 @@ struct rdma_conn_param;
  * @event_work: calls the consumer for events
  * @free_work: frees the object after the last reference
  * @closed: completed after the teardown, when the consumer has got all events
+ * @lower: lower half that a lane has instead of a QP, or NULL.  Set before the connection is
+ *	visible to others.
  * @pending: entry of the listener's list of requests; protected by the listener's lock
  * @listener: listener where the request arrived, or NULL.  Set before the connection is visible
  *	to others, and valid until the end of the teardown.
@@ -145,6 +148,8 @@ struct krdma_conn {
 	struct work_struct free_work;
 	struct completion closed;
 
+	struct krdma_conn_lower *lower;
+
 	struct list_head pending;
 	struct krdma_listener *listener;
 };
@@ -166,6 +171,7 @@ struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn);
 struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 				    const struct krdma_conn_ops *ops, void *context);
 int krdma_conn_take_device(struct krdma_conn *conn, struct rdma_cm_id *cm_id);
+int krdma_conn_use_device(struct krdma_conn *conn, struct krdma_device *dev);
 bool krdma_conn_give(struct krdma_conn *conn, const struct krdma_conn_ops *ops, void *context);
 void krdma_conn_closed(struct krdma_conn *conn);
 

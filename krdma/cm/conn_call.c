@@ -195,6 +195,27 @@ static void krdma_conn_join(struct krdma_conn *conn, struct krdma_session *sessi
 	krdma_session_put(old);
 }
 
+/* A lane has queues without a QP.  The MRs that it uses are those of its PD. */
+static int krdma_conn_create_lower(struct krdma_conn *conn, struct krdma_pd *pd,
+				   const struct krdma_conn_attr *attr)
+{
+	int ret;
+
+	lockdep_assert_held(&conn->cm_lock);
+
+	conn->pd = pd;
+	ret = conn->lower->ops->create(conn->lower, attr);
+	if (ret) {
+		conn->pd = NULL;
+		krdma_pd_put(pd);
+		return ret;
+	}
+	conn->lkey = pd->ib->local_dma_lkey;
+	if (attr->session)
+		krdma_conn_join(conn, attr->session);
+	return 0;
+}
+
 static int krdma_conn_create_qp_locked(struct krdma_conn *conn, const struct krdma_conn_attr *attr)
 {
 	struct krdma_pd *pd;
@@ -206,7 +227,7 @@ static int krdma_conn_create_qp_locked(struct krdma_conn *conn, const struct krd
 	ret = krdma_conn_advance(conn, KRDMA_INPUT_CREATE_QP, 0);
 	if (ret)
 		return ret;
-	if (conn->qp)
+	if (conn->qp || conn->pd)
 		return -EALREADY;
 
 	if (attr->session && attr->session->net != conn->session->net)
@@ -215,6 +236,8 @@ static int krdma_conn_create_qp_locked(struct krdma_conn *conn, const struct krd
 	pd = krdma_pd_get(attr->session ?: conn->session, conn->dev);
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
+	if (krdma_conn_uses_lower(conn))
+		return krdma_conn_create_lower(conn, pd, attr);
 	qp = krdma_qp_create(krdma_conn_own_qp(conn), conn->cm_id, pd, attr);
 	if (IS_ERR(qp)) {
 		krdma_pd_put(pd);
@@ -263,7 +286,7 @@ static int krdma_conn_need_qp(struct krdma_conn *conn)
 	static const struct krdma_conn_attr defaults;
 
 	lockdep_assert_held(&conn->cm_lock);
-	return conn->qp ? 0 : krdma_conn_create_qp_locked(conn, &defaults);
+	return conn->pd ? 0 : krdma_conn_create_qp_locked(conn, &defaults);
 }
 
 /*
@@ -309,6 +332,15 @@ static int krdma_conn_param_fill(struct krdma_conn *conn, const struct krdma_con
 	return 0;
 }
 
+/* A lane carries the private data that a connection over its transport can carry. */
+static int krdma_conn_check_lower(struct krdma_conn *conn, enum krdma_private_data_kind kind,
+				  const void *data, u8 length)
+{
+	if (length && !data)
+		return -EINVAL;
+	return length > krdma_private_data_max(kind, conn->lower->pads) ? -EMSGSIZE : 0;
+}
+
 /* @message has KRDMA_PRIVATE_DATA_BUFFER bytes; @param points to it afterwards. */
 static int krdma_conn_param_data(struct krdma_conn *conn, enum krdma_private_data_kind kind,
 				 const struct krdma_conn_param *want,
@@ -317,6 +349,9 @@ static int krdma_conn_param_data(struct krdma_conn *conn, enum krdma_private_dat
 	u32 length;
 	int ret;
 
+	if (krdma_conn_uses_lower(conn))
+		return krdma_conn_check_lower(conn, kind, want->private_data,
+					      want->private_data_len);
 	ret = krdma_private_data_encode(kind, krdma_cm_pads(conn->cm_id), want->plain,
 					want->private_data, want->private_data_len, message,
 					&length);
@@ -367,7 +402,11 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
 	ret = krdma_conn_advance(conn, KRDMA_INPUT_CONNECT, 0);
 	if (ret)
 		return ret;
-	ret = rdma_connect(conn->cm_id, &param);
+	if (krdma_conn_uses_lower(conn))
+		ret = conn->lower->ops->connect(conn->lower, want->private_data,
+						want->private_data_len);
+	else
+		ret = rdma_connect(conn->cm_id, &param);
 	if (ret) {
 		ret = krdma_cm_error(ret);
 		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, ret);
@@ -466,6 +505,11 @@ static int krdma_conn_accept_locked(struct krdma_conn *conn,
 	ret = krdma_conn_advance(conn, KRDMA_INPUT_ACCEPT, 0);
 	if (ret)
 		return ret;
+	if (krdma_conn_uses_lower(conn)) {
+		WRITE_ONCE(conn->confirmed, true);
+		return conn->lower->ops->accept(conn->lower, want->private_data,
+						want->private_data_len);
+	}
 	rdma_lock_handler(conn->cm_id);
 	ret = rdma_set_ack_timeout(conn->cm_id, krdma_conn_asked_timeout(conn)) ?:
 	      rdma_set_min_rnr_timer(conn->cm_id, KRDMA_RNR_TIMER);
@@ -509,6 +553,16 @@ int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param *pa
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_accept, "KRDMA");
 
+/* The lower half has the data before the connection ends, which sends them. */
+static int krdma_conn_reject_lower(struct krdma_conn *conn, const void *data, u8 length)
+{
+	lockdep_assert_held(&conn->cm_lock);
+
+	if (READ_ONCE(conn->state) == KRDMA_CONN_REQUESTED)
+		conn->lower->ops->reject(conn->lower, data, length);
+	return krdma_conn_advance(conn, KRDMA_INPUT_REJECT, 0);
+}
+
 /**
  * krdma_conn_reject() - Reject a connection request of a peer
  * @conn: the connection, from krdma_listener_next()
@@ -532,6 +586,12 @@ int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 priv
 	mutex_lock(&conn->cm_lock);
 	if (!conn->passive) {
 		ret = -EINVAL;
+		goto out;
+	}
+	if (krdma_conn_uses_lower(conn)) {
+		ret = krdma_conn_check_lower(conn, KRDMA_PRIVATE_DATA_REJECT, private_data,
+					     private_data_len) ?:
+		      krdma_conn_reject_lower(conn, private_data, private_data_len);
 		goto out;
 	}
 	if (!conn->cm_id) {
@@ -761,6 +821,8 @@ void krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_info *info)
 
 	if (qp)
 		krdma_qp_query(qp, info);
+	else if (krdma_conn_uses_lower(conn))
+		conn->lower->ops->query(conn->lower, info);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_query, "KRDMA");
 

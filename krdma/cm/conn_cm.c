@@ -163,6 +163,60 @@ static void krdma_conn_save_data(struct krdma_conn *conn, const struct rdma_cm_i
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 }
 
+/**
+ * krdma_conn_save_answer() - Save the private data of an answer to a lower half
+ * @conn: the connection, before the state that implies the answer
+ * @data: the private data
+ * @length: bytes of @data
+ *
+ * Context: any but NMI.
+ */
+void krdma_conn_save_answer(struct krdma_conn *conn, const void *data, u8 length)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	memcpy(conn->peer_data, data, length);
+	conn->peer_data_len = length;
+	conn->peer_is_krdma = true;
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+	WRITE_ONCE(conn->confirmed, true);
+}
+
+/**
+ * krdma_conn_save_reject() - Save the reason of a reject of a lower half
+ * @conn: the connection, before the state that implies the reject
+ * @reason: the connection manager's code for it
+ *
+ * Context: any but NMI.
+ */
+void krdma_conn_save_reject(struct krdma_conn *conn, int reason)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	conn->reject_reason = reason;
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+}
+
+/**
+ * krdma_conn_limit_depths() - Lower the depths to what the peer's answer allows
+ * @conn: the connection
+ * @read_depth: reads and atomics that the peer serves at a time
+ * @read_depth_in: reads and atomics that the peer issues at a time
+ *
+ * Context: any but NMI.
+ */
+void krdma_conn_limit_depths(struct krdma_conn *conn, u8 read_depth, u8 read_depth_in)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	conn->read_depth = min(conn->read_depth, read_depth);
+	conn->read_depth_in = min(conn->read_depth_in, read_depth_in);
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+}
+
 /*
  * Lowers the depths to what the peer's answer allows.  InfiniBand reports both depths from the
  * receiver's point of view.  iWARP providers report them the other way round in an answer, and 0
@@ -173,17 +227,13 @@ static void krdma_conn_save_depths(struct krdma_conn *conn, const struct rdma_cm
 {
 	u8 read_depth = param->initiator_depth;
 	u8 read_depth_in = param->responder_resources;
-	unsigned long flags;
 
 	if (!krdma_cm_pads(cm_id)) {
 		read_depth = param->responder_resources ?: U8_MAX;
 		read_depth_in = param->initiator_depth ?: U8_MAX;
 	}
 
-	spin_lock_irqsave(&conn->state_lock, flags);
-	conn->read_depth = min(conn->read_depth, read_depth);
-	conn->read_depth_in = min(conn->read_depth_in, read_depth_in);
-	spin_unlock_irqrestore(&conn->state_lock, flags);
+	krdma_conn_limit_depths(conn, read_depth, read_depth_in);
 }
 
 /*
@@ -219,6 +269,8 @@ static void krdma_conn_route_resolved(struct krdma_conn *conn, struct rdma_cm_id
 	ret = krdma_conn_raise_ack_timeout(conn, cm_id);
 	if (ret)
 		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, krdma_cm_error(ret));
+	else if (conn->lower)
+		conn->lower->ops->resolved(conn->lower);
 	else
 		krdma_conn_advance(conn, KRDMA_INPUT_CM_ROUTE_RESOLVED, 0);
 }

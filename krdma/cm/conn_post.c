@@ -108,6 +108,23 @@ static int krdma_conn_result(struct krdma_conn *conn, int ret)
 	return ret == -ENOTCONN ? krdma_conn_refusal(conn) : ret;
 }
 
+/* A connection without a QP: a lane, or one that has no queues yet. */
+static int krdma_conn_post_send_lower(struct krdma_conn *conn, const struct krdma_send_wr *wrs,
+				      int count)
+{
+	if (!krdma_conn_uses_lower(conn))
+		return krdma_conn_refusal(conn);
+	return krdma_conn_result(conn, conn->lower->ops->post_send(conn->lower, wrs, count));
+}
+
+static int krdma_conn_post_recv_lower(struct krdma_conn *conn, const struct krdma_recv_wr *wrs,
+				      int count)
+{
+	if (!krdma_conn_uses_lower(conn))
+		return krdma_conn_refusal(conn);
+	return krdma_conn_result(conn, conn->lower->ops->post_recv(conn->lower, wrs, count));
+}
+
 /**
  * krdma_conn_post_send() - Post send work requests
  * @conn: the connection, connected
@@ -147,7 +164,7 @@ int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wr
 	if (count <= 0)
 		return -EINVAL;
 	if (!qp)
-		return krdma_conn_refusal(conn);
+		return krdma_conn_post_send_lower(conn, wrs, count);
 
 	ret = krdma_qp_post_send(qp, wrs, count, &broken);
 	if (broken)
@@ -198,7 +215,7 @@ int krdma_conn_post_recv(struct krdma_conn *conn, const struct krdma_recv_wr *wr
 	if (count <= 0)
 		return -EINVAL;
 	if (!qp)
-		return krdma_conn_refusal(conn);
+		return krdma_conn_post_recv_lower(conn, wrs, count);
 
 	return krdma_conn_result(conn, krdma_qp_post_recv(qp, wrs, count));
 }
@@ -222,6 +239,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_post_recv, "KRDMA");
  * Return: the number of mapped entries, or
  * -ENOTCONN: the connection is not, or no longer, connected;
  * -ENODEV: its device has been removed;
+ * -EOPNOTSUPP: the connection is a lane;
  * -EIO: the pages cannot be mapped.
  */
 int krdma_conn_map_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned int entries,
@@ -230,7 +248,7 @@ int krdma_conn_map_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned 
 	struct krdma_qp *qp = krdma_conn_qp(conn);
 
 	if (!qp)
-		return krdma_conn_refusal(conn);
+		return krdma_conn_uses_lower(conn) ? -EOPNOTSUPP : krdma_conn_refusal(conn);
 
 	return krdma_conn_result(conn, krdma_qp_map_sg(qp, sg, entries, direction));
 }

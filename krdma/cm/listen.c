@@ -22,6 +22,13 @@
 
 #define KRDMA_BACKLOG	128
 
+static const struct krdma_lane_hooks *krdma_lane_hooks __ro_after_init;
+
+void __init krdma_listener_set_lane_hooks(const struct krdma_lane_hooks *hooks)
+{
+	krdma_lane_hooks = hooks;
+}
+
 static void krdma_listener_schedule(struct krdma_listener *listener)
 {
 	krdma_listener_get(listener);
@@ -184,6 +191,81 @@ static int krdma_listener_request(struct krdma_listener *listener, struct rdma_c
 	/* The connection may have ended; then krdma_listener_forget() waits for this handler. */
 	krdma_listener_add(listener, conn);
 	return 0;
+}
+
+static struct krdma_conn *krdma_conn_from_offer(struct krdma_listener *listener,
+						const struct krdma_conn_offer *offer)
+{
+	struct krdma_conn *conn;
+
+	conn = krdma_conn_alloc(listener->session, NULL, NULL);
+	if (!conn)
+		return NULL;
+	conn->passive = true;
+	conn->state = KRDMA_CONN_REQUESTED;
+	conn->listener = listener;
+	conn->local = offer->local;
+	conn->remote = offer->remote;
+	conn->path_mtu = offer->path_mtu;
+	memcpy(conn->peer_data, offer->data, offer->data_len);
+	conn->peer_data_len = offer->data_len;
+	conn->peer_is_krdma = true;
+	conn->peer_serves = offer->peer_serves;
+	conn->peer_reads = offer->peer_reads;
+	return conn;
+}
+
+/**
+ * krdma_listener_offer() - Give a listener a connection request that has come by another way
+ * @listener: the listener; the caller holds a reference
+ * @offer: the request; copied
+ *
+ * The teardown of the connection waits for a lock that the caller holds, before it calls
+ * &struct krdma_conn_lower_ops.end, so the connection exists until this returns.
+ *
+ * Context: process context; may sleep.
+ * Return: 0; or an error after which the caller still owns @offer->lower: -ECONNREFUSED: the
+ * listener is full or ending; -ENODEV: the device is being removed; an errno of the charge, or
+ * -ENOMEM.
+ */
+int krdma_listener_offer(struct krdma_listener *listener, const struct krdma_conn_offer *offer)
+{
+	struct krdma_conn *conn;
+	struct mem_cgroup *old;
+	int ret;
+
+	ret = krdma_listener_reserve(listener);
+	if (ret)
+		return ret;
+
+	/* The connection's reference to the listener. */
+	krdma_listener_get(listener);
+	old = set_active_memcg(listener->memcg);
+	conn = krdma_conn_from_offer(listener, offer);
+	set_active_memcg(old);
+	ret = -ENOMEM;
+	if (!conn)
+		goto err_put;
+
+	offer->attach(offer->lower, conn);
+	conn->lower = offer->lower;
+	/* The connection's own reference.  The connection may end as soon as the device is set. */
+	krdma_conn_get(conn);
+	krdma_device_get(offer->dev);
+	ret = krdma_conn_use_device(conn, offer->dev);
+	if (ret) {
+		conn->lower = NULL;
+		krdma_conn_put(conn);
+		goto err_put;
+	}
+	krdma_listener_add(listener, conn);
+	return 0;
+
+err_put:
+	krdma_conn_put(conn);
+	krdma_listener_put(listener);
+	krdma_listener_unreserve(listener);
+	return ret;
 }
 
 /*
@@ -440,6 +522,10 @@ void krdma_listener_close(struct krdma_listener *listener)
 
 	might_sleep();
 
+	/* No lane arrives afterwards. */
+	if (listener->lanes)
+		krdma_lane_hooks->unlisten(listener);
+
 	spin_lock_irqsave(&listener->lock, flags);
 	listener->closing = true;
 	spin_unlock_irqrestore(&listener->lock, flags);
@@ -484,11 +570,13 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
 	listener->notify = attr->notify;
 	listener->context = attr->context;
 	listener->v6only = attr->v6only;
+	listener->lanes = attr->lanes;
 	listener->backlog = min_t(u32, attr->backlog ?: KRDMA_BACKLOG, S32_MAX);
 	/* One reference for the consumer, one for the listener until its end. */
 	refcount_set(&listener->refs, 2);
 	spin_lock_init(&listener->lock);
 	INIT_LIST_HEAD(&listener->requests);
+	INIT_LIST_HEAD(&listener->lane_node);
 	init_waitqueue_head(&listener->wait);
 	mutex_init(&listener->cm_lock);
 	memcpy(&listener->local, attr->local, rdma_addr_size(attr->local));
@@ -510,8 +598,9 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
  * Return: the listener, for krdma_listener_put(), or an ERR_PTR: -EINVAL or -EAFNOSUPPORT: @attr
  * is invalid; -EADDRNOTAVAIL: the address is not on an RDMA device, or the port is used by a
  * listener at all addresses; -EADDRINUSE: the port is used by a listener at the same address;
- * -EACCES: the port is privileged; -ENODEV: the device is being removed; an errno of the charge,
- * such as -EDQUOT: no port is available; -ENOMEM; -EIO.
+ * -EACCES: the port is privileged; with @attr->lanes one of these also for the port of trunks;
+ * -EOPNOTSUPP: @attr->lanes in a session that memory reclaim waits for; -ENODEV: the device is
+ * being removed; an errno of the charge, such as -EDQUOT: no port is available; -ENOMEM; -EIO.
  */
 struct krdma_listener *krdma_listen(struct krdma_session *session,
 				    const struct krdma_listen_attr *attr)
@@ -532,6 +621,8 @@ struct krdma_listener *krdma_listen(struct krdma_session *session,
 		ret = krdma_listener_start(listener);
 		mutex_unlock(&listener->cm_lock);
 	}
+	if (!ret && listener->lanes)
+		ret = krdma_lane_hooks->listen(listener);
 	if (ret) {
 		krdma_listener_close(listener);
 		krdma_listener_put(listener);

@@ -49,6 +49,8 @@ struct rdma_cm_id;
  * @in_use: @use is registered
  * @local: the address
  * @v6only: leave IPv4 to other listeners if the address is the IPv6 wildcard
+ * @lanes: it takes lanes
+ * @lane_node: entry of the list of listeners that do, of krdma/lane/
  * @work: ends the listener, or restarts it where the address is now
  * @ready_work: calls the consumer
  * @completed: @closed has been completed; for @ready_work alone
@@ -80,6 +82,8 @@ struct krdma_listener {
 	bool in_use;
 	struct sockaddr_storage local;
 	bool v6only;
+	bool lanes;
+	struct list_head lane_node;
 
 	struct work_struct work;
 	struct work_struct ready_work;

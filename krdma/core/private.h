@@ -29,6 +29,21 @@
  *	  mmap_lock (of the process whose memory is pinned)
  *	  the mutex of the rdma controller of control groups
  *
+ *	krdma_lane_port_mutex
+ *	  krdma_listener.cm_lock (of the listeners at the port of trunks)
+ *	  krdma_trunks_mutex
+ *	    krdma_trunk.lock
+ *
+ *	krdma_conn.cm_lock (of a lane), krdma_cq.poll_mutex (of a link)
+ *	  krdma_trunk.lock
+ *	    krdma_cq.poll_lock (of a lane)
+ *	    krdma_device.uses_lock
+ *	      krdma_listener.lock, krdma_conn.state_lock
+ *	        krdma_lane.lock
+ *	    krdma_wq.lock (of a link)
+ *	    krdma_lane_listeners_lock
+ *	    krdma_trunk.ready_lock
+ *
  *	krdma_cq.ready_lock
  *	  a consumer's ready(), and what it calls
  *
@@ -37,6 +52,7 @@
  *	  krdma_device.uses_lock
  *	    krdma_listener.lock, krdma_conn.state_lock
  *	      a consumer's notify(), and what it calls: krdma_user_conn.lock
+ *	      krdma_lane.lock, krdma_trunk.ready_lock
  *	      krdma_wq.lock, krdma_srq.lock
  *	        krdma_wr_scratch.lock
  *	          the provider's locks for posting
@@ -44,8 +60,9 @@
  *	krdma_cq.reserve_lock
  *	  nothing of krdma's
  *
- * The locks of the second group sleep, and those of the groups after it do not, except
- * poll_mutex.  Locks listed together in one entry are never held together.
+ * The locks of the second to the fourth group sleep, except those inside krdma_trunk.lock, and
+ * those of the groups after them do not, except poll_mutex.  Locks listed together in one entry
+ * are never held together.
  *
  * ib_core's locks
  *	Add and rename are called with devices_rwsem and client_data_rwsem held
@@ -154,6 +171,49 @@
  *	taken in:	any context; interrupts are off already, except where
  *			spinlocks sleep (PREEMPT_RT)
  *
+ * krdma_lane_port_mutex
+ *	kind:		mutex
+ *	protects:	the list of ports of trunks, and krdma_listener.lane_node against
+ *			other changes.  Held while a port is opened and closed, so that a
+ *			new one finds the old one closed.
+ *	taken in:	process context, by krdma_listen() and krdma_listener_close() of
+ *			listeners that take lanes.  The accepting of trunks, which the
+ *			closing waits for, does not need it.
+ *
+ * krdma_lane_listeners_lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	the list of listeners that take lanes
+ *	taken in:	any context.  Nothing is called under it.
+ *
+ * krdma_trunks_mutex
+ *	kind:		mutex
+ *	protects:	the list of trunks, their number, and the hosts without trunks
+ *	taken in:	process context, never in a handler of the connection manager
+ *
+ * krdma_trunk.lock
+ *	kind:		mutex
+ *	protects:	a trunk and what its lanes have sent and received: one frame is
+ *			written or read at a time.  Messages are copied under it, and
+ *			completions delivered to consumers that do not sleep; a consumer
+ *			that may sleep is called from a work item.  So no holder waits
+ *			for a consumer, or for the peer.
+ *	taken in:	process context: completions of the link (inside its CQ's
+ *			poll_mutex), the trunk's work items, the events of the link, and
+ *			the calls and the end of a lane's connection.  Never in a handler
+ *			of the connection manager.
+ *
+ * krdma_trunk.ready_lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	the list of lanes that have something to send
+ *	taken in:	any context, also in a consumer's callback.  Nothing is called
+ *			under it.
+ *
+ * krdma_lane.lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	the tails of a lane's queues, whether anything may be posted,
+ *			and whether the lane may look for another trunk
+ *	taken in:	any context, as the post lock
+ *
  * krdma_pd.frwr_lock
  *	kind:		mutex
  *	protects:	krdma_pd.frwr, its creation and destruction, and lets one work
@@ -260,6 +320,9 @@
  *				last.
  *	krdma_cq_workqueue
  *				polls and delivers completions in process context
+ *	krdma_lane_workqueue	connects, serves and ends trunks; finds them for lanes.  An item
+ *				may wait for the peer of a trunk, and for the end of a link,
+ *				with no lock held.
  *
  * Counts
  *
@@ -283,6 +346,11 @@
  * task that finds it 0 may wait for the device part.
  * krdma_frmr_pool.refs keeps a connection's FRMRs: the queue pair holds one, and the
  * consumer one for each FRMR that it has.
+ *
+ * krdma_trunk.refs keeps the object.  Its end puts the first reference; each lane and each
+ * queued work item holds one.  A lane belongs to its connection.  These hold a reference to the
+ * connection: queued work items of the lane, and its entries in the trunk's lists and frames.
+ * The trunk's table of lanes holds none: krdma_lane_detach() removes the lane at its end.
  *
  * Retired memory (struct krdma_mem in krdma_pd.retired) refers to the PD without a
  * reference: the connections that it waits for keep the PD, and krdma_pd_disconnected()

@@ -44,6 +44,7 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
+#define U16_MAX UINT16_MAX
 #define S32_MAX INT32_MAX
 #define U32_MAX UINT32_MAX
 

@@ -269,6 +269,7 @@ struct krdma_mr *krdma_mr_register(struct krdma_session *session, struct krdma_d
 	 * peers may take for no address.
 	 */
 	mr->peer_addr = PAGE_SIZE + offset_in_page(buffer);
+	mr->buffer = buffer;
 	ret = krdma_mr_enter_pd(mr);
 	if (!ret)
 		ret = krdma_mem_map_buffer(mr->mem, buffer);

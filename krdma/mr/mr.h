@@ -54,6 +54,7 @@ struct krdma_mr_keys {
  * @rkey: the rkey, 0 without remote rights or if there are several
  * @keys: the keys if there are several; NULL: one key covers the MR, or there is none.  Valid
  *	as long as the MR.
+ * @buffer: the kernel's address of the memory, if it has one; otherwise NULL
  * @addr: its first address for local SGEs
  * @peer_addr: its first address for peers, and for the device in SGEs with a key
  * @length: bytes
@@ -80,6 +81,7 @@ struct krdma_mr {
 	u32 lkey;
 	u32 rkey;
 	struct krdma_mr_keys *keys;
+	void *buffer;
 	u64 addr;
 	u64 peer_addr;
 	u64 length;
@@ -97,6 +99,12 @@ struct krdma_mr {
 int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
 		       u32 length, u32 access, struct ib_sge *ib_sges,
 		       unsigned int room);
+
+/* The same for memory that the processor copies (mr/copy.c). */
+int krdma_mr_begin_copy(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u32 length,
+			u32 access);
+void krdma_mr_copy_from(struct krdma_mr *mr, u64 addr, void *to, u32 length);
+void krdma_mr_copy_to(struct krdma_mr *mr, u64 addr, const void *from, u32 length);
 
 /*
  * Call this for each krdma_mr_begin_use() that succeeded, once the work request has completed

@@ -171,6 +171,7 @@ bool core_pair_listen(struct core_pair *pair, u32 backlog)
 	struct krdma_listen_attr attr = {
 		.local = (struct sockaddr *)&test->address,
 		.backlog = backlog,
+		.lanes = pair->server_lanes,
 	};
 
 	pair->listener = krdma_listen(pair->server_session, &attr);
@@ -188,7 +189,12 @@ bool core_pair_resolve(struct core_pair *pair)
 		.ack_timeout = CORE_ACK_TIMEOUT,
 	};
 
-	pair->client.conn = krdma_conn_create(pair->client_session, &core_ops, &pair->client);
+	if (pair->client_lane)
+		pair->client.conn = krdma_conn_create_lane(pair->client_session, &core_ops,
+							   &pair->client);
+	else
+		pair->client.conn = krdma_conn_create(pair->client_session, &core_ops,
+						      &pair->client);
 	return CORE_OK_PTR(test, pair->client.conn) &&
 	       CORE_EQ(test, 0, krdma_conn_resolve(pair->client.conn, &route)) &&
 	       CORE_EQ(test, 0, krdma_conn_wait(pair->client.conn, CORE_TIMEOUT_MS));

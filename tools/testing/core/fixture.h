@@ -75,6 +75,8 @@ struct core_end {
  * @wr: connection parameters of the client; may be changed before core_pair_connect()
  * @answer: connection parameters of the server; may be changed before core_pair_connect()
  * @borrows: @server_session and @cq belong to the caller
+ * @client_lane: the client is a lane, if the listener takes lanes
+ * @server_lanes: the listener takes lanes
  * @prepared: called for each end when its QP exists, before it is connected
  */
 struct core_pair {
@@ -91,6 +93,8 @@ struct core_pair {
 	struct krdma_conn_param wr;
 	struct krdma_conn_param answer;
 	bool borrows;
+	bool client_lane;
+	bool server_lanes;
 	void (*prepared)(struct core_end *end);
 };
 

@@ -248,7 +248,9 @@ static void storm_client(struct work_struct *work)
 		end = storm_end_alloc(party->storm);
 		if (!CORE_TRUE(party->storm->test, end))
 			return;
-		end->conn = krdma_conn_create(party->session, &storm_ops, end);
+		end->conn = party->number & 2 ?
+			krdma_conn_create_lane(party->session, &storm_ops, end) :
+			krdma_conn_create(party->session, &storm_ops, end);
 		if (!CORE_OK_PTR(party->storm->test, end->conn)) {
 			kfree(end->memory);
 			kfree(end);
@@ -354,7 +356,7 @@ static work_func_t storm_role(u32 number)
 static void storm(struct core_test *test)
 {
 	struct sockaddr_storage any = { .ss_family = test->address.ss_family };
-	struct krdma_listen_attr attr = { .local = (struct sockaddr *)&any };
+	struct krdma_listen_attr attr = { .local = (struct sockaddr *)&any, .lanes = true };
 	struct workqueue_struct *workqueue = alloc_workqueue("krdma_core_test", WQ_UNBOUND, 0);
 	struct krdma_session *session = krdma_session_create(&init_net);
 	struct storm storm = { .test = test, .address = test->address };

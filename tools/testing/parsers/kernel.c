@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module's parsers: memory descriptors, private data, and messages of krdma_blk.
+ * The module's parsers: memory descriptors, private data, frames of lanes, and messages of
+ * krdma_blk.
  */
 #include <string.h>
 
 #include "cm/private_data.h"
+#include "lane/frame.h"
 #include "mr/desc.h"
 #include "parsers.h"
 
@@ -91,5 +93,78 @@ int parser_private_data(const uint8_t *data, size_t size)
 		memcpy(message + max - KRDMA_PRIVATE_DATA_TRAILER, "\xb5\xd7\x01", 3);
 	check_private_data(data[0] & 3, true, message, max);
 	free(message);
+	return 0;
+}
+
+/* Both sides choose the same version, and what decodes gives the same bytes. */
+int parser_lane_hello(const uint8_t *data, size_t size)
+{
+	struct krdma_lane_hello hello = { 0 };
+	u8 again[KRDMA_LANE_HELLO_SIZE];
+	u8 version = 0;
+
+	if (krdma_lane_hello_decode(data, (u32)size, &hello))
+		return 0;
+	EXPECT(size >= sizeof(again));
+	EXPECT(hello.version_min && hello.version_min <= hello.version_max);
+	EXPECT(hello.frames >= KRDMA_LANE_FRAMES_MIN);
+	krdma_lane_hello_encode(&hello, again);
+	/* Later versions have flags. */
+	EXPECT(!memcmp(again, data, 6) && !memcmp(again + 8, data + 8, sizeof(again) - 8));
+	if (!krdma_lane_hello_choose(&hello, &version))
+		EXPECT(version >= hello.version_min && version <= hello.version_max &&
+		       version <= KRDMA_LANE_VERSION_MAX);
+	return 0;
+}
+
+static void check_lane_record(const struct krdma_lane_record *record, const uint8_t *frame,
+			      size_t size)
+{
+	EXPECT(record->data >= frame && record->length <= size);
+	EXPECT(record->data + record->length <= frame + size);
+	if (record->type == KRDMA_LANE_DATA) {
+		EXPECT(!(record->flags & KRDMA_LANE_FIRST) || record->length <= record->total);
+		EXPECT((record->flags & KRDMA_LANE_IMM) || !record->value);
+	} else if (record->type < KRDMA_LANE_OPTIONAL) {
+		EXPECT(!record->flags && record->length <= KRDMA_LANE_DATA_MAX);
+	}
+	if (record->type == KRDMA_LANE_OPEN || record->type == KRDMA_LANE_FIND)
+		EXPECT(record->value && record->value <= U16_MAX);
+}
+
+/* The first byte says whether the header's length is set to the true one. */
+int parser_lane_frame(const uint8_t *data, size_t size)
+{
+	struct krdma_lane_reader reader;
+	struct krdma_lane_record record;
+	struct krdma_lane_writer writer;
+	uint8_t *frame, *again;
+	u32 records = 0;
+
+	if (!size)
+		return 0;
+	size--;
+	frame = malloc(size ? size : 1);
+	again = malloc(size ? size : 1);
+	EXPECT(frame && again);
+	memcpy(frame, data + 1, size);
+	if (size >= KRDMA_LANE_FRAME_HEADER && (data[0] & 1)) {
+		memcpy(frame, "\x01\x00", 2);
+		frame[4] = size & 0xff;
+		frame[5] = (uint8_t)(size >> 8);
+	}
+	if (!krdma_lane_frame_read(&reader, frame, (u32)size)) {
+		krdma_lane_frame_begin(&writer, again, (u32)size);
+		while (krdma_lane_frame_next(&reader, &record)) {
+			check_lane_record(&record, frame, size);
+			krdma_lane_frame_add(&writer, &record);
+			records++;
+		}
+		EXPECT(records <= KRDMA_LANE_RECORDS_MAX && records == writer.records);
+		EXPECT(krdma_lane_frame_end(&writer, reader.grant) == size);
+		EXPECT(!memcmp(again, frame, size));
+	}
+	free(again);
+	free(frame);
 	return 0;
 }

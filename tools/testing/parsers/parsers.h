@@ -30,6 +30,8 @@ typedef int (*parser_target)(const uint8_t *data, size_t size);
 int parser_remote_mr(const uint8_t *data, size_t size);
 int parser_mr_desc(const uint8_t *data, size_t size);
 int parser_private_data(const uint8_t *data, size_t size);
+int parser_lane_hello(const uint8_t *data, size_t size);
+int parser_lane_frame(const uint8_t *data, size_t size);
 int parser_blk_welcome(const uint8_t *data, size_t size);
 int parser_blk_refusal(const uint8_t *data, size_t size);
 int parser_blk_command(const uint8_t *data, size_t size);

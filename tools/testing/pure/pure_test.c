@@ -7,6 +7,7 @@
 #include "conn_state_cases.h"
 #include "mr_desc_cases.h"
 #include "caps_cases.h"
+#include "lane_frame_cases.h"
 #include "link_cases.h"
 #include "names_cases.h"
 #include "private_data_cases.h"
@@ -95,5 +96,12 @@ int main(void)
 	RUN(ring_check_places);
 	RUN(ring_check_distances);
 	RUN(ring_check_runs);
+	RUN(lane_frame_check_records);
+	RUN(lane_frame_check_wire);
+	RUN(lane_frame_check_lengths);
+	RUN(lane_frame_check_bits);
+	RUN(lane_frame_check_refusals);
+	RUN(lane_frame_check_room);
+	RUN(lane_frame_check_hello);
 	return tap_end();
 }

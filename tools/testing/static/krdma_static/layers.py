@@ -82,7 +82,7 @@ def strata(tree):
 
 # The rooms of krdma/, from the lowest to the highest.  Files above them, such as main.c and
 # trace.h, belong to no room.
-ROOMS = ("compat", "core", "mr", "io", "cm", "user")
+ROOMS = ("compat", "core", "mr", "io", "cm", "lane", "user")
 ROOM = re.compile(r"krdma/(" + "|".join(ROOMS) + r")/([\w.]+)$")
 OWN_INCLUDE = re.compile(r"#\s*include\s+\"((?:" + "|".join(ROOMS) + r")/[\w.]+)\"")
 # A definition begins in the first column; the parameters may be on the next line.
@@ -103,7 +103,7 @@ def blank(text):
 
 
 def rooms(tree):
-    """calls and includes within krdma/ go down only: user, cm, io, mr, core, compat"""
+    """calls and includes within krdma/ go down only: user, lane, cm, io, mr, core, compat"""
     texts = {name: blank(tree.text(name)) for name in tree.files(".c", ".h", under=("krdma/",))
              if room_of(name) is not None}
     homes = {}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The lower half of a connection that has no QP of its own, such as a lane; and what it uses of
+ * connections and listeners.
+ */
+#ifndef _KRDMA_LOWER_H
+#define _KRDMA_LOWER_H
+
+#include <linux/in6.h>
+
+#include "core/private.h"
+
+struct krdma_conn_lower;
+
+/**
+ * struct krdma_conn_lower_ops - what a connection calls instead of its QP and its cm_id
+ * @resolved: address and route of the peer are resolved.  Decides whether the connection uses
+ *	this lower half, sets &struct krdma_conn_lower.used if so, and then passes the input
+ *	CM_ROUTE_RESOLVED, at once or later.  In a handler of the connection manager.
+ * @create: create the queues; under cm_lock, in state RESOLVED or REQUESTED, once
+ * @connect: send the request; under cm_lock, in state CONNECTING
+ * @accept: send the answer; under cm_lock, in state ACCEPTING
+ * @reject: send the answer; under cm_lock, in state CLOSING; it must copy the data
+ * @open: send work requests can be posted; under state_lock
+ * @close: nothing can be posted any more; under state_lock; also before @create
+ * @end: everything that was posted completes, and the lower half is not used any more.  Also if
+ *	the connection does not use it.  By the connection's work item; may sleep.
+ * @post_send: as krdma_conn_post_send(); -ENOTCONN: not open
+ * @post_recv: as krdma_conn_post_recv(); -ENOTCONN: closed
+ * @query: fills in what describes the queues; any context
+ * @free: frees the lower half, after @end or if the connection never began; may sleep
+ *
+ * All but @resolved, @end and @free are called only if the connection uses the lower half.
+ * @data points to @length bytes of private data, not longer than the transport carries.
+ */
+struct krdma_conn_lower_ops {
+	void (*resolved)(struct krdma_conn_lower *lower);
+	int (*create)(struct krdma_conn_lower *lower, const struct krdma_conn_attr *attr);
+	int (*connect)(struct krdma_conn_lower *lower, const void *data, u8 length);
+	int (*accept)(struct krdma_conn_lower *lower, const void *data, u8 length);
+	int (*reject)(struct krdma_conn_lower *lower, const void *data, u8 length);
+	void (*open)(struct krdma_conn_lower *lower);
+	void (*close)(struct krdma_conn_lower *lower);
+	void (*end)(struct krdma_conn_lower *lower);
+	int (*post_send)(struct krdma_conn_lower *lower, const struct krdma_send_wr *wrs,
+			 int count);
+	int (*post_recv)(struct krdma_conn_lower *lower, const struct krdma_recv_wr *wrs,
+			 int count);
+	void (*query)(struct krdma_conn_lower *lower, struct krdma_conn_info *info);
+	void (*free)(struct krdma_conn_lower *lower);
+};
+
+/**
+ * struct krdma_conn_lower - the lower half of a connection
+ * @ops: what the connection calls
+ * @used: the connection uses it, and has no QP; set once, before the state RESOLVED or REQUESTED
+ * @pads: the transport pads private data; set before @used
+ */
+struct krdma_conn_lower {
+	const struct krdma_conn_lower_ops *ops;
+	bool used;
+	bool pads;
+};
+
+struct krdma_conn;
+struct krdma_pd;
+
+/* The connection uses its lower half.  Any context. */
+bool krdma_conn_uses_lower(const struct krdma_conn *conn);
+
+/**
+ * struct krdma_conn_offer - a connection request that did not come by the connection manager
+ * @dev: the device; the caller has a reference, or a use of it
+ * @lower: lower half of the connection; it is its owner if krdma_listener_offer() succeeds
+ * @attach: called when the connection exists and before any other code can know it
+ * @local: address and port where the request arrived
+ * @remote: address and port of the peer
+ * @data: private data of the peer
+ * @data_len: bytes of @data
+ * @peer_serves: as in &struct krdma_conn
+ * @peer_reads: as in &struct krdma_conn
+ * @path_mtu: as in &struct krdma_conn
+ */
+struct krdma_conn_offer {
+	struct krdma_device *dev;
+	struct krdma_conn_lower *lower;
+	void (*attach)(struct krdma_conn_lower *lower, struct krdma_conn *conn);
+	struct sockaddr_in6 local;
+	struct sockaddr_in6 remote;
+	const void *data;
+	u8 data_len;
+	u8 peer_serves;
+	u8 peer_reads;
+	u32 path_mtu;
+};
+
+int krdma_listener_offer(struct krdma_listener *listener, const struct krdma_conn_offer *offer);
+
+/* The peer's answer to a connection in state CONNECTING, without the state's change. */
+void krdma_conn_save_answer(struct krdma_conn *conn, const void *data, u8 length);
+void krdma_conn_limit_depths(struct krdma_conn *conn, u8 read_depth, u8 read_depth_in);
+void krdma_conn_save_reject(struct krdma_conn *conn, int reason);
+
+/**
+ * struct krdma_lane_hooks - what listeners need of the room above
+ * @listen: the listener takes lanes from now on; process context; may sleep
+ * @unlisten: it does not any more; also if @listen has failed, and any number of times
+ */
+struct krdma_lane_hooks {
+	int (*listen)(struct krdma_listener *listener);
+	void (*unlisten)(struct krdma_listener *listener);
+};
+
+/* Called once, before there is a listener. */
+void krdma_listener_set_lane_hooks(const struct krdma_lane_hooks *hooks);
+
+#endif /* _KRDMA_LOWER_H */

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lanes: the lower half of a connection whose messages go over a trunk.
+ *
+ * A connection of krdma_conn_create_lane() resolves address and route like any other one, and
+ * keeps the connection manager's ID.  Then it looks for a trunk to the peer, and asks there
+ * whether a listener at the port takes lanes.  If one does, the connection is a lane.  If none
+ * does, or the peer has no trunk, or does not answer, the connection goes on as a plain one, with
+ * the ID that it has, and the peer notices nothing.
+ *
+ * Lifetime
+ *
+ * The connection keeps its lane.  These keep the connection: a queued find_work, and the lane's
+ * entries in the lists of the trunk and in frames that are being sent.  The end of the connection
+ * cancels find_work and deliver_work, so nothing runs for the lane afterwards.  The table of a
+ * trunk holds no reference: the end of the connection removes the lane from it, under the trunk's
+ * lock.  Afterwards only CLOSE or REJECT may be left to be sent, and the end waits for neither.
+ */
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <rdma/ib_cm.h>
+
+#include "cm/conn.h"
+#include "core/objects.h"
+#include "core/session.h"
+#include "lane/lane.h"
+
+struct workqueue_struct *krdma_lane_workqueue;
+
+/* Trunks that are tried, if each was connected and ended before it answered. */
+#define KRDMA_LANE_TRIES	3
+
+/*
+ * Finding a trunk
+ */
+
+static void krdma_lane_queue_find(struct krdma_lane *lane)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lane->lock, flags);
+	if (!lane->ending) {
+		krdma_conn_get(lane->conn);
+		if (!queue_work(krdma_lane_workqueue, &lane->find_work))
+			krdma_conn_put(lane->conn);
+	}
+	spin_unlock_irqrestore(&lane->lock, flags);
+}
+
+static void krdma_lane_resolved(struct krdma_conn_lower *lower)
+{
+	krdma_lane_queue_find(krdma_lane_of(lower));
+}
+
+/**
+ * krdma_lane_found() - Decide whether a connection is a lane
+ * @lane: the lane
+ * @found: a listener at the peer's port takes it
+ *
+ * Context: process context; with @found: with the trunk's lock held.
+ */
+void krdma_lane_found(struct krdma_lane *lane, bool found)
+{
+	if (found) {
+		lane->bound = true;
+		lane->trunk->bound++;
+		lane->lower.pads = lane->trunk->pads;
+		/* Pairs with the acquire in krdma_conn_uses_lower(). */
+		smp_store_release(&lane->lower.used, true);
+	}
+	krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ROUTE_RESOLVED, 0);
+}
+
+/**
+ * krdma_lane_retry() - Look for another trunk, or give up
+ * @lane: the lane; its trunk was connected, and has ended before it answered
+ *
+ * The passive side ends a trunk without lanes as soon as no listener takes lanes, which may be
+ * just when this side asks.  Perhaps one does by now.
+ *
+ * Context: process context.
+ */
+void krdma_lane_retry(struct krdma_lane *lane)
+{
+	if (++lane->tries < KRDMA_LANE_TRIES)
+		krdma_lane_queue_find(lane);
+	else
+		krdma_lane_found(lane, false);
+}
+
+static void krdma_lane_find(struct work_struct *work)
+{
+	struct krdma_lane *lane = container_of(work, struct krdma_lane, find_work);
+	struct krdma_conn *conn = lane->conn;
+	struct krdma_trunk_key key;
+	unsigned long flags;
+
+	key.net = conn->session->net;
+	spin_lock_irqsave(&conn->state_lock, flags);
+	key.dev = conn->dev;
+	key.local = conn->local;
+	key.remote = conn->remote;
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+	/* At the same place for IPv4. */
+	lane->port = ntohs(key.remote.sin6_port);
+	key.local.sin6_port = 0;
+	key.remote.sin6_port = 0;
+
+	if (krdma_trunk_find(lane, &key))
+		krdma_lane_found(lane, false);
+	krdma_conn_put_sync(conn);
+}
+
+/*
+ * The connection's calls
+ */
+
+static int krdma_lane_create(struct krdma_conn_lower *lower, const struct krdma_conn_attr *attr)
+{
+	return krdma_lane_queues_create(krdma_lane_of(lower), attr);
+}
+
+static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, u8 length)
+{
+	struct krdma_lane *lane = krdma_lane_of(lower);
+	struct krdma_trunk *trunk = lane->trunk;
+	bool over;
+
+	mutex_lock(&trunk->lock);
+	over = trunk->state != KRDMA_TRUNK_UP || trunk->link_over;
+	if (!over) {
+		if (length)
+			memcpy(lane->data, data, length);
+		lane->data_len = length;
+		set_bit(KRDMA_LANE_DUE_OPEN, &lane->due);
+		krdma_trunk_ready(lane);
+	}
+	mutex_unlock(&trunk->lock);
+	/* The peer has ended the trunk, because no listener takes lanes any more. */
+	if (over)
+		krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_REJECTED, 0);
+	return 0;
+}
+
+/* No third message is needed: the trunk delivers, or ends. */
+static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u8 length)
+{
+	struct krdma_lane *lane = krdma_lane_of(lower);
+	int ret = -ENOTCONN;
+
+	mutex_lock(&lane->trunk->lock);
+	if (lane->attached && lane->stage == KRDMA_LANE_NEW) {
+		if (length)
+			memcpy(lane->data, data, length);
+		lane->data_len = length;
+		lane->stage = KRDMA_LANE_UP;
+		set_bit(KRDMA_LANE_DUE_ACCEPT, &lane->due);
+		/* Before a message can arrive. */
+		krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
+		ret = 0;
+	}
+	mutex_unlock(&lane->trunk->lock);
+	if (!ret)
+		krdma_trunk_ready(lane);
+	return ret;
+}
+
+static int krdma_lane_reject(struct krdma_conn_lower *lower, const void *data, u8 length)
+{
+	struct krdma_lane *lane = krdma_lane_of(lower);
+
+	/* krdma_lane_detach() has it sent. */
+	mutex_lock(&lane->trunk->lock);
+	if (lane->stage == KRDMA_LANE_NEW) {
+		if (length)
+			memcpy(lane->data, data, length);
+		lane->data_len = length;
+	}
+	mutex_unlock(&lane->trunk->lock);
+	return 0;
+}
+
+static void krdma_lane_open(struct krdma_conn_lower *lower)
+{
+	struct krdma_lane *lane = krdma_lane_of(lower);
+	unsigned long flags;
+
+	spin_lock_irqsave(&lane->lock, flags);
+	lane->send.open = true;
+	spin_unlock_irqrestore(&lane->lock, flags);
+}
+
+static void krdma_lane_close(struct krdma_conn_lower *lower)
+{
+	struct krdma_lane *lane = krdma_lane_of(lower);
+	unsigned long flags;
+
+	spin_lock_irqsave(&lane->lock, flags);
+	lane->send.open = false;
+	lane->recv.open = false;
+	spin_unlock_irqrestore(&lane->lock, flags);
+}
+
+static void krdma_lane_query(struct krdma_conn_lower *lower, struct krdma_conn_info *info)
+{
+	struct krdma_lane *lane = krdma_lane_of(lower);
+	unsigned long flags;
+
+	info->lane = true;
+	info->trunk = lane->trunk->id;
+	spin_lock_irqsave(&lane->lock, flags);
+	if (lane->made) {
+		info->send_depth = lane->send.credits.depth;
+		info->recv_depth = lane->recv.credits.depth;
+		info->max_send_sge = lane->send.max_sge;
+		info->max_recv_sge = lane->recv.max_sge;
+		info->max_inline = lane->max_inline;
+		info->sends_posted = lane->send.posted;
+		info->sends_completed = READ_ONCE(lane->send.completed);
+		info->receives_posted = lane->recv.posted;
+		info->receives_completed = READ_ONCE(lane->recv.completed);
+	}
+	spin_unlock_irqrestore(&lane->lock, flags);
+}
+
+/*
+ * The end
+ */
+
+/**
+ * krdma_lane_lost() - End the connection of a lane
+ * @lane: the lane; the peer expects no record of it any more
+ * @error: why, a negative errno
+ * @status: status of the first send that the peer does not have, or 0
+ *
+ * Context: process context, with the trunk's lock held.
+ */
+void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status)
+{
+	bool closed = error == -EPIPE || error == -ECONNRESET;
+	bool rejected;
+
+	lockdep_assert_held(&lane->trunk->lock);
+
+	/*
+	 * To a listener, a request whose trunk is gone is one that the peer has given up.  A peer
+	 * ends a trunk when no listener takes lanes any more, so it rejects what was asked.
+	 */
+	rejected = lane->passive ? lane->stage == KRDMA_LANE_NEW :
+				   lane->stage != KRDMA_LANE_UP && closed;
+	lane->stage = KRDMA_LANE_OVER;
+	lane->fail_status = status;
+	krdma_conn_advance(lane->conn, rejected ? KRDMA_INPUT_CM_REJECTED : KRDMA_INPUT_FATAL,
+			   error);
+}
+
+/* What the peer has to know at the end. */
+static void krdma_lane_say_goodbye(struct krdma_lane *lane)
+{
+	switch (lane->stage) {
+	case KRDMA_LANE_NEW:
+		clear_bit(KRDMA_LANE_DUE_OPEN, &lane->due);
+		if (lane->passive)
+			set_bit(KRDMA_LANE_DUE_REJECT, &lane->due);
+		break;
+	case KRDMA_LANE_ASKED:
+	case KRDMA_LANE_UP:
+		set_bit(KRDMA_LANE_DUE_CLOSE, &lane->due);
+		break;
+	default:
+		lane->due = 0;
+		break;
+	}
+	lane->stage = KRDMA_LANE_OVER;
+	if (lane->due)
+		krdma_trunk_ready(lane);
+}
+
+/**
+ * krdma_lane_detach() - Remove a lane from its trunk
+ * @lane: the lane, closed
+ *
+ * Context: process context, with the trunk's lock held.
+ */
+void krdma_lane_detach(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+
+	lockdep_assert_held(&trunk->lock);
+
+	if (!list_empty(&lane->find_node)) {
+		list_del_init(&lane->find_node);
+		krdma_conn_put(lane->conn);
+	}
+	krdma_lane_say_goodbye(lane);
+	if (lane->bound)
+		trunk->bound--;
+	lane->bound = false;
+	if (lane->attached) {
+		xa_erase(&trunk->lanes, lane->number);
+		trunk->lane_count--;
+		lane->attached = false;
+	}
+	if (lane->send.cq)
+		krdma_lane_queues_flush(lane);
+	krdma_trunk_set_timer(trunk);
+}
+
+static void krdma_lane_end(struct krdma_conn_lower *lower)
+{
+	struct krdma_lane *lane = krdma_lane_of(lower);
+	unsigned long flags;
+
+	spin_lock_irqsave(&lane->lock, flags);
+	lane->ending = true;
+	spin_unlock_irqrestore(&lane->lock, flags);
+	if (cancel_work_sync(&lane->find_work))
+		krdma_conn_put(lane->conn);
+
+	/* No other trunk is found from now on. */
+	if (lane->trunk) {
+		mutex_lock(&lane->trunk->lock);
+		krdma_lane_detach(lane);
+		mutex_unlock(&lane->trunk->lock);
+		krdma_trunk_kick(lane->trunk);
+	}
+	krdma_lane_queues_end(lane);
+}
+
+/**
+ * krdma_lane_free() - Free a lane
+ * @lane: the lane; nothing refers to it any more
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_lane_free(struct krdma_lane *lane)
+{
+	krdma_lane_queues_free(lane);
+	if (lane->trunk)
+		krdma_trunk_put(lane->trunk);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_LANE, lane));
+}
+
+static void krdma_lane_free_lower(struct krdma_conn_lower *lower)
+{
+	krdma_lane_free(krdma_lane_of(lower));
+}
+
+static const struct krdma_conn_lower_ops krdma_lane_ops = {
+	.resolved = krdma_lane_resolved,
+	.create = krdma_lane_create,
+	.connect = krdma_lane_connect,
+	.accept = krdma_lane_accept,
+	.reject = krdma_lane_reject,
+	.open = krdma_lane_open,
+	.close = krdma_lane_close,
+	.end = krdma_lane_end,
+	.post_send = krdma_lane_post_send,
+	.post_recv = krdma_lane_post_recv,
+	.query = krdma_lane_query,
+	.free = krdma_lane_free_lower,
+};
+
+/**
+ * krdma_lane_alloc() - Allocate a lane
+ *
+ * Context: process context; may sleep.
+ * Return: the lane, without a connection, or NULL.
+ */
+struct krdma_lane *krdma_lane_alloc(void)
+{
+	struct krdma_lane *lane;
+
+	lane = krdma_object_count(KRDMA_OBJECT_LANE, kzalloc_obj(*lane, GFP_KERNEL_ACCOUNT));
+	if (!lane)
+		return NULL;
+	lane->lower.ops = &krdma_lane_ops;
+	INIT_WORK(&lane->find_work, krdma_lane_find);
+	INIT_WORK(&lane->deliver_work, krdma_lane_deliver_work);
+	INIT_LIST_HEAD(&lane->find_node);
+	INIT_LIST_HEAD(&lane->ready_node);
+	spin_lock_init(&lane->lock);
+	return lane;
+}
+
+/**
+ * krdma_lane_attach() - Set the connection of a passive lane
+ * @lower: of the lane
+ * @conn: its connection
+ *
+ * Context: any.
+ */
+void krdma_lane_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn)
+{
+	krdma_lane_of(lower)->conn = conn;
+}
+
+/**
+ * krdma_conn_create_lane() - Create a connection that is a lane if the peer takes lanes
+ * @session: session of the consumer
+ * @ops: callbacks to the consumer; must stay valid until krdma_conn_close() has returned.  NULL:
+ *	no callbacks
+ * @context: context of the consumer, see krdma_conn_context()
+ *
+ * A lane shares a queue pair with other lanes between the same two hosts, so it takes little
+ * memory and is established by one message and its answer.  It has the states, the events and
+ * the calls of any other connection, and carries messages of the same lengths, with immediate data
+ * on every transport.  When krdma_conn_resolve() has succeeded, &struct krdma_conn_info.lane says
+ * whether the connection is a lane.  If the peer's listener does not take lanes, or the peer is
+ * not krdma, it is a plain connection, and the peer does not notice a difference.
+ *
+ * A lane differs in the following:
+ *
+ *  - It has messages only: krdma_conn_post_send() returns -EOPNOTSUPP for other operations, for
+ *    memory without an MR, and for memory of a process; krdma_conn_map_sg() returns -EOPNOTSUPP,
+ *    and krdma_frmr_get() NULL.
+ *  - krdma_conn_create_qp() returns -EOPNOTSUPP with an SRQ or FRMRs.
+ *  - A send completes when the peer's kernel has the message.  If the message is longer than the
+ *    receive that it meets, both connections end with the event LOST.
+ *  - A message that finds no receive waits, whatever &struct krdma_conn_param.no_rnr_retry says.
+ *  - The keepalive of the trunk replaces that of &struct krdma_conn_attr.
+ *
+ * In a session that memory reclaim waits for, it is a plain connection.
+ *
+ * Context: process context; may sleep.
+ * Return: the connection, for krdma_conn_put(), or ERR_PTR(-ENOMEM).
+ */
+struct krdma_conn *krdma_conn_create_lane(struct krdma_session *session,
+					  const struct krdma_conn_ops *ops, void *context)
+{
+	struct krdma_lane *lane;
+	struct krdma_conn *conn;
+
+	conn = krdma_conn_create(session, ops, context);
+	if (IS_ERR(conn) || session->reclaim)
+		return conn;
+	lane = krdma_lane_alloc();
+	if (!lane) {
+		krdma_conn_put_sync(conn);
+		return ERR_PTR(-ENOMEM);
+	}
+	lane->conn = conn;
+	conn->lower = &lane->lower;
+	return conn;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_create_lane, "KRDMA");
+
+static const struct krdma_lane_hooks krdma_lane_hooks = {
+	.listen = krdma_lane_listen,
+	.unlisten = krdma_lane_unlisten,
+};
+
+/**
+ * krdma_lanes_init() - Allocate what lanes of all hosts share
+ *
+ * Context: process context; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int __init krdma_lanes_init(void)
+{
+	krdma_lane_workqueue = alloc_workqueue(KBUILD_MODNAME "_lane", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (!krdma_lane_workqueue)
+		return -ENOMEM;
+	krdma_trunks_init();
+	krdma_listener_set_lane_hooks(&krdma_lane_hooks);
+	return 0;
+}
+
+/**
+ * krdma_lanes_exit() - Free what krdma_lanes_init() has allocated
+ *
+ * No connection is left, and no trunk.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_lanes_exit(void)
+{
+	destroy_workqueue(krdma_lane_workqueue);
+}

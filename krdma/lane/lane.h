@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Lanes and trunks, as the files of this folder see them.
+ *
+ * A lane is the lower half of a connection (cm/lower.h).  Its trunk carries its messages, as
+ * records of frames (lane/frame.h), over a link: a connection of krdma's own, with a session and
+ * so with a PD of its own.
+ */
+#ifndef _KRDMA_LANE_H
+#define _KRDMA_LANE_H
+
+#include <linux/in6.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include "cm/lower.h"
+#include "io/cq.h"
+#include "lane/frame.h"
+
+struct krdma_conn;
+struct krdma_pd;
+struct krdma_trunk;
+
+/* The port of trunks, below 1024, so that only privileged programs can listen there. */
+#define KRDMA_LANE_PORT		1019
+
+/* Frames that a trunk takes, and frames that it can have in flight. */
+#define KRDMA_TRUNK_FRAMES	16
+/* Answers that a trunk can have to send: what all granted frames can ask for, twice. */
+#define KRDMA_TRUNK_ANSWERS	(2 * KRDMA_TRUNK_FRAMES * KRDMA_LANE_RECORDS_MAX)
+/* Lanes of a trunk, and trunks of the host. */
+#define KRDMA_TRUNK_LANES_MAX	65536
+#define KRDMA_TRUNKS_MAX	1024
+
+/*
+ * Queues
+ */
+
+/**
+ * struct krdma_lane_wqe - a work request of a lane
+ * @wr_id: wr_id of the consumer
+ * @length: send: bytes of the message; receive: bytes of its memory
+ * @received: receive: bytes of the message
+ * @imm: immediate data
+ * @sge_count: entries of its SGEs, none of them empty
+ * @opcode: &enum krdma_opcode
+ * @flags: send: &enum krdma_post_flags; receive: &enum krdma_wc_flags
+ * @status: &enum krdma_wc_status, when it is done
+ */
+struct krdma_lane_wqe {
+	u64 wr_id;
+	u32 length;
+	u32 received;
+	u32 imm;
+	u16 sge_count;
+	u8 opcode;
+	u8 flags;
+	u8 status;
+};
+
+/**
+ * struct krdma_lane_queue - the send or the receive queue of a lane
+ * @cq: the CQ, attached; NULL before krdma_lane_queues_create() and after the end
+ * @cqe: entries that are reserved in @cq
+ * @credits: free entries, each with an entry of @cq
+ * @mask: number of WQEs, a power of two, minus 1
+ * @max_sge: SGEs of a WQE
+ * @open: work requests can be posted; protected by the lane's lock
+ * @head: the next one to complete to the consumer; protected by the poll lock of @cq
+ * @done: the first one that is not done; written under the trunk's lock
+ * @next: send: the next one to send; receive: the next one to fill; under the trunk's lock
+ * @offset: bytes of the message at @next that are sent or filled; under the trunk's lock
+ * @begun: the message at @next has begun; under the trunk's lock
+ * @total: receive: bytes of the whole message; under the trunk's lock
+ * @tail: the next one to be posted; written under the lane's lock
+ * @posted: work requests accepted; written under the lane's lock
+ * @completed: work requests that completed; written under the poll lock
+ * @wqes: the WQEs
+ * @sges: their SGEs, @max_sge for each
+ */
+struct krdma_lane_queue {
+	struct krdma_cq *cq;
+	u32 cqe;
+	struct krdma_credits credits;
+	u32 mask;
+	u32 max_sge;
+	bool open;
+	u32 head;
+	u32 done;
+	u32 next;
+	u32 offset;
+	bool begun;
+	u32 total;
+	u32 tail;
+	u64 posted;
+	u64 completed;
+	struct krdma_lane_wqe *wqes;
+	struct krdma_sge *sges;
+};
+
+/*
+ * Lanes
+ */
+
+/* Bits of &struct krdma_lane.due: records that are to be sent. */
+enum krdma_lane_due {
+	KRDMA_LANE_DUE_OPEN,
+	KRDMA_LANE_DUE_ACCEPT,
+	KRDMA_LANE_DUE_REJECT,
+	KRDMA_LANE_DUE_CLOSE,
+};
+
+/* Life of a lane in its trunk. */
+enum krdma_lane_stage {
+	KRDMA_LANE_NEW,			/* active: nothing was sent; passive: to be accepted */
+	KRDMA_LANE_ASKED,		/* active: OPEN was sent */
+	KRDMA_LANE_UP,			/* ACCEPT was sent or has arrived */
+	KRDMA_LANE_OVER,		/* the peer does not send, or expect, anything more */
+};
+
+/**
+ * struct krdma_lane - a lane
+ * @lower: the connection's side
+ * @conn: the connection, which keeps the lane; NULL before the attach of a passive one
+ * @passive: a peer has opened it
+ * @trunk: the trunk, with a reference; set once, before @lower.used
+ * @find_work: finds or makes a trunk; holds a reference to @conn while it is queued
+ * @tries: trunks that were tried; by @find_work and under the trunk's lock, never at once
+ * @find_node: entry of the trunk's list of lanes that wait for it; under the trunk's lock
+ * @ticket: number of its question there; 0: not asked yet
+ * @ending: no new trunk is to be found
+ * @stage: &enum krdma_lane_stage; under the trunk's lock
+ * @broken: a message did not fit, so further ones are ignored; under the trunk's lock
+ * @bound: it counts in the trunk's @bound; under the trunk's lock
+ * @attached: it is in the trunk's table; under the trunk's lock
+ * @number: its number there; under the trunk's lock
+ * @ready_node: entry of the trunk's list of lanes that have something to send; under the trunk's
+ *	ready_lock.  An entry holds a reference to @conn.
+ * @due: bits of &enum krdma_lane_due
+ * @close_reason: &enum krdma_lane_close_reason; under the trunk's lock
+ * @port: the peer's port, of an active one
+ * @data: private data to be sent with OPEN, ACCEPT or REJECT; set before the bit of @due
+ * @data_len: bytes of @data
+ * @peer_credits: receives that the peer has posted; under the trunk's lock
+ * @advertised: own receives that the peer knows of; under the trunk's lock, read without
+ * @fail_status: status of the first send that was not acknowledged; under the trunk's lock
+ * @lock: protects posting, @made and @ending; any context
+ * @made: the queues exist
+ * @pd: the PD of the MRs that can be used
+ * @send: the send queue
+ * @recv: the receive queue
+ * @inline_data: copies of inline data, @max_inline bytes for each WQE of @send
+ * @max_inline: see @inline_data
+ * @context: the consumer's context
+ * @complete: the consumer's callback
+ * @deliver_work: completes to a consumer that may sleep; the end of the queues cancels it
+ * @session: session that pays for the queues, kept by @conn
+ * @charged: bytes charged
+ */
+struct krdma_lane {
+	struct krdma_conn_lower lower;
+	struct krdma_conn *conn;
+	bool passive;
+	struct krdma_trunk *trunk;
+
+	struct work_struct find_work;
+	unsigned int tries;
+	struct list_head find_node;
+	u32 ticket;
+	bool ending;
+
+	u8 stage;
+	bool broken;
+	bool bound;
+	bool attached;
+	u32 number;
+	struct list_head ready_node;
+	unsigned long due;
+	u8 close_reason;
+	u16 port;
+	u8 data[KRDMA_LANE_DATA_MAX];
+	u8 data_len;
+	u32 peer_credits;
+	u32 advertised;
+	u8 fail_status;
+
+	spinlock_t lock;		/* see above */
+	bool made;
+	struct krdma_pd *pd;
+	struct krdma_lane_queue send;
+	struct krdma_lane_queue recv;
+	u8 *inline_data;
+	u32 max_inline;
+	void *context;
+	void (*complete)(const struct krdma_wc *wc);
+	struct work_struct deliver_work;
+	struct krdma_session *session;
+	u64 charged;
+};
+
+static inline struct krdma_lane *krdma_lane_of(struct krdma_conn_lower *lower)
+{
+	return container_of(lower, struct krdma_lane, lower);
+}
+
+/*
+ * Trunks
+ */
+
+enum krdma_trunk_state {
+	KRDMA_TRUNK_CONNECTING,
+	KRDMA_TRUNK_UP,
+	KRDMA_TRUNK_ENDING,		/* only frames that have arrived count */
+	KRDMA_TRUNK_ENDED,
+};
+
+/**
+ * struct krdma_trunk_key - what a trunk connects
+ * @net: the network namespace; kept by the trunk's session
+ * @dev: the device
+ * @local: the local address, without a port
+ * @remote: the peer's address, without a port
+ */
+struct krdma_trunk_key {
+	struct net *net;
+	struct krdma_device *dev;
+	struct sockaddr_in6 local;
+	struct sockaddr_in6 remote;
+};
+
+/* A lane of which messages are complete in a frame; with a reference to its connection. */
+struct krdma_frame_sent {
+	struct krdma_lane *lane;
+	u32 count;
+};
+
+/**
+ * struct krdma_frame_slot - a frame that is being sent
+ * @node: entry of the trunk's list of free ones
+ * @data: the frame
+ * @sent: lanes of which messages are complete with it
+ * @sent_count: entries of @sent
+ */
+struct krdma_frame_slot {
+	struct list_head node;
+	u8 *data;
+	struct krdma_frame_sent sent[KRDMA_LANE_RECORDS_MAX];
+	u32 sent_count;
+};
+
+/* A record that answers the peer. */
+struct krdma_trunk_answer {
+	u8 type;
+	u8 value;
+	u32 number;
+};
+
+/**
+ * struct krdma_trunk - a trunk
+ * @refs: one until its end, one for each lane, and one for each queued work item
+ * @id: its number
+ * @node: entry of the list of trunks; under krdma_trunks_mutex
+ * @passive: the peer has connected it, and opens its lanes
+ * @key: what it connects; constant
+ * @pads: the transport pads private data; constant once it is up
+ * @max_message: longest message of a connection on this path; constant once it is up
+ * @path_mtu: path MTU; constant once it is up
+ * @lock: protects the members from here to @slots, and what the lanes say
+ * @state: &enum krdma_trunk_state
+ * @error: why it ended, a negative errno
+ * @was_up: it was connected before it ended
+ * @fail_status: status of the first frame that the peer did not acknowledge
+ * @timer_asks: @timer waits for an answer, not for the end of the idle time
+ * @violated: the peer has violated the protocol: its frames are ignored
+ * @bound: lanes that use it, whether or not they have a number
+ * @in_flight: frames that are being sent
+ * @lanes: table of lanes by number; its entries are attached
+ * @lane_count: number of entries of @lanes
+ * @lanes_max: the number that the peer takes
+ * @last_lane: number of the last lane that was opened
+ * @finders: active: lanes that wait for an answer; each holds a reference to its connection
+ * @last_ticket: number of the last question
+ * @answers: circular buffer of KRDMA_TRUNK_ANSWERS answers to the peer
+ * @answer_head: index of the next answer to send; runs freely
+ * @answer_tail: index after the last one; runs freely
+ * @received: frames received
+ * @granted: frames granted to the peer
+ * @told_grant: the part of @granted that the peer knows of
+ * @sent_frames: frames sent
+ * @peer_grant: frames that the peer has granted
+ * @frame_size: bytes of a frame that the peer takes
+ * @free: frames that are not in use
+ * @slots: the frames to be sent
+ * @ready_lock: protects @ready and @dead; any context, inside every other lock of a trunk or lane
+ * @ready: lanes that have something to send
+ * @dead: nothing is sent any more
+ * @session: the session of the link, with the PD of the trunk
+ * @conn: the link
+ * @buffers: memory of all frames
+ * @mr: the MR of @buffers
+ * @work: sends what is ready, and ends the trunk when the link has ended
+ * @connect_work: connects an active trunk
+ * @timer: an active trunk has no lane, or the peer does not answer
+ * @busy: @connect_work has not finished; under @lock
+ * @link_over: the link has ended, or is to end; under @lock
+ */
+struct krdma_trunk {
+	struct kref refs;
+	u64 id;
+	struct list_head node;
+	bool passive;
+	struct krdma_trunk_key key;
+	bool pads;
+	u32 max_message;
+	u32 path_mtu;
+
+	struct mutex lock;		/* see above */
+	enum krdma_trunk_state state;
+	int error;
+	bool was_up;
+	u8 fail_status;
+	bool timer_asks;
+	bool violated;
+	u32 bound;
+	u32 in_flight;
+	struct xarray lanes;
+	u32 lane_count;
+	u32 lanes_max;
+	u32 last_lane;
+	struct list_head finders;
+	u32 last_ticket;
+	struct krdma_trunk_answer *answers;
+	u32 answer_head;
+	u32 answer_tail;
+	u32 received;
+	u32 granted;
+	u32 told_grant;
+	u32 sent_frames;
+	u32 peer_grant;
+	u32 frame_size;
+	struct list_head free;
+	struct krdma_frame_slot *slots;
+
+	spinlock_t ready_lock;		/* see above */
+	struct list_head ready;
+	bool dead;
+
+	struct krdma_session *session;
+	struct krdma_conn *conn;
+	u8 *buffers;
+	struct krdma_mr *mr;
+	struct work_struct work;
+	struct work_struct connect_work;
+	struct delayed_work timer;
+	bool busy;
+	bool link_over;
+};
+
+extern struct workqueue_struct *krdma_lane_workqueue;
+
+/* lane/lane.c */
+struct krdma_lane *krdma_lane_alloc(void);
+void krdma_lane_free(struct krdma_lane *lane);
+void krdma_lane_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn);
+void krdma_lane_found(struct krdma_lane *lane, bool found);
+void krdma_lane_retry(struct krdma_lane *lane);
+void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status);
+void krdma_lane_detach(struct krdma_lane *lane);
+
+/* lane/queue.c */
+int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_attr *attr);
+void krdma_lane_queues_end(struct krdma_lane *lane);
+void krdma_lane_queues_flush(struct krdma_lane *lane);
+void krdma_lane_queues_free(struct krdma_lane *lane);
+int krdma_lane_post_send(struct krdma_conn_lower *lower, const struct krdma_send_wr *wrs,
+			 int count);
+int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv_wr *wrs,
+			 int count);
+u32 krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length);
+void krdma_lane_copy_received(struct krdma_lane *lane, const u8 *from, u32 length);
+void krdma_lane_sends_done(struct krdma_lane *lane, u32 count);
+void krdma_lane_recv_done(struct krdma_lane *lane, u8 status);
+void krdma_lane_deliver(struct krdma_lane *lane, struct krdma_lane_queue *queue);
+void krdma_lane_deliver_work(struct work_struct *work);
+
+static inline struct krdma_lane_wqe *krdma_lane_wqe_at(const struct krdma_lane_queue *queue,
+						       u32 position)
+{
+	return &queue->wqes[position & queue->mask];
+}
+
+/* Work requests that are posted and that the trunk has not begun with. */
+static inline u32 krdma_lane_queued(const struct krdma_lane_queue *queue)
+{
+	/* Pairs with the release of the functions that post. */
+	return smp_load_acquire(&queue->tail) - queue->next;
+}
+
+/* lane/trunk.c */
+int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key);
+void krdma_trunk_get(struct krdma_trunk *trunk);
+void krdma_trunk_put(struct krdma_trunk *trunk);
+void krdma_trunk_kick(struct krdma_trunk *trunk);
+void krdma_trunk_ready(struct krdma_lane *lane);
+void krdma_trunk_fail(struct krdma_trunk *trunk, int error);
+void krdma_trunk_set_timer(struct krdma_trunk *trunk);
+void krdma_trunks_accept(struct krdma_listener *listener);
+void krdma_trunks_forget(const struct net *net);
+void krdma_trunks_shut(const struct net *net);
+void krdma_trunks_init(void);
+void krdma_trunks_exit(void);
+
+/* lane/link.c */
+int krdma_link_create(struct krdma_trunk *trunk);
+void krdma_link_close(struct krdma_trunk *trunk);
+void krdma_link_destroy(struct krdma_trunk *trunk);
+void krdma_link_up(struct krdma_trunk *trunk, const struct krdma_lane_hello *hello);
+void krdma_link_send(struct krdma_trunk *trunk);
+void krdma_link_complete(const struct krdma_wc *wc);
+
+/* lane/port.c */
+int krdma_lane_listen(struct krdma_listener *listener);
+void krdma_lane_unlisten(struct krdma_listener *listener);
+struct krdma_listener *krdma_lane_listener_get(const struct krdma_trunk *trunk, u16 port);
+bool krdma_lane_is_taken(const struct net *net);
+
+int krdma_lanes_init(void);
+void krdma_lanes_exit(void);
+
+#endif /* _KRDMA_LANE_H */

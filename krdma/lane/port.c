@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners that take lanes, and the port of trunks.
+ *
+ * In each network namespace the port is open as long as a listener takes lanes.  The two listeners
+ * there have a session of their own, without an account.
+ */
+#include <linux/err.h>
+#include <linux/in.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+
+#include "cm/listen.h"
+#include "core/session.h"
+#include "lane/lane.h"
+
+/**
+ * struct krdma_lane_port - the port of trunks in a network namespace
+ * @node: entry of krdma_lane_ports
+ * @net: the namespace; kept by @session
+ * @session: session of the listeners
+ * @ipv6: listener at all IPv6 addresses, or NULL
+ * @ipv4: listener at all IPv4 addresses, or NULL
+ * @users: listeners that take lanes
+ * @error: why it could not be opened
+ * @open_work: opens it, in a thread that may use a privileged port
+ */
+struct krdma_lane_port {
+	struct list_head node;
+	struct net *net;
+	struct krdma_session *session;
+	struct krdma_listener *ipv6;
+	struct krdma_listener *ipv4;
+	unsigned int users;
+	int error;
+	struct work_struct open_work;
+};
+
+/* See core/private.h. */
+static DEFINE_MUTEX(krdma_lane_port_mutex);
+static LIST_HEAD(krdma_lane_ports);
+static DEFINE_SPINLOCK(krdma_lane_listeners_lock);
+static LIST_HEAD(krdma_lane_listeners);
+
+/*
+ * The port
+ */
+
+static struct krdma_listener *krdma_lane_port_listen(struct krdma_lane_port *port, int family)
+{
+	struct sockaddr_in6 local = { .sin6_family = family, .sin6_port = htons(KRDMA_LANE_PORT) };
+	struct krdma_listen_attr attr = {
+		.local = (struct sockaddr *)&local,
+		/*
+		 * With iWARP, a listener at the IPv6 wildcard does not get IPv4, so there is one
+		 * for each.
+		 */
+		.v6only = true,
+		.ready = krdma_trunks_accept,
+	};
+
+	return krdma_listen(port->session, &attr);
+}
+
+static void krdma_lane_port_open(struct work_struct *work)
+{
+	struct krdma_lane_port *port = container_of(work, struct krdma_lane_port, open_work);
+
+	port->ipv6 = krdma_lane_port_listen(port, AF_INET6);
+	port->ipv4 = krdma_lane_port_listen(port, AF_INET);
+	/* A host may have one of the two only. */
+	if (IS_ERR(port->ipv6) && IS_ERR(port->ipv4))
+		port->error = PTR_ERR(port->ipv4);
+	if (IS_ERR(port->ipv6))
+		port->ipv6 = NULL;
+	if (IS_ERR(port->ipv4))
+		port->ipv4 = NULL;
+}
+
+static void krdma_lane_port_stop(struct krdma_listener *listener)
+{
+	if (listener)
+		krdma_listener_close(listener);
+	krdma_listener_put(listener);
+}
+
+static void krdma_lane_port_close(struct krdma_lane_port *port)
+{
+	krdma_lane_port_stop(port->ipv4);
+	krdma_lane_port_stop(port->ipv6);
+	krdma_session_put(port->session);
+	kfree(port);
+}
+
+static struct krdma_lane_port *krdma_lane_port_create(struct net *net)
+{
+	struct krdma_lane_port *port;
+	int ret;
+
+	port = kzalloc_obj(*port, GFP_KERNEL_ACCOUNT);
+	if (!port)
+		return ERR_PTR(-ENOMEM);
+	port->session = krdma_session_create(net);
+	if (IS_ERR(port->session)) {
+		ret = PTR_ERR(port->session);
+		kfree(port);
+		return ERR_PTR(ret);
+	}
+	port->net = net;
+	INIT_WORK(&port->open_work, krdma_lane_port_open);
+	queue_work(krdma_lane_workqueue, &port->open_work);
+	flush_work(&port->open_work);
+	ret = port->error;
+	if (ret) {
+		krdma_lane_port_close(port);
+		return ERR_PTR(ret);
+	}
+	return port;
+}
+
+static struct krdma_lane_port *krdma_lane_port_find(const struct net *net)
+{
+	struct krdma_lane_port *port;
+
+	lockdep_assert_held(&krdma_lane_port_mutex);
+
+	list_for_each_entry(port, &krdma_lane_ports, node) {
+		if (port->net == net)
+			return port;
+	}
+	return NULL;
+}
+
+/**
+ * krdma_lane_listen() - Take lanes at a listener
+ * @listener: the listener, which listens
+ *
+ * Context: process context; may sleep.
+ * Return: 0; -EOPNOTSUPP: memory reclaim waits for the session; or an errno of krdma_listen() for
+ * the port of trunks.
+ */
+int krdma_lane_listen(struct krdma_listener *listener)
+{
+	struct net *net = listener->session->net;
+	struct krdma_lane_port *port;
+	unsigned long flags;
+	int ret = 0;
+
+	if (listener->session->reclaim)
+		return -EOPNOTSUPP;
+
+	/*
+	 * Held also while the port is opened and closed: a new port must find the old one closed.
+	 */
+	mutex_lock(&krdma_lane_port_mutex);
+	port = krdma_lane_port_find(net);
+	if (!port) {
+		port = krdma_lane_port_create(net);
+		if (IS_ERR(port)) {
+			ret = PTR_ERR(port);
+			goto out;
+		}
+		list_add(&port->node, &krdma_lane_ports);
+		/* Its own addresses may be known as those of a host without lanes. */
+		krdma_trunks_forget(net);
+	}
+	port->users++;
+	spin_lock_irqsave(&krdma_lane_listeners_lock, flags);
+	list_add_tail(&listener->lane_node, &krdma_lane_listeners);
+	spin_unlock_irqrestore(&krdma_lane_listeners_lock, flags);
+out:
+	mutex_unlock(&krdma_lane_port_mutex);
+	return ret;
+}
+
+/**
+ * krdma_lane_unlisten() - Take no more lanes at a listener
+ * @listener: the listener
+ *
+ * Trunks without lanes end with the last listener of a namespace.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_lane_unlisten(struct krdma_listener *listener)
+{
+	struct net *net = listener->session->net;
+	struct krdma_lane_port *port;
+	unsigned long flags;
+
+	mutex_lock(&krdma_lane_port_mutex);
+	if (list_empty(&listener->lane_node))
+		goto out;
+	spin_lock_irqsave(&krdma_lane_listeners_lock, flags);
+	list_del_init(&listener->lane_node);
+	spin_unlock_irqrestore(&krdma_lane_listeners_lock, flags);
+
+	port = krdma_lane_port_find(net);
+	if (!--port->users) {
+		list_del(&port->node);
+		krdma_lane_port_close(port);
+		krdma_trunks_shut(net);
+	}
+out:
+	mutex_unlock(&krdma_lane_port_mutex);
+}
+
+/*
+ * Listeners
+ */
+
+static bool krdma_lane_address_is_any(const struct sockaddr_in6 *address)
+{
+	if (address->sin6_family == AF_INET)
+		return ((const struct sockaddr_in *)address)->sin_addr.s_addr == htonl(INADDR_ANY);
+	return ipv6_addr_any(&address->sin6_addr);
+}
+
+static bool krdma_lane_address_is_same(const struct sockaddr_in6 *a, const struct sockaddr_in6 *b)
+{
+	if (a->sin6_family == AF_INET)
+		return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+		       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+	return ipv6_addr_equal(&a->sin6_addr, &b->sin6_addr) &&
+	       a->sin6_scope_id == b->sin6_scope_id;
+}
+
+/* Does a listener get what arrives at this address? */
+static bool krdma_lane_is_for(const struct krdma_listener *listener,
+			      const struct sockaddr_in6 *address)
+{
+	const struct sockaddr_in6 *local = (const struct sockaddr_in6 *)&listener->local;
+
+	if (local->sin6_family != address->sin6_family)
+		return local->sin6_family == AF_INET6 && !listener->v6only &&
+		       krdma_lane_address_is_any(local);
+	return krdma_lane_address_is_any(local) || krdma_lane_address_is_same(local, address);
+}
+
+/**
+ * krdma_lane_listener_get() - Find the listener of a lane
+ * @trunk: the trunk on which the lane is opened
+ * @port: the port
+ *
+ * Context: any but NMI.
+ * Return: the listener, for krdma_listener_put(), or NULL.
+ */
+struct krdma_listener *krdma_lane_listener_get(const struct krdma_trunk *trunk, u16 port)
+{
+	struct krdma_listener *listener, *found = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&krdma_lane_listeners_lock, flags);
+	list_for_each_entry(listener, &krdma_lane_listeners, lane_node) {
+		const struct sockaddr_in6 *local = (const struct sockaddr_in6 *)&listener->local;
+
+		if (listener->session->net == trunk->key.net &&
+		    ntohs(local->sin6_port) == port &&
+		    krdma_lane_is_for(listener, &trunk->key.local)) {
+			found = listener;
+			krdma_listener_get(found);
+			break;
+		}
+	}
+	spin_unlock_irqrestore(&krdma_lane_listeners_lock, flags);
+	return found;
+}
+
+/**
+ * krdma_lane_is_taken() - Check whether a listener takes lanes
+ * @net: the network namespace
+ *
+ * Context: any but NMI.
+ * Return: true if one does.
+ */
+bool krdma_lane_is_taken(const struct net *net)
+{
+	struct krdma_listener *listener;
+	unsigned long flags;
+	bool taken = false;
+
+	spin_lock_irqsave(&krdma_lane_listeners_lock, flags);
+	list_for_each_entry(listener, &krdma_lane_listeners, lane_node)
+		taken |= listener->session->net == net;
+	spin_unlock_irqrestore(&krdma_lane_listeners_lock, flags);
+	return taken;
+}

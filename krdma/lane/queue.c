@@ -1,0 +1,754 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The queues of a lane: posting, copying, and completing.
+ *
+ * A work request passes four positions of its queue, in this order:
+ *
+ *	tail	it is posted, under the lane's lock, in any context
+ *	next	the trunk sends it, or fills it, under the trunk's lock
+ *	done	its status is known, under the trunk's lock
+ *	head	it completes to the consumer, under the poll lock of its CQ
+ *
+ * Each work request completes once: those that are not done when the lane ends are flushed.  The
+ * CQ has room for all of them, as it has for those of a QP.
+ *
+ * The consumer's callback runs in the context that it asked for.  In softirq context it cannot
+ * sleep, and with KRDMA_CONTEXT_POLL there is none, so the trunk's thread completes directly.  A
+ * consumer that may sleep must not stop the other lanes of the trunk: a work item calls it.
+ */
+#include <linux/err.h>
+#include <linux/log2.h>
+#include <linux/overflow.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "cm/conn.h"
+#include "core/session.h"
+#include "io/budget.h"
+#include "io/op.h"
+#include "lane/lane.h"
+#include "mr/mr.h"
+
+/* Completions that are passed on with softirqs or interrupts off. */
+#define KRDMA_LANE_BATCH	16
+
+/* The longest inline data: krdma copies as much for QPs. */
+#define KRDMA_LANE_INLINE_MAX	1024
+
+/* What krdma itself can do, whatever the device: immediate data are part of the record. */
+#define KRDMA_LANE_CAPS		KRDMA_DEVICE_CAP_IMM
+
+/*
+ * Completing
+ */
+
+static void krdma_lane_credits_get(struct krdma_lane *lane)
+{
+	krdma_conn_get(lane->conn);
+}
+
+static void krdma_lane_space(struct krdma_lane *lane)
+{
+	if (lane->conn->ops->space)
+		lane->conn->ops->space(lane->conn);
+}
+
+static struct krdma_lane *krdma_lane_of_send(struct krdma_credits *credits)
+{
+	return container_of(credits, struct krdma_lane, send.credits);
+}
+
+static struct krdma_lane *krdma_lane_of_recv(struct krdma_credits *credits)
+{
+	return container_of(credits, struct krdma_lane, recv.credits);
+}
+
+static void krdma_lane_send_get(struct krdma_credits *credits)
+{
+	krdma_lane_credits_get(krdma_lane_of_send(credits));
+}
+
+static void krdma_lane_send_put(struct krdma_credits *credits)
+{
+	krdma_conn_put(krdma_lane_of_send(credits)->conn);
+}
+
+static void krdma_lane_send_space(struct krdma_credits *credits)
+{
+	krdma_lane_space(krdma_lane_of_send(credits));
+}
+
+static void krdma_lane_recv_get(struct krdma_credits *credits)
+{
+	krdma_lane_credits_get(krdma_lane_of_recv(credits));
+}
+
+static void krdma_lane_recv_put(struct krdma_credits *credits)
+{
+	krdma_conn_put(krdma_lane_of_recv(credits)->conn);
+}
+
+static void krdma_lane_recv_space(struct krdma_credits *credits)
+{
+	krdma_lane_space(krdma_lane_of_recv(credits));
+}
+
+static const struct krdma_credits_ops krdma_lane_send_credits_ops = {
+	.get = krdma_lane_send_get,
+	.put = krdma_lane_send_put,
+	.space = krdma_lane_send_space,
+};
+
+static const struct krdma_credits_ops krdma_lane_recv_credits_ops = {
+	.get = krdma_lane_recv_get,
+	.put = krdma_lane_recv_put,
+	.space = krdma_lane_recv_space,
+};
+
+static struct krdma_sge *krdma_lane_sges(const struct krdma_lane_queue *queue, u32 position)
+{
+	return &queue->sges[(position & queue->mask) * queue->max_sge];
+}
+
+static void krdma_lane_put_mrs(const struct krdma_sge *sges, u32 count)
+{
+	while (count)
+		krdma_mr_end_use(sges[--count].mr);
+}
+
+/* Completes the work request at the head. */
+static void krdma_lane_finish(struct krdma_lane *lane, struct krdma_lane_queue *queue)
+{
+	struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->head);
+	bool sent = queue == &lane->send;
+	struct krdma_wc *wc;
+
+	krdma_cq_assert_held(queue->cq);
+
+	if (!sent || !(wqe->flags & KRDMA_POST_INLINE))
+		krdma_lane_put_mrs(krdma_lane_sges(queue, queue->head), wqe->sge_count);
+	/* Before the consumer gets the completion: it may query, and it may post. */
+	WRITE_ONCE(queue->head, queue->head + 1);
+	WRITE_ONCE(queue->completed, queue->completed + 1);
+	if (sent && (wqe->flags & KRDMA_POST_UNSIGNALED) && !wqe->status) {
+		krdma_credits_return(&queue->credits, 1);
+		return;
+	}
+
+	wc = krdma_cq_next_wc(queue->cq);
+	*wc = (struct krdma_wc) {
+		.conn = lane->conn,
+		.context = lane->context,
+		.wr_id = wqe->wr_id,
+		.opcode = wqe->opcode,
+		.status = wqe->status,
+		.flags = sent ? 0 : wqe->flags,
+		.length = sent ? wqe->length : wqe->received,
+		.imm = sent ? 0 : wqe->imm,
+	};
+	krdma_cq_complete(queue->cq, wc, lane->complete, &queue->credits);
+}
+
+/* Returns whether there may be more. */
+static bool krdma_lane_deliver_some(struct krdma_lane *lane, struct krdma_lane_queue *queue)
+{
+	unsigned long flags;
+	unsigned int count;
+
+	krdma_cq_lock(queue->cq, &flags);
+	for (count = 0; count < KRDMA_LANE_BATCH; count++) {
+		/* Pairs with the release in krdma_lane_done(). */
+		if (queue->head == smp_load_acquire(&queue->done))
+			break;
+		krdma_lane_finish(lane, queue);
+	}
+	krdma_cq_unlock(queue->cq, flags);
+	return count == KRDMA_LANE_BATCH;
+}
+
+static void krdma_lane_deliver_all(struct krdma_lane *lane, struct krdma_lane_queue *queue)
+{
+	while (krdma_lane_deliver_some(lane, queue))
+		cond_resched();
+}
+
+/**
+ * krdma_lane_deliver_work() - Complete to a consumer that may sleep
+ * @work: deliver_work of the lane
+ *
+ * Context: process context, a work item.
+ */
+void krdma_lane_deliver_work(struct work_struct *work)
+{
+	struct krdma_lane *lane = container_of(work, struct krdma_lane, deliver_work);
+
+	if (lane->send.cq->where == KRDMA_CONTEXT_WORKQUEUE)
+		krdma_lane_deliver_all(lane, &lane->send);
+	if (lane->recv.cq->where == KRDMA_CONTEXT_WORKQUEUE)
+		krdma_lane_deliver_all(lane, &lane->recv);
+}
+
+/**
+ * krdma_lane_deliver() - Complete what is done to the consumer, or have a work item do that
+ * @lane: the lane, whose queues have not ended
+ * @queue: one of its queues
+ *
+ * Context: process context, with the trunk's lock held.
+ */
+void krdma_lane_deliver(struct krdma_lane *lane, struct krdma_lane_queue *queue)
+{
+	lockdep_assert_held(&lane->trunk->lock);
+
+	if (queue->cq->where == KRDMA_CONTEXT_WORKQUEUE)
+		queue_work(krdma_cq_workqueue, &lane->deliver_work);
+	else
+		krdma_lane_deliver_all(lane, queue);
+}
+
+/* The status of the first one that is not done yet is known. */
+static void krdma_lane_done(struct krdma_lane_queue *queue, u8 status)
+{
+	krdma_lane_wqe_at(queue, queue->done)->status = status;
+	/* Pairs with the acquire in krdma_lane_deliver_some(). */
+	smp_store_release(&queue->done, queue->done + 1);
+}
+
+/**
+ * krdma_lane_sends_done() - The peer has some messages
+ * @lane: the lane, attached
+ * @count: number of messages
+ *
+ * Context: process context, with the trunk's lock held.
+ */
+void krdma_lane_sends_done(struct krdma_lane *lane, u32 count)
+{
+	lockdep_assert_held(&lane->trunk->lock);
+
+	while (count--)
+		krdma_lane_done(&lane->send, KRDMA_WC_SUCCESS);
+	krdma_lane_deliver(lane, &lane->send);
+}
+
+/**
+ * krdma_lane_recv_done() - The receive that is being filled is complete
+ * @lane: the lane, attached
+ * @status: its status
+ *
+ * Context: process context, with the trunk's lock held.
+ */
+void krdma_lane_recv_done(struct krdma_lane *lane, u8 status)
+{
+	struct krdma_lane_queue *queue = &lane->recv;
+
+	lockdep_assert_held(&lane->trunk->lock);
+
+	queue->next++;
+	queue->offset = 0;
+	queue->begun = false;
+	krdma_lane_done(queue, status);
+	krdma_lane_deliver(lane, queue);
+}
+
+/*
+ * Copying
+ */
+
+static const u8 *krdma_lane_inline(const struct krdma_lane *lane, u32 position)
+{
+	return lane->inline_data + (size_t)(position & lane->send.mask) * lane->max_inline;
+}
+
+/*
+ * Copies a part of the message at @queue->next, between its SGEs and @bytes.
+ */
+static void krdma_lane_copy(const struct krdma_lane_queue *queue, u8 *bytes, u32 length, bool out)
+{
+	const struct krdma_sge *sge = krdma_lane_sges(queue, queue->next);
+	u32 skip = queue->offset;
+
+	for (; length; sge++) {
+		u32 part;
+
+		if (skip >= sge->length) {
+			skip -= sge->length;
+			continue;
+		}
+		part = min(length, sge->length - skip);
+		if (out)
+			krdma_mr_copy_from(sge->mr, sge->addr + skip, bytes, part);
+		else
+			krdma_mr_copy_to(sge->mr, sge->addr + skip, bytes, part);
+		skip = 0;
+		bytes += part;
+		length -= part;
+	}
+}
+
+/**
+ * krdma_lane_copy_sent() - Copy the next part of the message that is being sent
+ * @lane: the lane
+ * @to: filled in
+ * @length: bytes; not more than are left of the message
+ *
+ * Context: process context, with the trunk's lock held.
+ * Return: bytes of the message that are left.
+ */
+u32 krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length)
+{
+	struct krdma_lane_queue *queue = &lane->send;
+	const struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->next);
+
+	lockdep_assert_held(&lane->trunk->lock);
+
+	if (wqe->flags & KRDMA_POST_INLINE)
+		memcpy(to, krdma_lane_inline(lane, queue->next) + queue->offset, length);
+	else
+		krdma_lane_copy(queue, to, length, true);
+	queue->offset += length;
+	return wqe->length - queue->offset;
+}
+
+/**
+ * krdma_lane_copy_received() - Copy the next part of the message that arrives
+ * @lane: the lane, with a receive that has room for it
+ * @from: the part
+ * @length: its length
+ *
+ * Context: process context, with the trunk's lock held.
+ */
+void krdma_lane_copy_received(struct krdma_lane *lane, const u8 *from, u32 length)
+{
+	lockdep_assert_held(&lane->trunk->lock);
+
+	krdma_lane_copy(&lane->recv, (u8 *)from, length, false);
+	lane->recv.offset += length;
+}
+
+/*
+ * Posting
+ */
+
+/* Begins to use the memory of a work request. */
+static int krdma_lane_use_sges(struct krdma_lane *lane, struct krdma_lane_queue *queue,
+			       const struct krdma_sge *from, u32 count, u32 access,
+			       struct krdma_lane_wqe *wqe)
+{
+	struct krdma_sge *to = krdma_lane_sges(queue, queue->tail);
+	u64 length = 0;
+	u16 used = 0;
+	int ret;
+
+	for (u32 i = 0; i < count; i++) {
+		if (!from[i].length)
+			continue;
+		ret = -EMSGSIZE;
+		if (used == queue->max_sge)
+			goto err;
+		ret = -EOPNOTSUPP;
+		if (!from[i].mr)
+			goto err;
+		ret = krdma_mr_begin_copy(from[i].mr, lane->pd, from[i].addr, from[i].length,
+					  access);
+		if (ret)
+			goto err;
+		to[used++] = from[i];
+		length += from[i].length;
+	}
+	ret = -EMSGSIZE;
+	if (length > U32_MAX)
+		goto err;
+	wqe->length = length;
+	wqe->sge_count = used;
+	return 0;
+
+err:
+	krdma_lane_put_mrs(to, used);
+	return ret;
+}
+
+static int krdma_lane_copy_inline(struct krdma_lane *lane, const struct krdma_send_wr *wr,
+				  struct krdma_lane_wqe *wqe)
+{
+	u8 *to = (u8 *)krdma_lane_inline(lane, lane->send.tail);
+	u32 length = 0;
+
+	for (u32 i = 0; i < wr->sge_count; i++) {
+		if (wr->sges[i].length > lane->max_inline - length)
+			return -EMSGSIZE;
+		if (wr->sges[i].length)
+			memcpy(to + length, (void *)(uintptr_t)wr->sges[i].addr,
+			       wr->sges[i].length);
+		length += wr->sges[i].length;
+	}
+	wqe->length = length;
+	wqe->sge_count = 0;
+	return 0;
+}
+
+static int krdma_lane_send_one(struct krdma_lane *lane, const struct krdma_send_wr *wr)
+{
+	struct krdma_lane_queue *queue = &lane->send;
+	struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->tail);
+	const struct krdma_op *op;
+	int ret;
+
+	/* The device's capabilities do not matter, but those of an operation do. */
+	op = krdma_op_find(wr, ~0ULL);
+	if (IS_ERR(op))
+		return PTR_ERR(op);
+	if (wr->opcode != KRDMA_OP_SEND && wr->opcode != KRDMA_OP_SEND_IMM)
+		return -EOPNOTSUPP;
+	if (!krdma_credits_take(&queue->credits, 1))
+		return -EAGAIN;
+
+	if (wr->flags & KRDMA_POST_INLINE)
+		ret = krdma_lane_copy_inline(lane, wr, wqe);
+	else
+		ret = krdma_lane_use_sges(lane, queue, wr->sges, wr->sge_count, 0, wqe);
+	if (!ret && wqe->length > lane->trunk->max_message) {
+		krdma_lane_put_mrs(krdma_lane_sges(queue, queue->tail), wqe->sge_count);
+		ret = -EMSGSIZE;
+	}
+	if (ret) {
+		krdma_credits_untake(&queue->credits, 1);
+		return ret;
+	}
+	wqe->wr_id = wr->wr_id;
+	wqe->opcode = wr->opcode;
+	wqe->flags = wr->flags;
+	wqe->imm = wr->opcode == KRDMA_OP_SEND_IMM ? wr->imm : 0;
+	/* Pairs with the acquire in krdma_lane_queued(). */
+	smp_store_release(&queue->tail, queue->tail + 1);
+	return 0;
+}
+
+static int krdma_lane_recv_one(struct krdma_lane *lane, const struct krdma_recv_wr *wr)
+{
+	struct krdma_lane_queue *queue = &lane->recv;
+	struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->tail);
+	int ret;
+
+	if (!krdma_credits_take(&queue->credits, 1))
+		return -EAGAIN;
+	ret = krdma_lane_use_sges(lane, queue, wr->sges, wr->sge_count, KRDMA_ACCESS_LOCAL_WRITE,
+				  wqe);
+	if (ret) {
+		krdma_credits_untake(&queue->credits, 1);
+		return ret;
+	}
+	wqe->wr_id = wr->wr_id;
+	wqe->opcode = KRDMA_OP_RECV;
+	wqe->flags = 0;
+	wqe->received = 0;
+	wqe->imm = 0;
+	/* Pairs with the acquire in krdma_lane_queued(). */
+	smp_store_release(&queue->tail, queue->tail + 1);
+	return 0;
+}
+
+/**
+ * krdma_lane_post_send() - Post send work requests
+ * @lower: of the lane
+ * @wrs: the work requests; copied
+ * @count: number of work requests, at least 1
+ *
+ * Context: any but NMI; does not sleep, does not call the consumer.
+ * Return: as krdma_conn_post_send(); -ENOTCONN: the lane is not open.
+ */
+int krdma_lane_post_send(struct krdma_conn_lower *lower, const struct krdma_send_wr *wrs,
+			 int count)
+{
+	struct krdma_lane *lane = krdma_lane_of(lower);
+	unsigned long flags;
+	int accepted;
+	int ret = 0;
+
+	spin_lock_irqsave(&lane->lock, flags);
+	if (!lane->send.open)
+		ret = -ENOTCONN;
+	for (accepted = 0; accepted < count && !ret; accepted += !ret)
+		ret = krdma_lane_send_one(lane, &wrs[accepted]);
+	WRITE_ONCE(lane->send.posted, lane->send.posted + accepted);
+	spin_unlock_irqrestore(&lane->lock, flags);
+
+	if (!accepted)
+		return ret;
+	krdma_trunk_ready(lane);
+	return accepted;
+}
+
+/**
+ * krdma_lane_post_recv() - Post receive work requests
+ * @lower: of the lane
+ * @wrs: the work requests; copied
+ * @count: number of work requests, at least 1
+ *
+ * Context: any but NMI; does not sleep, does not call the consumer.
+ * Return: as krdma_conn_post_recv(); -ENOTCONN: the lane has ended, or has no queues yet.
+ */
+int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv_wr *wrs,
+			 int count)
+{
+	struct krdma_lane *lane = krdma_lane_of(lower);
+	unsigned long flags;
+	int accepted;
+	int ret = 0;
+
+	spin_lock_irqsave(&lane->lock, flags);
+	if (!lane->recv.open)
+		ret = -ENOTCONN;
+	for (accepted = 0; accepted < count && !ret; accepted += !ret)
+		ret = krdma_lane_recv_one(lane, &wrs[accepted]);
+	WRITE_ONCE(lane->recv.posted, lane->recv.posted + accepted);
+	spin_unlock_irqrestore(&lane->lock, flags);
+
+	if (!accepted)
+		return ret;
+	/* Tells the peer. */
+	krdma_trunk_ready(lane);
+	return accepted;
+}
+
+/*
+ * Creation and end
+ */
+
+static u64 krdma_lane_queue_bytes(u32 depth, u32 max_sge)
+{
+	u64 count = roundup_pow_of_two(depth);
+
+	return count * (sizeof(struct krdma_lane_wqe) + max_sge * sizeof(struct krdma_sge));
+}
+
+static int krdma_lane_queue_init(struct krdma_lane_queue *queue, u32 depth, u32 max_sge,
+				 const struct krdma_credits_ops *ops)
+{
+	u32 count = roundup_pow_of_two(depth);
+
+	queue->mask = count - 1;
+	queue->max_sge = max_sge;
+	queue->credits.depth = depth;
+	queue->credits.ops = ops;
+	queue->wqes = kvzalloc(array_size(count, sizeof(*queue->wqes)), GFP_KERNEL_ACCOUNT);
+	queue->sges = kvzalloc(array3_size(count, max_sge, sizeof(*queue->sges)),
+			       GFP_KERNEL_ACCOUNT);
+	return queue->wqes && queue->sges ? 0 : -ENOMEM;
+}
+
+/* Attaches the CQs: the consumer's, or the lane's own. */
+static int krdma_lane_attach_cqs(struct krdma_lane *lane, const struct krdma_budget *budget,
+				 const struct krdma_conn_attr *attr)
+{
+	struct krdma_device *dev = lane->conn->dev;
+	struct krdma_cq *send = attr->cq;
+	struct krdma_cq *recv = attr->recv_cq;
+	struct krdma_cq_attr own = {
+		.depth = budget->send_cqe + (recv ? 0 : budget->recv_cqe),
+		.where = attr->where,
+		.vector = -1,
+		.session = lane->session,
+	};
+	struct krdma_cq *made = NULL;
+	int ret;
+
+	if (!send) {
+		/* The consumer could not poll it. */
+		if (attr->where == KRDMA_CONTEXT_POLL)
+			return -EINVAL;
+		made = krdma_cq_create(dev, &own);
+		if (IS_ERR(made))
+			return PTR_ERR(made);
+		send = made;
+	}
+	if (!recv)
+		recv = send;
+	ret = -EXDEV;
+	if (send->dev != dev || recv->dev != dev)
+		goto out;
+	ret = krdma_cq_attach(send, budget->send_cqe);
+	if (ret)
+		goto out;
+	ret = krdma_cq_attach(recv, budget->recv_cqe);
+	if (ret) {
+		krdma_cq_detach(send, budget->send_cqe);
+		goto out;
+	}
+	lane->send.cq = send;
+	lane->send.cqe = budget->send_cqe;
+	lane->recv.cq = recv;
+	lane->recv.cqe = budget->recv_cqe;
+
+out:
+	/* The attached lane keeps it. */
+	krdma_cq_put(made);
+	return ret;
+}
+
+static void krdma_lane_detach_cqs(struct krdma_lane *lane)
+{
+	if (lane->recv.cq)
+		krdma_cq_detach(lane->recv.cq, lane->recv.cqe);
+	if (lane->send.cq)
+		krdma_cq_detach(lane->send.cq, lane->send.cqe);
+	lane->recv.cq = NULL;
+	lane->send.cq = NULL;
+}
+
+static int krdma_lane_alloc_queues(struct krdma_lane *lane, const struct krdma_budget *budget)
+{
+	int ret;
+
+	ret = krdma_lane_queue_init(&lane->send, budget->send_depth, budget->send_sge,
+				    &krdma_lane_send_credits_ops);
+	if (ret)
+		return ret;
+	ret = krdma_lane_queue_init(&lane->recv, budget->recv_depth, budget->recv_sge,
+				    &krdma_lane_recv_credits_ops);
+	if (ret || !budget->inline_data)
+		return ret;
+	lane->max_inline = budget->inline_data;
+	lane->inline_data = kvzalloc(array_size(lane->send.mask + 1, lane->max_inline),
+				     GFP_KERNEL_ACCOUNT);
+	return lane->inline_data ? 0 : -ENOMEM;
+}
+
+/* Charges the memory of the queues before it is allocated. */
+static int krdma_lane_charge(struct krdma_lane *lane, const struct krdma_budget *budget)
+{
+	u64 bytes = krdma_lane_queue_bytes(budget->send_depth, budget->send_sge) +
+		    krdma_lane_queue_bytes(budget->recv_depth, budget->recv_sge) +
+		    roundup_pow_of_two(budget->send_depth) * (u64)budget->inline_data;
+	int ret;
+
+	ret = krdma_session_charge(lane->session, bytes);
+	if (!ret)
+		lane->charged = bytes;
+	return ret;
+}
+
+/* A second attempt begins from nothing. */
+static void krdma_lane_drop_queues(struct krdma_lane *lane)
+{
+	krdma_lane_detach_cqs(lane);
+	krdma_lane_queues_free(lane);
+	lane->send = (struct krdma_lane_queue) {};
+	lane->recv = (struct krdma_lane_queue) {};
+	lane->pd = NULL;
+}
+
+/**
+ * krdma_lane_queues_create() - Create the queues of a lane
+ * @lane: the lane
+ * @attr: attributes of the queues
+ *
+ * Context: process context, under cm_lock; may sleep.
+ * Return: as krdma_conn_create_qp().
+ */
+int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_attr *attr)
+{
+	struct krdma_conn *conn = lane->conn;
+	struct krdma_demand demand = {
+		.send_depth = attr->send_depth,
+		.recv_depth = attr->recv_depth,
+		.send_sge = attr->max_send_sge,
+		.recv_sge = attr->max_recv_sge,
+		.inline_data = attr->max_inline,
+	};
+	struct krdma_budget budget;
+	unsigned long flags;
+	int ret;
+
+	if (attr->srq || attr->mr_count)
+		return -EOPNOTSUPP;
+	if (attr->max_inline > KRDMA_LANE_INLINE_MAX)
+		return -EINVAL;
+	ret = krdma_budget_make(&demand, krdma_device_limits(conn->dev), &budget);
+	if (ret)
+		return ret;
+
+	/* krdma_conn_join() keeps the session of @attr. */
+	lane->session = attr->session ?: conn->session;
+	lane->context = conn->context;
+	lane->complete = conn->ops->complete;
+	lane->pd = conn->pd;
+	ret = krdma_lane_charge(lane, &budget) ?:
+	      krdma_lane_alloc_queues(lane, &budget) ?:
+	      krdma_lane_attach_cqs(lane, &budget, attr);
+	if (ret) {
+		krdma_lane_drop_queues(lane);
+		return ret;
+	}
+
+	/* The connection may have ended meanwhile, when there was nothing to close. */
+	spin_lock_irqsave(&conn->state_lock, flags);
+	spin_lock(&lane->lock);
+	lane->made = true;
+	lane->recv.open = conn->state < KRDMA_CONN_CLOSING;
+	spin_unlock(&lane->lock);
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+	return 0;
+}
+
+/* Those that the trunk has not completed. */
+static void krdma_lane_flush(struct krdma_lane_queue *queue, u8 first)
+{
+	u8 status = first ?: KRDMA_WC_WR_FLUSH_ERR;
+
+	/* Closed, so this is all. */
+	while (queue->done != queue->tail) {
+		krdma_lane_done(queue, status);
+		status = KRDMA_WC_WR_FLUSH_ERR;
+	}
+	queue->next = queue->tail;
+}
+
+/**
+ * krdma_lane_queues_flush() - Flush what is not done
+ * @lane: the lane, closed and detached from its trunk
+ *
+ * Context: process context, with the trunk's lock held.
+ */
+void krdma_lane_queues_flush(struct krdma_lane *lane)
+{
+	bool sent = lane->send.done != lane->send.next || lane->send.begun;
+
+	krdma_lane_flush(&lane->send, sent ? lane->fail_status : 0);
+	krdma_lane_flush(&lane->recv, 0);
+}
+
+/**
+ * krdma_lane_queues_end() - Complete everything to the consumer
+ * @lane: the lane, flushed
+ *
+ * No callback runs, or will run, when this returns.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_lane_queues_end(struct krdma_lane *lane)
+{
+	if (!lane->send.cq)
+		return;
+	cancel_work_sync(&lane->deliver_work);
+	krdma_lane_deliver_all(lane, &lane->send);
+	krdma_lane_deliver_all(lane, &lane->recv);
+	krdma_lane_detach_cqs(lane);
+}
+
+/**
+ * krdma_lane_queues_free() - Free the memory of the queues
+ * @lane: the lane, whose queues have ended or were never created
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_lane_queues_free(struct krdma_lane *lane)
+{
+	kvfree(lane->send.wqes);
+	kvfree(lane->send.sges);
+	kvfree(lane->recv.wqes);
+	kvfree(lane->recv.sges);
+	kvfree(lane->inline_data);
+	lane->inline_data = NULL;
+	if (lane->charged)
+		krdma_session_uncharge(lane->session, lane->charged);
+	lane->charged = 0;
+}

@@ -1,0 +1,774 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Trunks: found or made for a lane, accepted from a peer, and ended.
+ *
+ * An active trunk is made for the first lane towards a peer, by its connect_work, and ends when
+ * it has had no lane for KRDMA_TRUNK_IDLE_MS.  A passive one ends with its link, or when it has no
+ * lane and no listener takes lanes.  Two hosts that connect to each other have two trunks.
+ *
+ * The end of a trunk is work of its own: krdma_trunk_fail() and the events of the link only ask
+ * for it.  The work item removes the trunk from the list, ends its lanes, and closes the link,
+ * which waits for everything that uses the trunk.  It holds no lock meanwhile.
+ */
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include <net/ipv6.h>
+#include <rdma/rdma_cm.h>
+
+#include "cm/conn.h"
+#include "cm/listen.h"
+#include "core/objects.h"
+#include "core/session.h"
+#include "lane/lane.h"
+
+/* How long a trunk without lanes stays. */
+#define KRDMA_TRUNK_IDLE_MS	10000
+/* How long a peer may take for each step of the link, and for an answer there. */
+#define KRDMA_TRUNK_ANSWER_MS	1000
+#define KRDMA_TRUNK_FIND_MS	2000
+/* How long a host without lanes is not asked again, and how many such hosts are remembered. */
+#define KRDMA_ABSENT_MS		10000
+#define KRDMA_ABSENT_HOSTS	32
+
+/* A host that takes no trunks; the key's pointers are only compared. */
+struct krdma_absent {
+	struct krdma_trunk_key key;
+	unsigned long until;
+	bool valid;
+};
+
+/* See core/private.h. */
+static DEFINE_MUTEX(krdma_trunks_mutex);
+static LIST_HEAD(krdma_trunks);
+static unsigned int krdma_trunk_count;
+static u64 krdma_trunk_last_id;
+static bool krdma_trunks_closed;
+static struct krdma_absent krdma_absent_hosts[KRDMA_ABSENT_HOSTS];
+static unsigned int krdma_absent_next;
+static u64 krdma_lane_instance;
+
+/* Woken when a trunk has ended. */
+static DECLARE_WAIT_QUEUE_HEAD(krdma_trunks_wait);
+
+/*
+ * Keys
+ */
+
+static bool krdma_lane_address_same(const struct sockaddr_in6 *a, const struct sockaddr_in6 *b)
+{
+	if (a->sin6_family != b->sin6_family)
+		return false;
+	if (a->sin6_family == AF_INET)
+		return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+		       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+	return ipv6_addr_equal(&a->sin6_addr, &b->sin6_addr) &&
+	       a->sin6_scope_id == b->sin6_scope_id;
+}
+
+static bool krdma_trunk_key_same(const struct krdma_trunk_key *a, const struct krdma_trunk_key *b)
+{
+	return a->net == b->net && a->dev == b->dev &&
+	       krdma_lane_address_same(&a->local, &b->local) &&
+	       krdma_lane_address_same(&a->remote, &b->remote);
+}
+
+/*
+ * Hosts without lanes
+ */
+
+static bool krdma_is_absent(const struct krdma_trunk_key *key)
+{
+	lockdep_assert_held(&krdma_trunks_mutex);
+
+	for (unsigned int i = 0; i < KRDMA_ABSENT_HOSTS; i++) {
+		struct krdma_absent *host = &krdma_absent_hosts[i];
+
+		if (host->valid && time_before(jiffies, host->until) &&
+		    krdma_trunk_key_same(&host->key, key))
+			return true;
+	}
+	return false;
+}
+
+static void krdma_remember_absent(const struct krdma_trunk_key *key)
+{
+	mutex_lock(&krdma_trunks_mutex);
+	krdma_absent_hosts[krdma_absent_next++ % KRDMA_ABSENT_HOSTS] = (struct krdma_absent) {
+		.key = *key,
+		.until = jiffies + msecs_to_jiffies(KRDMA_ABSENT_MS),
+		.valid = true,
+	};
+	mutex_unlock(&krdma_trunks_mutex);
+}
+
+/**
+ * krdma_trunks_forget() - Forget which hosts take no trunks
+ * @net: a network namespace
+ *
+ * Context: process context.
+ */
+void krdma_trunks_forget(const struct net *net)
+{
+	mutex_lock(&krdma_trunks_mutex);
+	for (unsigned int i = 0; i < KRDMA_ABSENT_HOSTS; i++) {
+		if (krdma_absent_hosts[i].key.net == net)
+			krdma_absent_hosts[i].valid = false;
+	}
+	mutex_unlock(&krdma_trunks_mutex);
+}
+
+/*
+ * References and work
+ */
+
+static void krdma_trunk_free(struct kref *refs)
+{
+	struct krdma_trunk *trunk = container_of(refs, struct krdma_trunk, refs);
+
+	WARN_ON(!list_empty(&trunk->ready) || !list_empty(&trunk->finders));
+	xa_destroy(&trunk->lanes);
+	mutex_destroy(&trunk->lock);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_TRUNK, trunk));
+}
+
+/**
+ * krdma_trunk_get() - Take a reference to a trunk
+ * @trunk: the trunk; the caller holds a reference
+ *
+ * Context: any.
+ */
+void krdma_trunk_get(struct krdma_trunk *trunk)
+{
+	kref_get(&trunk->refs);
+}
+
+/**
+ * krdma_trunk_put() - Drop a reference to a trunk
+ * @trunk: the trunk
+ *
+ * Context: any.
+ */
+void krdma_trunk_put(struct krdma_trunk *trunk)
+{
+	kref_put(&trunk->refs, krdma_trunk_free);
+}
+
+/**
+ * krdma_trunk_kick() - Have the work item look at a trunk
+ * @trunk: the trunk; the caller holds a reference
+ *
+ * Context: any.
+ */
+void krdma_trunk_kick(struct krdma_trunk *trunk)
+{
+	krdma_trunk_get(trunk);
+	if (!queue_work(krdma_lane_workqueue, &trunk->work))
+		krdma_trunk_put(trunk);
+}
+
+/**
+ * krdma_trunk_ready() - A lane may have something to send
+ * @lane: the lane
+ *
+ * Context: any but NMI.
+ */
+void krdma_trunk_ready(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	unsigned long flags;
+
+	spin_lock_irqsave(&trunk->ready_lock, flags);
+	if (!trunk->dead && list_empty(&lane->ready_node)) {
+		krdma_conn_get(lane->conn);
+		list_add_tail(&lane->ready_node, &trunk->ready);
+	}
+	spin_unlock_irqrestore(&trunk->ready_lock, flags);
+	krdma_trunk_kick(trunk);
+}
+
+/**
+ * krdma_trunk_fail() - Have a trunk end
+ * @trunk: the trunk
+ * @error: why, a negative errno
+ *
+ * Context: process context, with the trunk's lock held.
+ */
+void krdma_trunk_fail(struct krdma_trunk *trunk, int error)
+{
+	lockdep_assert_held(&trunk->lock);
+
+	if (trunk->link_over)
+		return;
+	trunk->link_over = true;
+	trunk->error = error;
+	/* What was sent arrives, unless the link is being established: a thread waits for that. */
+	if (trunk->conn && (error != -ESHUTDOWN || krdma_conn_disconnect(trunk->conn)))
+		krdma_conn_abort(trunk->conn);
+	krdma_trunk_kick(trunk);
+}
+
+/**
+ * krdma_trunk_set_timer() - Start the timer anew after a change of the lanes
+ * @trunk: the trunk
+ *
+ * Context: process context, with the trunk's lock held.
+ */
+void krdma_trunk_set_timer(struct krdma_trunk *trunk)
+{
+	bool asks = !list_empty(&trunk->finders);
+	u32 ms = asks ? KRDMA_TRUNK_FIND_MS : KRDMA_TRUNK_IDLE_MS;
+
+	lockdep_assert_held(&trunk->lock);
+
+	/* A passive trunk has no timer: the peer has. */
+	if (trunk->state != KRDMA_TRUNK_UP || trunk->passive)
+		return;
+	trunk->timer_asks = asks;
+	if (!asks && trunk->bound)
+		return;
+	krdma_trunk_get(trunk);
+	if (mod_delayed_work(krdma_lane_workqueue, &trunk->timer, msecs_to_jiffies(ms)))
+		krdma_trunk_put(trunk);
+}
+
+/* Lanes that wait for an answer try another trunk, or are plain connections. */
+static void krdma_trunk_end_finders(struct krdma_trunk *trunk, bool retry)
+{
+	struct krdma_lane *lane, *next;
+
+	lockdep_assert_held(&trunk->lock);
+
+	list_for_each_entry_safe(lane, next, &trunk->finders, find_node) {
+		list_del_init(&lane->find_node);
+		if (retry)
+			krdma_lane_retry(lane);
+		else
+			krdma_lane_found(lane, false);
+		krdma_conn_put(lane->conn);
+	}
+}
+
+/* The peer does not answer, or the trunk was not used for some time. */
+static void krdma_trunk_timer(struct work_struct *work)
+{
+	struct krdma_trunk *trunk = container_of(work, struct krdma_trunk, timer.work);
+
+	mutex_lock(&trunk->lock);
+	if (trunk->state == KRDMA_TRUNK_UP) {
+		if (!list_empty(&trunk->finders)) {
+			krdma_trunk_end_finders(trunk, false);
+			krdma_trunk_set_timer(trunk);
+		} else if (!trunk->bound) {
+			krdma_trunk_fail(trunk, -ESHUTDOWN);
+		}
+	}
+	mutex_unlock(&trunk->lock);
+	krdma_trunk_put(trunk);
+}
+
+/*
+ * The end
+ */
+
+/* Nothing is sent any more. */
+static void krdma_trunk_end_ready(struct krdma_trunk *trunk)
+{
+	struct krdma_lane *lane;
+	unsigned long flags;
+
+	for (;;) {
+		spin_lock_irqsave(&trunk->ready_lock, flags);
+		trunk->dead = true;
+		lane = list_first_entry_or_null(&trunk->ready, struct krdma_lane, ready_node);
+		if (lane)
+			list_del_init(&lane->ready_node);
+		spin_unlock_irqrestore(&trunk->ready_lock, flags);
+		if (!lane)
+			return;
+		if (test_bit(KRDMA_LANE_DUE_OPEN, &lane->due))
+			krdma_lane_lost(lane, trunk->error, 0);
+		krdma_conn_put(lane->conn);
+	}
+}
+
+static void krdma_trunk_end(struct krdma_trunk *trunk)
+{
+	struct krdma_lane *lane;
+	unsigned long number;
+
+	/* Lanes that retry must not find it again. */
+	mutex_lock(&krdma_trunks_mutex);
+	if (!list_empty(&trunk->node)) {
+		list_del_init(&trunk->node);
+		krdma_trunk_count--;
+	}
+	mutex_unlock(&krdma_trunks_mutex);
+
+	mutex_lock(&trunk->lock);
+	krdma_trunk_end_finders(trunk, trunk->was_up);
+	mutex_unlock(&trunk->lock);
+
+	/* Frames that have arrived are read, as messages of a connection that ends are. */
+	krdma_link_close(trunk);
+
+	mutex_lock(&trunk->lock);
+	trunk->state = KRDMA_TRUNK_ENDED;
+	xa_for_each(&trunk->lanes, number, lane)
+		krdma_lane_lost(lane, trunk->error, trunk->fail_status);
+	krdma_trunk_end_ready(trunk);
+	mutex_unlock(&trunk->lock);
+
+	krdma_link_destroy(trunk);
+	if (cancel_delayed_work_sync(&trunk->timer))
+		krdma_trunk_put(trunk);
+	wake_up_all(&krdma_trunks_wait);
+	krdma_trunk_put(trunk);
+}
+
+static void krdma_trunk_work(struct work_struct *work)
+{
+	struct krdma_trunk *trunk = container_of(work, struct krdma_trunk, work);
+	bool over;
+
+	mutex_lock(&trunk->lock);
+	if (trunk->state == KRDMA_TRUNK_UP && !trunk->link_over) {
+		krdma_link_send(trunk);
+		if (trunk->passive && !trunk->lane_count && !trunk->in_flight &&
+		    !krdma_lane_is_taken(trunk->key.net))
+			krdma_trunk_fail(trunk, -ESHUTDOWN);
+	}
+	over = trunk->link_over && !trunk->busy && trunk->state < KRDMA_TRUNK_ENDING;
+	if (over)
+		trunk->state = KRDMA_TRUNK_ENDING;
+	mutex_unlock(&trunk->lock);
+	if (over)
+		krdma_trunk_end(trunk);
+	krdma_trunk_put(trunk);
+}
+
+/* An event of the link. */
+static void krdma_trunk_event(struct krdma_conn *conn, const struct krdma_event *event)
+{
+	struct krdma_trunk *trunk = krdma_conn_context(conn);
+
+	switch (event->type) {
+	case KRDMA_EVENT_ADDR_RESOLVED:
+	case KRDMA_EVENT_ROUTE_RESOLVED:
+	case KRDMA_EVENT_ADDR_CHANGE:
+		return;
+	case KRDMA_EVENT_ESTABLISHED:
+		/* Now frames can be sent. */
+		krdma_trunk_kick(trunk);
+		return;
+	default:
+		break;
+	}
+	mutex_lock(&trunk->lock);
+	krdma_trunk_fail(trunk, event->error ?: -ECONNRESET);
+	mutex_unlock(&trunk->lock);
+}
+
+static const struct krdma_conn_ops krdma_trunk_ops = {
+	.event = krdma_trunk_event,
+	.complete = krdma_link_complete,
+};
+
+/*
+ * Making trunks
+ */
+
+static struct krdma_trunk *krdma_trunk_alloc(bool passive)
+{
+	struct krdma_trunk *trunk;
+
+	trunk = krdma_object_count(KRDMA_OBJECT_TRUNK, kzalloc_obj(*trunk, GFP_KERNEL_ACCOUNT));
+	if (!trunk)
+		return NULL;
+	kref_init(&trunk->refs);
+	trunk->passive = passive;
+	mutex_init(&trunk->lock);
+	xa_init(&trunk->lanes);
+	INIT_LIST_HEAD(&trunk->node);
+	INIT_LIST_HEAD(&trunk->finders);
+	INIT_LIST_HEAD(&trunk->free);
+	INIT_LIST_HEAD(&trunk->ready);
+	spin_lock_init(&trunk->ready_lock);
+	INIT_WORK(&trunk->work, krdma_trunk_work);
+	INIT_DELAYED_WORK(&trunk->timer, krdma_trunk_timer);
+	return trunk;
+}
+
+/* Adds a trunk to the list, unless there are too many. */
+static bool krdma_trunk_add(struct krdma_trunk *trunk)
+{
+	lockdep_assert_held(&krdma_trunks_mutex);
+
+	if (krdma_trunks_closed || krdma_trunk_count == KRDMA_TRUNKS_MAX)
+		return false;
+	krdma_trunk_count++;
+	trunk->id = ++krdma_trunk_last_id;
+	list_add_tail(&trunk->node, &krdma_trunks);
+	return true;
+}
+
+static void krdma_trunk_hello(struct krdma_lane_hello *hello, u8 *bytes)
+{
+	hello->frame_size = KRDMA_LANE_FRAME_SIZE;
+	hello->frames = KRDMA_TRUNK_FRAMES;
+	hello->instance = krdma_lane_instance;
+	krdma_lane_hello_encode(hello, bytes);
+}
+
+/* Sets the link, unless the trunk has to end already. */
+static int krdma_trunk_set_link(struct krdma_trunk *trunk, struct krdma_conn *conn)
+{
+	int ret;
+
+	mutex_lock(&trunk->lock);
+	trunk->conn = conn;
+	ret = trunk->link_over ? -ESHUTDOWN : 0;
+	mutex_unlock(&trunk->lock);
+	return ret;
+}
+
+static int krdma_trunk_resolve(struct krdma_trunk *trunk)
+{
+	struct sockaddr_in6 remote = trunk->key.remote;
+	struct krdma_route route = {
+		.local = (struct sockaddr *)&trunk->key.local,
+		.remote = (struct sockaddr *)&remote,
+		.timeout_ms = KRDMA_TRUNK_ANSWER_MS,
+	};
+	int ret;
+
+	remote.sin6_port = htons(KRDMA_LANE_PORT);
+	ret = krdma_conn_resolve(trunk->conn, &route);
+	if (!ret)
+		ret = krdma_conn_wait(trunk->conn, 2 * KRDMA_TRUNK_ANSWER_MS);
+	if (!ret && krdma_conn_device(trunk->conn) != trunk->key.dev)
+		ret = -EXDEV;
+	return ret;
+}
+
+static int krdma_trunk_greet(struct krdma_trunk *trunk)
+{
+	struct krdma_lane_hello hello = {
+		.version_min = KRDMA_LANE_VERSION_MIN,
+		.version_max = KRDMA_LANE_VERSION_MAX,
+	};
+	u8 bytes[KRDMA_LANE_HELLO_SIZE], answer[KRDMA_PRIVATE_DATA_MAX];
+	struct krdma_conn_param param = {
+		.private_data = bytes,
+		.private_data_len = sizeof(bytes),
+	};
+	u8 version;
+	int ret;
+
+	krdma_trunk_hello(&hello, bytes);
+	ret = krdma_conn_connect(trunk->conn, &param);
+	if (!ret)
+		ret = krdma_conn_wait(trunk->conn, KRDMA_TRUNK_ANSWER_MS);
+	if (ret)
+		return ret;
+	ret = krdma_conn_private_data(trunk->conn, answer, sizeof(answer));
+	if (krdma_lane_hello_decode(answer, ret, &hello) ||
+	    krdma_lane_hello_choose(&hello, &version) || !hello.lanes)
+		return -EPROTO;
+
+	mutex_lock(&trunk->lock);
+	ret = trunk->link_over ? trunk->error : 0;
+	if (!ret)
+		krdma_link_up(trunk, &hello);
+	mutex_unlock(&trunk->lock);
+	return ret;
+}
+
+static int krdma_trunk_connect(struct krdma_trunk *trunk)
+{
+	struct krdma_conn *conn;
+
+	conn = krdma_conn_create(trunk->session, &krdma_trunk_ops, trunk);
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	return krdma_trunk_set_link(trunk, conn) ?: krdma_trunk_resolve(trunk) ?:
+	       krdma_link_create(trunk) ?: krdma_trunk_greet(trunk);
+}
+
+/* Does the error say that the host takes no trunks? */
+static bool krdma_trunk_is_refused(int error)
+{
+	return error == -ECONNREFUSED || error == -ETIMEDOUT || error == -EPROTO;
+}
+
+static void krdma_trunk_connect_work(struct work_struct *work)
+{
+	struct krdma_trunk *trunk = container_of(work, struct krdma_trunk, connect_work);
+	int ret;
+
+	ret = krdma_trunk_connect(trunk);
+	if (krdma_trunk_is_refused(ret))
+		krdma_remember_absent(&trunk->key);
+	mutex_lock(&trunk->lock);
+	if (ret)
+		krdma_trunk_fail(trunk, ret);
+	trunk->busy = false;
+	krdma_trunk_set_timer(trunk);
+	mutex_unlock(&trunk->lock);
+	krdma_trunk_kick(trunk);
+	krdma_trunk_put(trunk);
+}
+
+static struct krdma_trunk *krdma_trunk_make(const struct krdma_trunk_key *key)
+{
+	struct krdma_trunk *trunk;
+
+	trunk = krdma_trunk_alloc(false);
+	if (!trunk)
+		return NULL;
+	trunk->key = *key;
+	trunk->session = krdma_session_create(key->net);
+	if (IS_ERR(trunk->session)) {
+		krdma_trunk_put(trunk);
+		return NULL;
+	}
+	if (!krdma_trunk_add(trunk)) {
+		krdma_session_put(trunk->session);
+		krdma_trunk_put(trunk);
+		return NULL;
+	}
+	trunk->busy = true;
+	INIT_WORK(&trunk->connect_work, krdma_trunk_connect_work);
+	krdma_trunk_get(trunk);
+	queue_work(krdma_lane_workqueue, &trunk->connect_work);
+	return trunk;
+}
+
+/* Has the trunk take the lane, unless it ends, or is full. */
+static bool krdma_trunk_take(struct krdma_trunk *trunk, struct krdma_lane *lane)
+{
+	bool taken;
+
+	mutex_lock(&trunk->lock);
+	taken = !trunk->link_over && trunk->last_lane < U32_MAX - KRDMA_TRUNK_LANES_MAX &&
+		(trunk->state == KRDMA_TRUNK_CONNECTING || trunk->lane_count < trunk->lanes_max);
+	if (taken) {
+		if (lane->trunk)
+			krdma_trunk_put(lane->trunk);
+		krdma_trunk_get(trunk);
+		lane->trunk = trunk;
+		lane->ticket = 0;
+		krdma_conn_get(lane->conn);
+		list_add_tail(&lane->find_node, &trunk->finders);
+		if (!trunk->timer_asks)
+			krdma_trunk_set_timer(trunk);
+	}
+	mutex_unlock(&trunk->lock);
+	if (taken)
+		krdma_trunk_kick(trunk);
+	return taken;
+}
+
+/**
+ * krdma_trunk_find() - Find a trunk to the peer, or make one
+ * @lane: the lane; in its find_work
+ * @key: what the trunk connects
+ *
+ * The trunk calls krdma_lane_found() later, or krdma_lane_retry().
+ *
+ * Context: process context; may sleep.
+ * Return: 0, or -ENOENT: there is none and there will be none.
+ */
+int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key)
+{
+	struct krdma_trunk *trunk;
+	int ret = 0;
+
+	mutex_lock(&krdma_trunks_mutex);
+	list_for_each_entry(trunk, &krdma_trunks, node) {
+		if (!trunk->passive && krdma_trunk_key_same(&trunk->key, key) &&
+		    krdma_trunk_take(trunk, lane))
+			goto out;
+	}
+	ret = -ENOENT;
+	if (krdma_is_absent(key))
+		goto out;
+	trunk = krdma_trunk_make(key);
+	if (trunk && krdma_trunk_take(trunk, lane))
+		ret = 0;
+out:
+	mutex_unlock(&krdma_trunks_mutex);
+	return ret;
+}
+
+/*
+ * Accepting trunks
+ */
+
+static int krdma_trunk_check_request(struct krdma_conn *conn, struct krdma_lane_hello *hello,
+				     u8 *version)
+{
+	u8 data[KRDMA_PRIVATE_DATA_MAX];
+	int length;
+
+	length = krdma_conn_private_data(conn, data, sizeof(data));
+	return krdma_lane_hello_decode(data, length, hello) ?:
+	       krdma_lane_hello_choose(hello, version);
+}
+
+static int krdma_trunk_set_key(struct krdma_trunk *trunk, struct krdma_listener *listener)
+{
+	struct krdma_trunk_key *key = &trunk->key;
+	struct sockaddr_storage local, remote;
+	int ret;
+
+	ret = krdma_conn_addresses(trunk->conn, &local, &remote);
+	if (ret)
+		return ret;
+	memcpy(&key->local, &local, sizeof(key->local));
+	memcpy(&key->remote, &remote, sizeof(key->remote));
+	key->local.sin6_port = 0;
+	key->remote.sin6_port = 0;
+	key->net = listener->session->net;
+	key->dev = krdma_conn_device(trunk->conn);
+	return 0;
+}
+
+static int krdma_trunk_accept(struct krdma_trunk *trunk, struct krdma_listener *listener)
+{
+	u8 bytes[KRDMA_LANE_HELLO_SIZE];
+	struct krdma_conn_param param = {
+		.private_data = bytes,
+		.private_data_len = sizeof(bytes),
+	};
+	struct krdma_lane_hello hello;
+	struct krdma_lane_hello answer = { .lanes = KRDMA_TRUNK_LANES_MAX };
+	u8 version;
+	int ret;
+
+	ret = krdma_trunk_check_request(trunk->conn, &hello, &version) ?:
+	      krdma_trunk_set_key(trunk, listener) ?:
+	      krdma_link_create(trunk);
+	if (ret)
+		return ret;
+
+	mutex_lock(&krdma_trunks_mutex);
+	ret = krdma_trunk_add(trunk) ? 0 : -ENOSPC;
+	mutex_unlock(&krdma_trunks_mutex);
+	if (ret)
+		return ret;
+	/* A frame may arrive before the call returns. */
+	mutex_lock(&trunk->lock);
+	krdma_link_up(trunk, &hello);
+	mutex_unlock(&trunk->lock);
+
+	answer.version_min = version;
+	answer.version_max = version;
+	krdma_trunk_hello(&answer, bytes);
+	return krdma_conn_accept(trunk->conn, &param);
+}
+
+/* Takes a request, if there is one. */
+static bool krdma_trunks_accept_one(struct krdma_listener *listener)
+{
+	struct krdma_trunk *trunk;
+	struct krdma_conn *conn;
+	int ret;
+
+	trunk = krdma_trunk_alloc(true);
+	if (!trunk)
+		return false;
+	trunk->busy = true;
+	trunk->session = krdma_session_create(listener->session->net);
+	if (IS_ERR(trunk->session)) {
+		krdma_trunk_put(trunk);
+		return false;
+	}
+	conn = krdma_listener_next(listener, &krdma_trunk_ops, trunk, 0);
+	if (IS_ERR(conn)) {
+		krdma_session_put(trunk->session);
+		krdma_trunk_put(trunk);
+		return false;
+	}
+	ret = krdma_trunk_set_link(trunk, conn) ?: krdma_trunk_accept(trunk, listener);
+
+	/* An accepted trunk exists for as long as its link; one that failed ends at once. */
+	mutex_lock(&trunk->lock);
+	if (ret)
+		krdma_trunk_fail(trunk, ret);
+	trunk->busy = false;
+	mutex_unlock(&trunk->lock);
+	krdma_trunk_kick(trunk);
+	return true;
+}
+
+/**
+ * krdma_trunks_accept() - Accept the trunks that peers ask for
+ * @listener: a listener at the port of trunks
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_trunks_accept(struct krdma_listener *listener)
+{
+	while (krdma_listener_pending(listener) > 0 && krdma_trunks_accept_one(listener))
+		;
+}
+
+/**
+ * krdma_trunks_shut() - End the passive trunks that have no lanes
+ * @net: a network namespace, in which no listener takes lanes
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_trunks_shut(const struct net *net)
+{
+	struct krdma_trunk *trunk;
+
+	mutex_lock(&krdma_trunks_mutex);
+	list_for_each_entry(trunk, &krdma_trunks, node) {
+		if (trunk->passive && trunk->key.net == net)
+			krdma_trunk_kick(trunk);
+	}
+	mutex_unlock(&krdma_trunks_mutex);
+}
+
+static bool krdma_trunks_are_gone(void)
+{
+	bool gone;
+
+	mutex_lock(&krdma_trunks_mutex);
+	gone = list_empty(&krdma_trunks);
+	mutex_unlock(&krdma_trunks_mutex);
+	return gone;
+}
+
+void __init krdma_trunks_init(void)
+{
+	krdma_lane_instance = get_random_u64();
+}
+
+/**
+ * krdma_trunks_exit() - End all trunks
+ *
+ * No consumer is left, so no trunk has lanes.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_trunks_exit(void)
+{
+	struct krdma_trunk *trunk;
+
+	mutex_lock(&krdma_trunks_mutex);
+	krdma_trunks_closed = true;
+	list_for_each_entry(trunk, &krdma_trunks, node) {
+		mutex_lock(&trunk->lock);
+		krdma_trunk_fail(trunk, -ESHUTDOWN);
+		mutex_unlock(&trunk->lock);
+	}
+	mutex_unlock(&krdma_trunks_mutex);
+	wait_event(krdma_trunks_wait, krdma_trunks_are_gone());
+	/* The last steps of their ends. */
+	flush_workqueue(krdma_lane_workqueue);
+}

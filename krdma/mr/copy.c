@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory regions whose memory the processor copies, not the device: those of lanes.
+ */
+#include <linux/errno.h>
+#include <linux/scatterlist.h>
+#include <linux/string.h>
+
+#include "core/session.h"
+#include "mr/mem.h"
+#include "mr/mr.h"
+
+/**
+ * krdma_mr_begin_copy() - Begin to use an MR for copying
+ * @mr: the MR; the caller keeps the object
+ * @pd: the PD of the session
+ * @addr: start of the memory, in the MR's address space
+ * @length: bytes, at least 1
+ * @access: the rights that the operation needs; 0: it only reads the memory
+ *
+ * After success, the memory is there until krdma_mr_end_use(), which must be called once for each
+ * call.
+ *
+ * Context: any; no allocation, no sleep.
+ * Return: 0; -EOPNOTSUPP: memory of a process; -EACCES, -ERANGE, -ESTALE, -ENODEV, -EXDEV: as
+ * krdma_mr_begin_use().
+ */
+int krdma_mr_begin_copy(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u32 length, u32 access)
+{
+	u64 offset = addr - mr->addr;
+	int ret;
+
+	if (!atomic_inc_unless_negative(&mr->uses))
+		return krdma_resource_error(&mr->res) == -ENODEV ? -ENODEV : -ESTALE;
+
+	ret = -EXDEV;
+	if (mr->pd != pd)
+		goto err_end;
+	ret = -EACCES;
+	if (access & ~mr->access)
+		goto err_end;
+	ret = -ERANGE;
+	if (addr < mr->addr || offset > mr->length || length > mr->length - offset)
+		goto err_end;
+	/* Its end would have to find the lanes that use it: see krdma_mr_end_users(). */
+	ret = -EOPNOTSUPP;
+	if (mr->mem->of_user || !mr->mem->table.sgl)
+		goto err_end;
+	return 0;
+
+err_end:
+	krdma_mr_end_use(mr);
+	return ret;
+}
+
+/**
+ * krdma_mr_copy_from() - Copy out of an MR
+ * @mr: the MR, after krdma_mr_begin_copy()
+ * @addr: start of the memory
+ * @to: where the bytes go
+ * @length: bytes
+ *
+ * Context: any but NMI.
+ */
+void krdma_mr_copy_from(struct krdma_mr *mr, u64 addr, void *to, u32 length)
+{
+	const struct sg_table *table = &mr->mem->table;
+	u64 offset = addr - mr->addr;
+
+	if (mr->buffer)
+		memcpy(to, mr->buffer + offset, length);
+	else
+		sg_pcopy_to_buffer(table->sgl, table->orig_nents, to, length, offset);
+}
+
+/**
+ * krdma_mr_copy_to() - Copy into an MR
+ * @mr: the MR, after krdma_mr_begin_copy() with the right to write
+ * @addr: start of the memory
+ * @from: where the bytes come from
+ * @length: bytes
+ *
+ * Context: any but NMI.
+ */
+void krdma_mr_copy_to(struct krdma_mr *mr, u64 addr, const void *from, u32 length)
+{
+	const struct sg_table *table = &mr->mem->table;
+	u64 offset = addr - mr->addr;
+
+	if (mr->buffer)
+		memcpy(mr->buffer + offset, from, length);
+	else
+		sg_pcopy_from_buffer(table->sgl, table->orig_nents, from, length, offset);
+}
