@@ -184,10 +184,13 @@ udev_accepts()
 
 modules_load_names_a_module()
 {
-	local name
+	local name file
 
 	name=$(grep -v '^#' /usr/lib/modules-load.d/krdma.conf)
-	modinfo -k "$(kernels | tail -n 1)" -F name "$name" | grep -qx krdma
+	# By its file: where only a kernel's headers are installed, nobody runs depmod.
+	for file in "/lib/modules/"*"/updates/dkms/$name.ko"*; do
+		modinfo -F name "$file" | grep -qx krdma
+	done
 }
 
 unit=/usr/lib/systemd/system/krdma-serve@.service
