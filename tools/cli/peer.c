@@ -390,10 +390,12 @@ void peer_explain_end(struct peer *peer)
 			 peer->device);
 		break;
 	case -EIO:
-		complain("the connection to %s has failed: %s\n"
-			 "Does this run there? %s; or give its port with --port", host,
-			 peer->status ? krdma_wc_status_name(peer->status) : strerror(EIO),
-			 peer->options->listener);
+		if (!peer->status)
+			complain("the connection to %s is lost: the device reports no cause", host);
+		else
+			complain("the connection to %s has failed: %s\n"
+				 "Does this run there? %s; or give its port with --port", host,
+				 krdma_wc_status_name(peer->status), peer->options->listener);
 		break;
 	default:
 		complain("the connection to %s is lost: %s", host, strerror(-err));
