@@ -282,6 +282,12 @@ static void explain_connect(const struct peer *peer, int err)
 	case -ECONNRESET:
 		complain("%s has disconnected while connecting; try again", peer->name);
 		break;
+	case -EIO:
+		/* Its first message may arrive before the connection is established. */
+		complain("cannot connect to %s port %u: the connection has failed at once\n"
+			 "Does this run there? %s; or give its port with --port", peer->name,
+			 options->port, options->listener);
+		break;
 	case -EMSGSIZE:
 		complain("cannot connect to %s: the transport carries too little private data",
 			 options->host);
