@@ -284,8 +284,10 @@ static void report_stranger(int err, const char *peer)
 		printf("%s was let go: it sent no request in time\n", peer);
 		break;
 	case -ENOKEY:
+		printf("%s was refused: it has no secret\n", peer);
+		break;
 	case -EKEYREJECTED:
-		printf("%s was refused: it does not know the secret\n", peer);
+		printf("%s was refused: it has another secret\n", peer);
 		break;
 	default:
 		printf("%s was refused: %s\n", peer, strerror(-err));

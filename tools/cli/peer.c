@@ -282,6 +282,12 @@ static void explain_connect(const struct peer *peer, int err)
 	case -ECONNRESET:
 		complain("%s has disconnected while connecting; try again", peer->name);
 		break;
+	case -EIO:
+		/* Its first message may arrive before the connection is established. */
+		complain("cannot connect to %s port %u: the connection has failed at once\n"
+			 "Does this run there? %s; or give its port with --port", peer->name,
+			 options->port, options->listener);
+		break;
 	case -EMSGSIZE:
 		complain("cannot connect to %s: the transport carries too little private data",
 			 options->host);
@@ -390,10 +396,12 @@ void peer_explain_end(struct peer *peer)
 			 peer->device);
 		break;
 	case -EIO:
-		complain("the connection to %s has failed: %s\n"
-			 "Does this run there? %s; or give its port with --port", host,
-			 peer->status ? krdma_wc_status_name(peer->status) : strerror(EIO),
-			 peer->options->listener);
+		if (!peer->status)
+			complain("the connection to %s is lost: the device reports no cause", host);
+		else
+			complain("the connection to %s has failed: %s\n"
+				 "Does this run there? %s; or give its port with --port", host,
+				 krdma_wc_status_name(peer->status), peer->options->listener);
 		break;
 	default:
 		complain("the connection to %s is lost: %s", host, strerror(-err));
