@@ -33,7 +33,9 @@ int parser_url(const uint8_t *data, size_t size)
 	if (!err) {
 		EXPECT(*url.host && strlen(url.host) < sizeof(url.host) && url.port);
 		EXPECT(url.path >= word && url.path <= word + strlen(word));
-		EXPECT(url.slash == (url.path > word && url.path[-1] == '/'));
+		/* A path follows a slash, or the colon after the host. */
+		EXPECT(!url.slash || (url.path > word && strchr("/:", url.path[-1])));
+		EXPECT(url.slash || !*url.path);
 		EXPECT(strlen(url_place(&url, place)) < sizeof(place));
 	}
 	free(word);
