@@ -227,7 +227,7 @@ ended "of what a pattern fits" 0 'project/src:$' '^main\.c$'
 try krdma ls $host:none
 ended "of what is missing" 1 "cannot ls 10\.77\.0\.1:7476/none" "has no file 'none' there"
 try krdma ls $host:9999
-ended "a port alone names a server" 1 'no server listens'
+ended "a port alone names a server" 1 'connection refused' 'Start it there'
 try krdma ls
 ended "of nothing" 2 "'krdma ls' wants HOST"
 
