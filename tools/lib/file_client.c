@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,7 +28,7 @@
 struct krdma_file_client {
 	struct krdma *session;
 	struct krdma_file_options options;
-	struct sockaddr_storage server;
+	struct __kernel_sockaddr_storage server;
 	struct file_secret *secret;
 	struct file_link link;
 	struct file_flow flow;
@@ -70,12 +69,6 @@ static int check_options(const struct krdma_file_options *options)
 	return 0;
 }
 
-static size_t address_length(const struct sockaddr *address)
-{
-	return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
-					       sizeof(struct sockaddr_in6);
-}
-
 /* Disconnects; the next request connects again. @err is sent to the server, unless it is 0. */
 static void disconnect(struct krdma_file_client *client, int err)
 {
@@ -96,12 +89,14 @@ KRDMA_PUBLIC int krdma_file_client_create(struct krdma *session, const struct so
 	struct krdma_file_client *new;
 	int err;
 
-	if (!session || !server || !client)
+	if (!session || !client)
 		return -EINVAL;
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return -ENOMEM;
-	err = request_options(&new->options, sizeof(new->options), options);
+	err = request_address(&new->server, server);
+	if (!err)
+		err = request_options(&new->options, sizeof(new->options), options);
 	if (!err)
 		err = check_options(&new->options);
 	if (!err)
@@ -114,7 +109,6 @@ KRDMA_PUBLIC int krdma_file_client_create(struct krdma *session, const struct so
 	/* The pointer is valid only during this call. */
 	new->options.secret = NULL;
 	new->session = session;
-	memcpy(&new->server, server, address_length(server));
 	*client = new;
 	return 0;
 }

@@ -252,7 +252,7 @@ struct stat;
  * next request makes a new one: a server ends a connection that has had no request for some time,
  * see &struct krdma_file_server_options.request_ms. Only one thread at a time may use a client.
  *
- * Errors: EINVAL, ENOMEM, EOPNOTSUPP (an unknown flag).
+ * Errors: EINVAL, EAFNOSUPPORT (neither IPv4 nor IPv6), ENOMEM, EOPNOTSUPP (an unknown flag).
  */
 int krdma_file_client_create(struct krdma *session, const struct sockaddr *server,
 			     const struct krdma_file_options *options,

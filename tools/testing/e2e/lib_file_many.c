@@ -485,10 +485,14 @@ TEST_F(many, links_are_put_only_if_they_are_followed)
 TEST_F(many, wrong_arguments)
 {
 	struct krdma_file_options options = { .size = sizeof(options) };
+	struct sockaddr_storage other = { .ss_family = AF_UNIX };
 	struct krdma_file_client *client;
 	struct sockaddr *server;
 
 	ASSERT_EQ(0, serve_one(self));
+	EXPECT_EQ(-EAFNOSUPPORT, krdma_file_client_create(self->files.session,
+							  (struct sockaddr *)&other, NULL,
+							  &client));
 	server = (struct sockaddr *)&self->files.address;
 	EXPECT_EQ(-EINVAL, krdma_file_client_create(NULL, server, NULL, &client));
 	EXPECT_EQ(-EINVAL, krdma_file_client_create(self->files.session, NULL, NULL, &client));
