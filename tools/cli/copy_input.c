@@ -14,7 +14,7 @@
 
 #define PIECE	(256u << 10)
 
-/* Opens a new file without a name; its name in words for messages. */
+/* Opens a new file without a name.  Returns a descriptor, or a negative errno. */
 static int open_spool(const char *folder)
 {
 	char *name;
@@ -50,7 +50,7 @@ static int write_all(int fd, const char *from, size_t length)
 	return 0;
 }
 
-/* Returns 1 if reading failed, not writing. */
+/* Returns 0 or a negative errno; *@failed: the same if it was reading that failed. */
 static int collect(int fd, int *failed)
 {
 	char *piece = malloc(PIECE);

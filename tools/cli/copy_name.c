@@ -16,7 +16,7 @@ bool copy_name_is_fine(struct copying *copying, const char *last, bool hidden, c
 	copying->total->failed++;
 	if (err == -EPERM)
 		complain("'%s' in '%s' was not copied: its name begins with '%c'\n"
-			 "Copy such files too, whoever chose their names: --hidden",
+			 "Copy such files too: --hidden",
 			 last, place, *last);
 	else
 		complain("'%s' in '%s' was not copied: its name has control characters\n"

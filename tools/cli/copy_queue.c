@@ -111,7 +111,7 @@ static struct item *take(struct copy_queue *queue)
 	return item;
 }
 
-/* Whatever becomes of the others, this thread has nothing more to do. */
+/* No thread takes another file: further requests would fail as well. */
 static void end(struct copy_queue *queue)
 {
 	pthread_mutex_lock(&queue->lock);

@@ -140,6 +140,8 @@ static int read_folder(struct tree *tree, const char *within)
 	close(folder);
 	entries = fd < 0 ? NULL : fdopendir(fd);
 	if (!entries) {
+		if (fd >= 0)
+			close(fd);
 		fail(tree, "read", within, err ? err : -ENOMEM);
 		return 0;
 	}
