@@ -107,6 +107,25 @@ serve()
 	exit 1
 }
 
+# offer NAME OPTION... PATH: start krdma serve in the background, with output as for serve().
+offer()
+{
+	local name=$1
+	shift
+
+	# The loop below must not match the output of an earlier server of this name.
+	rm -f "$work/servers/$name"
+	krdma serve "$@" >"$work/servers/$name" 2>"$work/servers/$name.err" </dev/null &
+	server=$!
+	while kill -0 "$server" 2>/dev/null; do
+		! grep -qs serving "$work/servers/$name" || return 0
+		usleep 50000
+	done
+	not_ok "krdma serve $* serves" "$(cat "$work/servers/$name" "$work/servers/$name.err")"
+	tap_end
+	exit 1
+}
+
 # begin COMMAND...: start the command in the background.  Its process is in $client; its output is
 # where that of try() is.
 begin()
