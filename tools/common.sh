@@ -56,7 +56,7 @@ need_space()
 # run that has to wait prints that.
 with_lock()
 {
-	local name=$1 fd
+	local name=$1 fd status
 	shift
 
 	{ mkdir -p "$krdma_cache/locks" && exec {fd}>"$krdma_cache/locks/$name"; } 2>/dev/null ||
@@ -67,9 +67,12 @@ with_lock()
 			step "still waiting for $name"
 		done
 	fi
-	# Not "|| status=$?": that would switch errexit off inside the command.
+	# Not "|| status=$?": that would switch errexit off inside the command.  It is off anyway if
+	# the caller tests the status.
 	"$@" {fd}>&-
+	status=$?
 	exec {fd}>&-
+	return "$status"
 }
 
 # cached COMMAND...: keeps in the cache what compilers make of the same source, for every clone of

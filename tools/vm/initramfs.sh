@@ -187,7 +187,7 @@ base_image()
 # is.  Fails if the program that unpacks it is not installed here.
 unpack_kernel()
 {
-	local file=$1 to=$2 sectors offset length unpack
+	local file=$1 to=$2 sectors offset length unpack end=4
 
 	[ ! -s "$to" ] || return 0
 	need_space "$(dirname "$to")" 200 "the unpacked kernel"
@@ -197,12 +197,13 @@ unpack_kernel()
 	case $(od -An -j "$offset" -N 4 -t x1 "$file" | tr -d ' ') in
 	fd377a58) unpack=xz ;;
 	28b52ffd) unpack=zstd ;;
-	1f8b*) unpack=gzip ;;
+	# Its own last four bytes are the size.
+	1f8b*) unpack=gzip end=0 ;;
 	*) return 1 ;;
 	esac
 	command -v "$unpack" >/dev/null || return 1
-	# The last four bytes are the size of the unpacked kernel.
-	dd if="$file" iflag=skip_bytes,count_bytes skip="$offset" count=$((length - 4)) bs=1M status=none |
+	# The last four bytes are the size of the unpacked kernel, which is no part of the other formats.
+	dd if="$file" iflag=skip_bytes,count_bytes skip="$offset" count=$((length - end)) bs=1M status=none |
 		"$unpack" -dc >"$to.$$" || {
 		rm -f "$to.$$"
 		return 1
