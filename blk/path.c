@@ -239,11 +239,10 @@ static void krdma_blk_queue_forget(struct krdma_blk_queue *queue)
 }
 
 /* Sends one hello; sets @refusal to the server's refusal, if it has refused. */
-static int krdma_blk_queue_ask(struct krdma_blk_queue *queue,
-			       const struct sockaddr_storage *remote, bool answers,
-			       struct krdma_blk_nonces *nonces,
-			       struct krdma_blk_geometry *geometry,
-			       struct krdma_blk_refusal *refusal)
+static noinline_for_stack int
+krdma_blk_queue_ask(struct krdma_blk_queue *queue, const struct sockaddr_storage *remote,
+		    bool answers, struct krdma_blk_nonces *nonces,
+		    struct krdma_blk_geometry *geometry, struct krdma_blk_refusal *refusal)
 {
 	struct krdma_blk_device *device = queue->device;
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
