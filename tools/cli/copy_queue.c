@@ -182,7 +182,9 @@ static unsigned int start_streams(struct copy_queue *queue, struct stream *strea
 {
 	unsigned int started = 0;
 
-	while (streams && started < count) {
+	if (!streams)
+		return 0;
+	while (started < count) {
 		struct stream *stream = &streams[started];
 
 		*stream = (struct stream){ .queue = queue, .copying = *queue->copying };

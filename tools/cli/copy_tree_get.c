@@ -207,13 +207,14 @@ static int settle(struct tree *tree, int folder, const char *last, mode_t mode,
 static void settle_place(struct tree *tree, const struct place *place)
 {
 	const struct krdma_file_entry *entry = place->entry;
-	const struct timespec mtime = { (time_t)entry->mtime_s, (long)entry->mtime_ns };
+	struct timespec mtime;
 	const char *last;
 	int folder, err;
 
 	if (!place->there ||
 	    (!place->made && !(tree->copying->flags & KRDMA_FILE_EXACT_MODE)))
 		return;
+	mtime = (struct timespec){ (time_t)entry->mtime_s, (long)entry->mtime_ns };
 	folder = copy_walk(tree->root, entry->name, &last);
 	err = folder < 0 ? folder : settle(tree, folder, last, entry->mode, &mtime);
 	if (folder >= 0)

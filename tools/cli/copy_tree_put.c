@@ -64,6 +64,7 @@ static int add_folder(struct tree *tree, const char *path, const struct stat *st
 {
 	size_t room = tree->room ? 2 * tree->room : 16;
 	struct made *folders;
+	char *copy;
 
 	if (tree->count == tree->room) {
 		folders = realloc(tree->folders, room * sizeof(*folders));
@@ -72,8 +73,11 @@ static int add_folder(struct tree *tree, const char *path, const struct stat *st
 		tree->folders = folders;
 		tree->room = room;
 	}
-	tree->folders[tree->count] = (struct made){ .path = strdup(path), .status = *status };
-	return tree->folders[tree->count].path ? (tree->count++, 0) : -ENOMEM;
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	tree->folders[tree->count++] = (struct made){ .path = copy, .status = *status };
+	return 0;
 }
 
 static int add_file(struct tree *tree, const char *path, uint64_t length)

@@ -131,7 +131,7 @@ static int parse(int argc, char **argv, struct options *options, enum options_pl
 		if (option == (COMMON | 'C')) {
 			if (color_choose(optarg))
 				return -1;
-		} else if (!find_own(own, option)) {
+		} else if (!set || !find_own(own, option)) {
 			apply_common(option & ~COMMON, options);
 		} else if (set(option, optarg, to)) {
 			return -1;

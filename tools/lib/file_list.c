@@ -144,7 +144,7 @@ static uint32_t type_of(const struct listing *listing, int folder, const char *n
 static int add_folder(struct listing *listing, const char *name)
 {
 	size_t room = listing->folder_room ? 2 * listing->folder_room : 16;
-	char **folders;
+	char **folders, *copy;
 
 	if (listing->folder_count == FOLDERS_MAX)
 		return -EFBIG;
@@ -155,8 +155,11 @@ static int add_folder(struct listing *listing, const char *name)
 		listing->folders = folders;
 		listing->folder_room = room;
 	}
-	listing->folders[listing->folder_count] = strdup(name);
-	return listing->folders[listing->folder_count++] ? 0 : -ENOMEM;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	listing->folders[listing->folder_count++] = copy;
+	return 0;
 }
 
 /* @name: relative to the folder that is listed; @last: its last component, in @folder. */

@@ -288,12 +288,16 @@ static int serve_folder(struct serving *serving, const struct file_message *fold
 	const bool settles = folder->code & (FILE_PUT_EXACT_MODE | FILE_PUT_TIMES);
 	const struct file_root *root = &serving->server->root;
 	char path[KRDMA_FILE_NAME_MAX + 1];
+	size_t length = strlen(serving->name);
 	uint32_t access = KRDMA_FILE_WRITE;
 	int fd, err;
 
-	if (strlen(serving->name) >= KRDMA_FILE_NAME_MAX)
+	if (length >= KRDMA_FILE_NAME_MAX)
 		return -ENAMETOOLONG;
-	snprintf(path, sizeof(path), "%s%s", serving->name, *serving->name ? "/" : "");
+	memcpy(path, serving->name, length);
+	if (length)
+		path[length++] = '/';
+	path[length] = '\0';
 	err = file_root_make_folders(root, path,
 				     syncs(serving, folder->code) ? &serving->link : NULL);
 	if (err)
