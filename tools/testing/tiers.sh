@@ -56,6 +56,12 @@ tier_packages_13()
 	"$topdir/tools/testing/packages/run" debian trixie
 }
 
+# README and the tutorials, word for word, from a clean system on.
+tier_first_hour()
+{
+	"$topdir/tools/testing/packages/run" hour
+}
+
 tier_packages_rpm()
 {
 	"$topdir/tools/testing/packages/run" dist
@@ -351,13 +357,15 @@ tier_python()
 		sh /tests/run.sh suite.py strangers.py
 }
 
-# The commands of the tutorials and how-to pages, between two machines.
+# The commands of README, the tutorials and the how-to pages, between two machines.
 tier_pages()
 {
 	local pages
 
-	mapfile -t pages < <(grep -lE '^    (one|two)# ' "$topdir"/Documentation/*/*.rst)
+	mapfile -t pages < <(grep -lE '^    (one|two)# ' "$topdir/README.rst" "$topdir"/Documentation/*/*.rst)
 	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
+	example_modules 6.1 "$("$topdir/tools/vm/kernel" build 6.1)" "$tool"
+	cp "$topdir/README.rst" "$tool/"
 	"$topdir/tools/docs/sessions" "${pages[@]}" >"$tool/pages"
 	"$topdir/tools/vm/run" --kernel 6.1 --nodes 2 --quiet --timeout 900 --file "$tool:/tests" \
 		-- sh /tests/pages.sh | sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
