@@ -311,7 +311,7 @@ tool()
 tier_tool()
 {
 	tool ping.sh bench.sh rping.sh strangers.sh stat.sh examples.sh copy.sh tree.sh monitor.sh \
-		doctor.sh trace.sh selftest.sh
+		doctor.sh trace.sh selftest.sh signed.sh
 }
 
 # And between two, and whether all its JSON is what it should be.
