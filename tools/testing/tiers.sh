@@ -281,7 +281,7 @@ tool_build()
 	# For a machine without libraries.
 	cached make -s -C "$topdir/tools/examples" TREE="$topdir" O="$tool" LDFLAGS=-static >&2
 	cp "$topdir"/tools/testing/tool/*.sh "$topdir/tools/testing/tap.sh" \
-		"$topdir/tools/testing/e2e/run.sh" "$tool/"
+		"$topdir/tools/testing/e2e/run.sh" "$topdir/Documentation/howto/confine.rst" "$tool/"
 }
 
 # The tool's own parts that need no kernel.
@@ -305,13 +305,14 @@ tool()
 	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
 	rm -rf "$tool/left"
 	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 1200 --out "$tool/left" \
-		--program rping --file "$tool:/tests" -- sh /tests/run.sh "$@"
+		--program rping --program strace --file "$tool:/tests" -- sh /tests/run.sh "$@"
 }
 
 tier_tool()
 {
 	tool ping.sh bench.sh rping.sh strangers.sh stat.sh examples.sh copy.sh tree.sh monitor.sh \
-		doctor.sh trace.sh selftest.sh signed.sh
+		doctor.sh trace.sh selftest.sh \
+		syscalls.sh signed.sh
 }
 
 # And between two, and whether all its JSON is what it should be.

@@ -240,6 +240,14 @@ unit_runs_the_tool()
 	nothing grep -i usage /try/unit
 }
 
+# Read, not loaded: the kernel is the host's.  And a profile with a mistake is not accepted.
+profile_is_accepted()
+{
+	apparmor_parser -Q -K /try/krdma-serve
+	sed 's/ rwk,/ rwq,/' /try/krdma-serve >/try/krdma-bad
+	not apparmor_parser -Q -K /try/krdma-bad
+}
+
 # What is installed is what the packages say.
 files_are_the_packages()
 {
@@ -302,6 +310,8 @@ sed 's/^/# /' $log
 check "the unit that exports memory is confined" unit_is_confined krdma-blk 2.5
 sed 's/^/# /' $log
 check "the unit that exports memory runs the tool as the tool expects it" unit_runs_the_tool
+check "AppArmor's parser is installed" apt install apparmor
+check "AppArmor's parser accepts the profile" profile_is_accepted
 check "the documents are there" doc_is_there
 
 check "the packages are removed" apt remove krdma-dkms krdma-tools libkrdma0 libkrdma-dev krdma-doc
