@@ -366,7 +366,10 @@ tier_pages()
 	mapfile -t pages < <(grep -lE '^    (one|two)# ' "$topdir/README.rst" "$topdir"/Documentation/*/*.rst)
 	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
 	example_modules 6.1 "$("$topdir/tools/vm/kernel" build 6.1)" "$tool"
+	mkdir -p "$tool/build/tools"
+	make -s -C "$topdir" static >&2
 	cp "$topdir/README.rst" "$tool/"
+	cp "$topdir/build/tools/krdma.static" "$tool/build/tools/"
 	"$topdir/tools/docs/sessions" "${pages[@]}" >"$tool/pages"
 	"$topdir/tools/vm/run" --kernel 6.1 --nodes 2 --quiet --timeout 900 --file "$tool:/tests" \
 		-- sh /tests/pages.sh | sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
