@@ -3,6 +3,7 @@
  * krdma doctor: check the module and its device file, and that they fit this tool.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,6 +58,34 @@ static void explain_open(struct doctor *doctor, int err)
 	}
 }
 
+/* Returns true if the file has @word in its first line. */
+static bool file_says(const char *path, const char *word)
+{
+	char line[128] = "";
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return false;
+	if (!fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	fclose(file);
+	return strstr(line, word);
+}
+
+/* Secure Boot sets one of the two, depending on the distribution. */
+static void check_signature(struct doctor *doctor)
+{
+	static const char lockdown[] = "/sys/kernel/security/lockdown";
+
+	if (!file_says("/sys/module/module/parameters/sig_enforce", "Y") &&
+	    !file_says(lockdown, "[integrity]") && !file_says(lockdown, "[confidentiality]"))
+		return;
+	doctor_say(doctor, "signature", VERDICT_WARN,
+		   "this kernel loads only modules that are signed with a key that it knows");
+	doctor_mend(doctor, "as root; the key with which DKMS signs; confirm it at the next start",
+		    "mokutil --import /var/lib/dkms/mok.pub");
+}
+
 static void check_versions(struct doctor *doctor)
 {
 	char version[sizeof(((struct krdma_info_args *)NULL)->module_version) + 1];
@@ -95,6 +124,7 @@ void doctor_module(struct doctor *doctor)
 	if (!loaded && !there) {
 		doctor_say(doctor, "module", VERDICT_FAIL, "the module krdma is not loaded");
 		doctor_mend(doctor, "as root", "modprobe krdma");
+		check_signature(doctor);
 		return;
 	}
 	if (loaded)

@@ -56,6 +56,12 @@ tier_packages_13()
 	"$topdir/tools/testing/packages/run" debian trixie
 }
 
+# README and the tutorials, word for word, from a clean system on.
+tier_first_hour()
+{
+	"$topdir/tools/testing/packages/run" hour
+}
+
 tier_packages_rpm()
 {
 	"$topdir/tools/testing/packages/run" dist
@@ -275,7 +281,7 @@ tool_build()
 	# For a machine without libraries.
 	cached make -s -C "$topdir/tools/examples" TREE="$topdir" O="$tool" LDFLAGS=-static >&2
 	cp "$topdir"/tools/testing/tool/*.sh "$topdir/tools/testing/tap.sh" \
-		"$topdir/tools/testing/e2e/run.sh" "$tool/"
+		"$topdir/tools/testing/e2e/run.sh" "$topdir/Documentation/howto/confine.rst" "$tool/"
 }
 
 # The tool's own parts that need no kernel.
@@ -299,13 +305,14 @@ tool()
 	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
 	rm -rf "$tool/left"
 	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 1200 --out "$tool/left" \
-		--program rping --file "$tool:/tests" -- sh /tests/run.sh "$@"
+		--program rping --program strace --file "$tool:/tests" -- sh /tests/run.sh "$@"
 }
 
 tier_tool()
 {
 	tool ping.sh bench.sh rping.sh strangers.sh stat.sh examples.sh copy.sh tree.sh monitor.sh \
-		doctor.sh trace.sh selftest.sh
+		doctor.sh trace.sh selftest.sh \
+		syscalls.sh signed.sh
 }
 
 # And between two, and whether all its JSON is what it should be.
@@ -351,13 +358,18 @@ tier_python()
 		sh /tests/run.sh suite.py strangers.py
 }
 
-# The commands of the tutorials and how-to pages, between two machines.
+# The commands of README, the tutorials and the how-to pages, between two machines.
 tier_pages()
 {
 	local pages
 
-	mapfile -t pages < <(grep -lE '^    (one|two)# ' "$topdir"/Documentation/*/*.rst)
+	mapfile -t pages < <(grep -lE '^    (one|two)# ' "$topdir/README.rst" "$topdir"/Documentation/*/*.rst)
 	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
+	example_modules 6.1 "$("$topdir/tools/vm/kernel" build 6.1)" "$tool"
+	mkdir -p "$tool/build/tools"
+	make -s -C "$topdir" static >&2
+	cp "$topdir/README.rst" "$tool/"
+	cp "$topdir/build/tools/krdma.static" "$tool/build/tools/"
 	"$topdir/tools/docs/sessions" "${pages[@]}" >"$tool/pages"
 	"$topdir/tools/vm/run" --kernel 6.1 --nodes 2 --quiet --timeout 900 --file "$tool:/tests" \
 		-- sh /tests/pages.sh | sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'

@@ -193,18 +193,19 @@ modules_load_names_a_module()
 	done
 }
 
-unit=/usr/lib/systemd/system/krdma-serve@.service
+units=/usr/lib/systemd/system
 
+# unit_is_accepted UNIT: as UNIT@files.
 unit_is_accepted()
 {
-	nothing sh -c "systemd-analyze verify krdma-serve@files.service 2>&1 | grep -F krdma"
-	systemd-analyze verify --recursive-errors=one krdma-serve@files.service
+	nothing sh -c "systemd-analyze verify $1@files.service 2>&1 | grep -F krdma"
+	systemd-analyze verify --recursive-errors=one "$1@files.service"
 }
 
 # A mistake in the unit, so that it is known that one is found.
 unit_mistake_is_found()
 {
-	sed 's/^DynamicUser=.*/DynamicUser=perhaps/' $unit >/try/krdma-bad@.service
+	sed 's/^DynamicUser=.*/DynamicUser=perhaps/' $units/krdma-serve@.service >/try/krdma-bad@.service
 	systemd-analyze verify /try/krdma-bad@.service 2>&1 | grep -F krdma-bad
 }
 
@@ -215,14 +216,36 @@ exposure()
 		sed -n 's/.*Overall exposure level for [^:]*: \([0-9.]*\).*/\1/p'
 }
 
+# unit_is_confined UNIT MOST
 unit_is_confined()
 {
 	local level
 
-	cp $unit /try/krdma-serve@files.service
-	level=$(exposure /try/krdma-serve@files.service)
-	echo "exposure $level"
-	awk -v level="$level" 'BEGIN { exit !(level != "" && level <= 2.0) }'
+	cp "$units/$1@.service" "/try/$1@files.service"
+	level=$(exposure "/try/$1@files.service")
+	echo "$1: exposure $level"
+	awk -v level="$level" -v most="$2" 'BEGIN { exit !(level != "" && level <= most) }'
+}
+
+# The unit that exports memory runs the tool with a verb and options that the tool knows: without the
+# module it fails because of the module.
+unit_runs_the_tool()
+{
+	local command
+
+	command=$(sed -n 's/^ExecStart=//p' "$units/krdma-blk@.service" | sed 's/%I/disk/g')
+	OPTIONS="--size 1M --allow any" sh -c "$command" >/try/unit 2>&1 && return 1
+	cat /try/unit
+	grep -q 'krdma_blk' /try/unit
+	nothing grep -i usage /try/unit
+}
+
+# Read, not loaded: the kernel is the host's.  And a profile with a mistake is not accepted.
+profile_is_accepted()
+{
+	apparmor_parser -Q -K /try/krdma-serve
+	sed 's/ rwk,/ rwq,/' /try/krdma-serve >/try/krdma-bad
+	not apparmor_parser -Q -K /try/krdma-bad
 }
 
 # What is installed is what the packages say.
@@ -279,10 +302,16 @@ check "modules that use krdma are built" example_modules_build
 check "the group rdma exists" group_exists
 check "udev accepts the rules" udev_accepts
 check "modules-load.d names the module" modules_load_names_a_module
-check "systemd accepts the unit" unit_is_accepted
+check "systemd accepts the unit that serves files" unit_is_accepted krdma-serve
+check "systemd accepts the unit that exports memory" unit_is_accepted krdma-blk
 check "systemd finds a mistake in a unit" unit_mistake_is_found
-check "the unit is confined" unit_is_confined
+check "the unit that serves files is confined" unit_is_confined krdma-serve 2.0
 sed 's/^/# /' $log
+check "the unit that exports memory is confined" unit_is_confined krdma-blk 2.5
+sed 's/^/# /' $log
+check "the unit that exports memory runs the tool as the tool expects it" unit_runs_the_tool
+check "AppArmor's parser is installed" apt install apparmor
+check "AppArmor's parser accepts the profile" profile_is_accepted
 check "the documents are there" doc_is_there
 
 check "the packages are removed" apt remove krdma-dkms krdma-tools libkrdma0 libkrdma-dev krdma-doc

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Code in the tutorials and how-to pages is part of a file that the tests build and run."""
+"""Code in README, the tutorials and the how-to pages is part of a file that the tests build and run,
+and their commands are typed by a test."""
 
 import re
 import textwrap
 
-from .tree import Finding
+from .tree import Finding, Note
 
 PAGES = ("Documentation/tutorial/", "Documentation/howto/")
 FROM = re.compile(r"^\.\. (from|all of) (\S+)$")
+TYPED = re.compile(r"^ +(one|two)# ")
+PROMPT = re.compile(r"^ +([\w@:~-]*[#$]) \S")
+WHERE = (".. in a clean system", ".. on both machines")
+NOT_TYPED = re.compile(r"^\.\. not typed: (.+)$")
+# The pages that the tier first-hour follows: FIRST in tools/testing/packages/run, and one more.
+FOLLOWED = ("README.rst", "Documentation/tutorial/", "Documentation/howto/python.rst")
 CODE = re.compile(r"^\.\. code-block:: (c|make|python)$")
 
 
@@ -68,3 +75,29 @@ def excerpts(tree):
                     if line.strip() and missing - 1 not in shown.get(match.group(2), ()):
                         yield Finding(name, number, f"line {missing} of {match.group(2)} is not shown")
                         break
+
+
+def commands(tree):
+    """commands in README, tutorials and how-to pages are typed by a test, or say why they are not"""
+    for name in tree.files(".rst", under=("README.rst", *PAGES)):
+        where, reason, inside = None, None, False
+        for number, line in tree.lines(name):
+            text = line.strip()
+            match = NOT_TYPED.match(text)
+            if match:
+                reason = match.group(1)
+            elif text in WHERE:
+                where = text
+            elif PROMPT.match(line):
+                if not inside and reason:
+                    yield Note(f"{name}:{number}: not typed: {reason}")
+                inside = True
+                if TYPED.match(line) or reason:
+                    continue
+                if not where:
+                    yield Finding(name, number, "no test types this command: its prompt is not one# or "
+                                  "two#, and no line above says where it runs, or why it is .. not typed")
+                elif not name.startswith(FOLLOWED):
+                    yield Finding(name, number, "the tier first-hour does not follow this page")
+            elif inside and not text:
+                where, reason, inside = None, None, False
