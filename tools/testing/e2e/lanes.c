@@ -121,6 +121,39 @@ TEST_F(lanes, messages_of_all_lengths)
 	}
 }
 
+/* Memory that begins and ends within a page. */
+TEST_F(lanes, memory_at_any_address)
+{
+	unsigned char *data = self->b.data;
+	struct mr mr, part;
+
+	/* The bytes around it are checked as part of the whole, which is registered, too. */
+	ASSERT_EQ(0, mr_register_with(self->pair.sessions[1], self->pair.device, data + 4000, 9000,
+				      KRDMA_ACCESS_LOCAL_WRITE, KRDMA_MR_REGISTER_LANES, &part));
+	mr = self->b;
+	mr.id = part.id;
+	for (uint32_t length = 1; length < 8000; length += 997) {
+		struct krdma_sqe receive = sqe_receive(self->pair.b.id, 2, &mr, 4000 + length,
+						       length);
+		struct krdma_sqe send = sqe_send(self->pair.a.id, 1, &self->a, length, length);
+		struct krdma_cqe cqe;
+
+		if (2 * length > 9000)
+			break;
+		fill(self->a.data + length, length, length);
+		memset(data, 0, LENGTH);
+		ASSERT_EQ(0, ring_submit(self->pair.b.ring, &receive, 1, NULL));
+		ASSERT_EQ(0, ring_submit(self->pair.a.ring, &send, 1, NULL));
+		ASSERT_EQ(0, ring_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, cqe.status);
+		ASSERT_EQ(0, ring_wait(self->pair.a.ring, &cqe, PATIENCE_MS));
+		EXPECT_TRUE(filled(data + 4000 + length, length, length));
+		EXPECT_TRUE(zeroed(data, 4000 + length));
+		EXPECT_TRUE(zeroed(data + 4000 + 2 * length, LENGTH - 4000 - 2 * length));
+	}
+	EXPECT_EQ(0, mr_deregister(self->pair.sessions[1], part.id, 0));
+}
+
 /* In order, each once, with immediate data, inline data, several SGEs, and without completions. */
 TEST_F(lanes, many_messages_in_a_row)
 {
@@ -621,7 +654,8 @@ TEST_F(lanes, every_ioctl_of_a_connection)
 	args.ring_fd = a->ring->fd;
 	EXPECT_EQ(-EISCONN, create_qp(a, args));
 	EXPECT_EQ(-EISCONN, end_connect(a, NULL));
-	EXPECT_EQ(-EISCONN, end_accept(a, NULL));
+	EXPECT_EQ(-EINVAL, end_accept(a, NULL));
+	EXPECT_EQ(-EISCONN, end_accept(&self->pair.b, NULL));
 	EXPECT_EQ(-EISCONN, conn_reject(self->pair.b.conn, NULL, 0));
 	EXPECT_EQ(0, conn_wait(a->conn, 0, NULL));
 	EXPECT_EQ(-EOPNOTSUPP, conn_disconnect(a->conn, 2));
@@ -1048,6 +1082,81 @@ TEST(the_device_of_lanes_is_removed)
 	EXPECT_EQ(-ENODEV, ring_submit(pair.a.ring, &entry, 1, NULL));
 	pair_close(&pair);
 	fabric_destroy();
+}
+
+/*
+ * Programs that speak to the port of trunks themselves
+ */
+
+#define TRUNK_PORT	1019
+/* Trunks that one peer can have. */
+#define PEER_TRUNKS	16
+
+static const unsigned char greeting[24] = { 'K', 'R', 'L', 'N', 1, 1, 0, 0, 0, 16, 16 };
+
+/* Connects to the port of trunks; 0, or the errno of the wait. */
+static int ask_for_trunk(int session, const void *data, uint32_t length, struct end *end)
+{
+	struct end_options options = {
+		.param.private_data = (uintptr_t)data,
+		.param.private_data_len = length,
+	};
+	struct __kernel_sockaddr_storage address;
+	int ret;
+
+	address_set(&address, BOOT_ADDRESS, TRUNK_PORT);
+	ret = end_ask(end, session, &address, &options);
+	return ret ? ret : conn_wait(end->conn, deadline_in(PATIENCE_MS), NULL);
+}
+
+/* One peer holds a bounded number of trunks, and others still get one. */
+TEST_F(lanes, a_peer_has_a_bounded_number_of_trunks)
+{
+	struct end ends[PEER_TRUNKS + 2];
+	int session = self->pair.sessions[0];
+	int trunks = 0;
+	int ret;
+
+	for (int i = 0; i < PEER_TRUNKS + 2; i++) {
+		ret = ask_for_trunk(session, greeting, sizeof(greeting), &ends[i]);
+		EXPECT_TRUE(!ret || ret == -ECONNREFUSED);
+		trunks += !ret;
+	}
+	/* One is that of the lane of the test. */
+	EXPECT_EQ(PEER_TRUNKS - 1, trunks);
+	EXPECT_EQ(0, message(&self->pair.a, &self->a, &self->pair.b, &self->b, 0, 100));
+	for (int i = 0; i < PEER_TRUNKS + 2; i++)
+		end_close(&ends[i]);
+}
+
+/* Greetings and frames that are none end the program's own connection, and nothing else. */
+TEST_F(lanes, what_is_no_trunk_ends)
+{
+	struct krdma_sqe entry;
+	struct end end;
+	struct mr mr;
+	int ret;
+
+	ret = ask_for_trunk(self->pair.sessions[0], NULL, 0, &end);
+	EXPECT_EQ(-ECONNREFUSED, ret);
+	end_close(&end);
+	ret = ask_for_trunk(self->pair.sessions[0], greeting, 23, &end);
+	EXPECT_EQ(-ECONNREFUSED, ret);
+	end_close(&end);
+
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, LENGTH, 0, &mr));
+	fill(mr.data, LENGTH, 5);
+	for (uint32_t length = 0; length <= 4096; length += 512) {
+		ASSERT_EQ(0, ask_for_trunk(self->pair.sessions[0], greeting, sizeof(greeting),
+					   &end));
+		entry = sqe_send(end.id, 1, &mr, 0, length);
+		ASSERT_EQ(0, ring_submit(end.ring, &entry, 1, NULL));
+		EXPECT_EQ(0, conn_await_closed(end.conn, PATIENCE_MS));
+		end_close(&end);
+	}
+	/* The address of another session's listener can be used as before. */
+	EXPECT_EQ(0, message(&self->pair.a, &self->a, &self->pair.b, &self->b, 0, 100));
+	mr_destroy(&mr);
 }
 
 /*
