@@ -107,6 +107,7 @@ FIXTURE_TEARDOWN(lanes)
  */
 
 /* Around the lengths of a frame's parts and of pages, and at places in a page. */
+/* Proves: F14 */
 TEST_F(lanes, messages_of_all_lengths)
 {
 	static const uint32_t lengths[] = {
@@ -122,6 +123,7 @@ TEST_F(lanes, messages_of_all_lengths)
 }
 
 /* Memory that begins and ends within a page. */
+/* Proves: F14 */
 TEST_F(lanes, memory_at_any_address)
 {
 	unsigned char *data = self->b.data;
@@ -155,6 +157,7 @@ TEST_F(lanes, memory_at_any_address)
 }
 
 /* In order, each once, with immediate data, inline data, several SGEs, and without completions. */
+/* Proves: F14 */
 TEST_F(lanes, many_messages_in_a_row)
 {
 	struct end *a = &self->pair.a, *b = &self->pair.b;
@@ -209,6 +212,7 @@ TEST_F(lanes, many_messages_in_a_row)
 }
 
 /* A message that finds no receive waits for one, and the sender's queue fills up. */
+/* Proves: F14 */
 TEST_F(lanes, a_message_waits_for_a_receive)
 {
 	struct end *a = &self->pair.a, *b = &self->pair.b;
@@ -246,6 +250,7 @@ TEST_F(lanes, a_message_waits_for_a_receive)
 }
 
 /* Rings that are polled, and separate ones for receives. */
+/* Proves: F14 */
 TEST_F(lanes, rings_of_all_kinds)
 {
 	struct pair_options options = lane_options;
@@ -270,6 +275,7 @@ TEST_F(lanes, rings_of_all_kinds)
 }
 
 /* A message longer than its receive ends its lane, and no other one. */
+/* Proves: F14 */
 TEST_F(lanes, a_message_that_is_too_long)
 {
 	struct krdma_event_record record;
@@ -318,6 +324,7 @@ static int events_of(int conn, uint32_t *types, int room)
 }
 
 /* Records, errnos and poll() are those of a plain connection. */
+/* Proves: F14 */
 TEST_F(lanes, a_lane_ends_like_a_plain_connection)
 {
 	static const uint32_t expected[] = {
@@ -353,6 +360,7 @@ TEST_F(lanes, a_lane_ends_like_a_plain_connection)
 	EXPECT_EQ(0, conn_disconnect(a->conn, KRDMA_DISCONNECT_ABORT));
 }
 
+/* Proves: F14 */
 TEST_F(lanes, the_accepting_side_closes_its_descriptor)
 {
 	struct end *a = &self->pair.a, *b = &self->pair.b;
@@ -369,6 +377,7 @@ TEST_F(lanes, the_accepting_side_closes_its_descriptor)
 	EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
 }
 
+/* Proves: F14 */
 TEST_F(lanes, private_data_and_a_reject)
 {
 	struct end_options options = lane_options.a;
@@ -436,6 +445,7 @@ static uint32_t listen_flags_of(int listener)
 	       query.listen_flags;
 }
 
+/* Proves: F14 */
 TEST_F(lanes, queries_say_what_is_a_lane)
 {
 	struct pair plain;
@@ -458,6 +468,7 @@ TEST_F(lanes, queries_say_what_is_a_lane)
 }
 
 /* A program that was compiled before there were lanes. */
+/* Proves: F14 */
 TEST_F(lanes, shorter_structures_of_queries)
 {
 	struct krdma_conn_query_args query = { .kind = 77 };
@@ -508,17 +519,20 @@ static void check_plain(struct __test_metadata *const _metadata, const struct pa
 	pair_close(&pair);
 }
 
+/* Proves: F14 */
 TEST(the_peer_takes_no_lanes)
 {
 	check_plain(_metadata, &to_plain_options);
 }
 
+/* Proves: F14 */
 TEST(the_peer_asks_for_no_lane)
 {
 	check_plain(_metadata, &from_plain_options);
 }
 
 /* The same while there are lanes to another listener. */
+/* Proves: F14 */
 TEST_F(lanes, plain_connections_beside_lanes)
 {
 	check_plain(_metadata, &to_plain_options);
@@ -527,6 +541,7 @@ TEST_F(lanes, plain_connections_beside_lanes)
 }
 
 /* Until it is resolved, a connection is not known to be a lane, and an end there leaves nothing. */
+/* Proves: F14 */
 TEST_F(lanes, lanes_that_are_not_connected)
 {
 	struct __kernel_sockaddr_storage nowhere;
@@ -558,6 +573,7 @@ TEST_F(lanes, lanes_that_are_not_connected)
  * What is refused
  */
 
+/* Proves: F14 */
 TEST_F(lanes, flags_that_do_not_exist)
 {
 	struct krdma_conn_query_args query = { .size = sizeof(query), .reserved2 = 1 };
@@ -589,6 +605,7 @@ static int create_qp(const struct end *end, struct krdma_conn_create_qp_args arg
 }
 
 /* Every ioctl of a connection, before and after the lane is connected. */
+/* Proves: F14 */
 TEST_F(lanes, every_ioctl_of_a_connection)
 {
 	struct krdma_srq_create_args srq = { .size = sizeof(srq) };
@@ -663,6 +680,7 @@ TEST_F(lanes, every_ioctl_of_a_connection)
 }
 
 /* More completions than the ring has left. */
+/* Proves: F14 */
 TEST_F(lanes, rings_that_are_too_small)
 {
 	struct pair_options options = lane_options;
@@ -678,6 +696,7 @@ TEST_F(lanes, rings_that_are_too_small)
 }
 
 /* Operations and memory that a lane does not take are refused, and it goes on. */
+/* Proves: F14 */
 TEST_F(lanes, every_operation)
 {
 	static const uint8_t others[] = {
@@ -745,6 +764,7 @@ TEST_F(lanes, every_operation)
 }
 
 /* A ring that is confined to some MRs is that for lanes, too. */
+/* Proves: F14 */
 TEST_F(lanes, a_confined_ring)
 {
 	struct end *a = &self->pair.a;
@@ -763,6 +783,7 @@ TEST_F(lanes, a_confined_ring)
  * Memory
  */
 
+/* Proves: F14 */
 TEST_F(lanes, memory_in_use_is_not_deregistered)
 {
 	struct end *a = &self->pair.a, *b = &self->pair.b;
@@ -851,6 +872,7 @@ static void check_owner(struct __test_metadata *const _metadata, struct pair *pa
 	munmap(shared, sizeof(*shared));
 }
 
+/* Proves: F14 */
 TEST_F(lanes, the_owner_of_a_receive_s_memory_is_killed)
 {
 	struct pair other;
@@ -861,6 +883,7 @@ TEST_F(lanes, the_owner_of_a_receive_s_memory_is_killed)
 	EXPECT_EQ(0, message(&self->pair.a, &self->a, &self->pair.b, &self->b, 0, 100));
 }
 
+/* Proves: F14 */
 TEST_F(lanes, the_owner_of_a_send_s_memory_is_killed)
 {
 	struct pair other;
@@ -872,6 +895,7 @@ TEST_F(lanes, the_owner_of_a_send_s_memory_is_killed)
 }
 
 /* Two lanes of one session: only the one that uses the memory is aborted. */
+/* Proves: F14 */
 TEST_F(lanes, a_lane_beside_it_in_the_same_session_goes_on)
 {
 	struct pair_options options = lane_options;
@@ -908,6 +932,7 @@ static int talk_in_a_child(void *context)
 	return 0;
 }
 
+/* Proves: F14 */
 TEST_F(lanes, a_child_goes_on_with_its_parent_s_lane)
 {
 	struct end *b = &self->pair.b;
@@ -936,6 +961,7 @@ static int close_what_comes(void *context)
 	return close(conn);
 }
 
+/* Proves: F14 */
 TEST_F(lanes, a_lane_that_is_passed_to_another_process)
 {
 	struct end *a = &self->pair.a;
@@ -996,6 +1022,7 @@ static int hold_lanes(void *context)
 	return pause();
 }
 
+/* Proves: F14 */
 TEST_F(lanes, a_process_is_killed_with_its_lanes)
 {
 	struct end *b = &self->pair.b;
@@ -1046,6 +1073,7 @@ TEST_F(lanes, a_process_is_killed_with_its_lanes)
  */
 
 /* An idle trunk ends, and the next lane makes another one. */
+/* Proves: F14 */
 TEST_F(lanes, a_trunk_without_lanes_ends)
 {
 	uint64_t trunk = trunk_of(self->pair.a.conn);
@@ -1060,6 +1088,7 @@ TEST_F(lanes, a_trunk_without_lanes_ends)
 	pair_close(&other);
 }
 
+/* Proves: F14 */
 TEST(the_device_of_lanes_is_removed)
 {
 	struct pair_options options = lane_options;
@@ -1110,6 +1139,7 @@ static int ask_for_trunk(int session, const void *data, uint32_t length, struct 
 }
 
 /* One peer holds a bounded number of trunks, and others still get one. */
+/* Proves: F14 */
 TEST_F(lanes, a_peer_has_a_bounded_number_of_trunks)
 {
 	struct end ends[PEER_TRUNKS + 2];
@@ -1130,6 +1160,7 @@ TEST_F(lanes, a_peer_has_a_bounded_number_of_trunks)
 }
 
 /* Greetings and frames that are none end the program's own connection, and nothing else. */
+/* Proves: F14 */
 TEST_F(lanes, what_is_no_trunk_ends)
 {
 	struct krdma_sqe entry;
@@ -1197,6 +1228,7 @@ static int open_trunks(void *context)
 	return 0;
 }
 
+/* Proves: F14 */
 TEST(a_user_makes_a_bounded_number_of_trunks)
 {
 	struct __kernel_sockaddr_storage address;
