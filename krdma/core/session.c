@@ -357,8 +357,6 @@ void krdma_pd_put(struct krdma_pd *pd)
 void krdma_pd_add_user(struct krdma_pd *pd, struct krdma_pd_user *user)
 {
 	spin_lock(&pd->lock);
-	/* Not one that the current pass has visited. */
-	user->scan = pd->scan - 1;
 	list_add(&user->node, &pd->users);
 	spin_unlock(&pd->lock);
 }

@@ -35,7 +35,7 @@ struct krdma_pd_user_ops {
  * struct krdma_pd_user - a user of a PD that is no QP
  * @ops: constant
  * @node: entry of &struct krdma_pd.users, protected by the PD's lock
- * @scan: as &struct krdma_pd.scan
+ * @scan: number of the last pass of &struct krdma_pd.end_users that has visited it; 0: none
  */
 struct krdma_pd_user {
 	const struct krdma_pd_user_ops *ops;
