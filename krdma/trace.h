@@ -122,6 +122,37 @@ TRACE_EVENT(krdma_conn_step,
 		      __entry->error)
 );
 
+/* Whether a connection that asked for a lane is one, or a peer has opened one.  0: no trunk. */
+TRACE_EVENT(krdma_conn_kind,
+	    TP_PROTO(const void *conn, bool lane, u64 trunk),
+	    TP_ARGS(conn, lane, trunk),
+	    TP_STRUCT__entry(__field(const void *, conn)
+			     __field(bool, lane)
+			     __field(u64, trunk)),
+	    TP_fast_assign(__entry->conn = conn;
+			   __entry->lane = lane;
+			   __entry->trunk = trunk;),
+	    TP_printk("conn=%p kind=%s trunk=%llu", __entry->conn,
+		      __entry->lane ? "lane" : "plain", __entry->trunk)
+);
+
+/* A trunk carries lanes from now on, or has ended, for this reason. */
+TRACE_EVENT(krdma_trunk,
+	    TP_PROTO(u64 trunk, bool passive, bool up, int error),
+	    TP_ARGS(trunk, passive, up, error),
+	    TP_STRUCT__entry(__field(u64, trunk)
+			     __field(bool, passive)
+			     __field(bool, up)
+			     __field(int, error)),
+	    TP_fast_assign(__entry->trunk = trunk;
+			   __entry->passive = passive;
+			   __entry->up = up;
+			   __entry->error = error;),
+	    TP_printk("trunk=%llu %s %s error=%d", __entry->trunk,
+		      __entry->passive ? "passive" : "active",
+		      __entry->up ? "up" : "ended", __entry->error)
+);
+
 #define krdma_show_request(x) \
 	__print_symbolic(x, \
 			 { KRDMA_INFO, "INFO" }, \

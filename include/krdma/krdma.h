@@ -188,6 +188,10 @@ void krdma_session_set_reclaim(struct krdma_session *session);
  *	if ports are not charged
  * @uncharge_port: uncharge one port, which is free again; not NULL if @charge_port is not.
  *	Process context.
+ * @charge_trunk: charge one trunk, which a lane of the session needs, in a thread of the kernel;
+ *	after an errno the connection is a plain one.  NULL if trunks are not charged
+ * @uncharge_trunk: uncharge one trunk, which has ended; not NULL if @charge_trunk is not.
+ *	Process context.
  * @refused: the control group of the calling process has reached its limit for a device, and a
  *	call is about to fail with -EDQUOT for that reason; NULL if the account does not need
  *	this.  Process context; may sleep.
@@ -203,6 +207,8 @@ struct krdma_account_ops {
 	void (*uncharge)(void *account, u64 bytes);
 	int (*charge_port)(void *account);
 	void (*uncharge_port)(void *account);
+	int (*charge_trunk)(void *account);
+	void (*uncharge_trunk)(void *account);
 	void (*refused)(void *account);
 	void (*put)(void *account);
 };
@@ -714,6 +720,9 @@ struct krdma_mr *krdma_mr_register_sg(struct krdma_session *session, struct krdm
 struct krdma_mr *krdma_mr_register_user(struct krdma_session *session,
 					struct krdma_device *dev, unsigned long start,
 					size_t length, u32 access);
+struct krdma_mr *krdma_mr_register_user_for_lanes(struct krdma_session *session,
+						  struct krdma_device *dev, unsigned long start,
+						  size_t length, u32 access);
 int krdma_mr_notify(struct krdma_mr *mr, void (*ended)(void *context),
 		    void *context);
 int krdma_mr_close(struct krdma_mr *mr);

@@ -168,6 +168,32 @@ void krdma_port_uncharge(struct krdma_charged_port *charge)
 }
 
 /**
+ * krdma_session_charge_trunk() - Charge a trunk that a lane of a session needs
+ * @session: the session; the caller keeps it until krdma_session_uncharge_trunk()
+ *
+ * Context: process context; may sleep.
+ * Return: 0, or a negative errno: the trunk must not be made.
+ */
+int krdma_session_charge_trunk(struct krdma_session *session)
+{
+	if (!session->account_ops || !session->account_ops->charge_trunk)
+		return 0;
+	return session->account_ops->charge_trunk(session->account);
+}
+
+/**
+ * krdma_session_uncharge_trunk() - Uncharge a trunk that has ended
+ * @session: the session that krdma_session_charge_trunk() has charged
+ *
+ * Context: process context.
+ */
+void krdma_session_uncharge_trunk(struct krdma_session *session)
+{
+	if (session->account_ops && session->account_ops->charge_trunk)
+		session->account_ops->uncharge_trunk(session->account);
+}
+
+/**
  * krdma_session_get() - Get another reference to a session
  * @session: the session; the caller holds a reference
  *
@@ -234,6 +260,7 @@ static struct krdma_pd *krdma_pd_create(struct krdma_session *session,
 	spin_lock_init(&pd->lock);
 	INIT_LIST_HEAD(&pd->connections);
 	INIT_LIST_HEAD(&pd->srqs);
+	INIT_LIST_HEAD(&pd->users);
 	INIT_LIST_HEAD(&pd->retired);
 
 	ret = krdma_charge_handle(&pd->handle_charge, session, ibdev);
@@ -318,4 +345,32 @@ void krdma_pd_put(struct krdma_pd *pd)
 	krdma_pd_uncharge(pd, ibdev);
 	mutex_destroy(&pd->frwr_lock);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_PD, pd));
+}
+
+/**
+ * krdma_pd_add_user() - Add a user of a PD that is no QP
+ * @pd: the PD
+ * @user: the user, with its operations
+ *
+ * Context: process context.
+ */
+void krdma_pd_add_user(struct krdma_pd *pd, struct krdma_pd_user *user)
+{
+	spin_lock(&pd->lock);
+	list_add(&user->node, &pd->users);
+	spin_unlock(&pd->lock);
+}
+
+/**
+ * krdma_pd_remove_user() - Remove a user of a PD
+ * @pd: the PD
+ * @user: the user, added
+ *
+ * Context: process context.
+ */
+void krdma_pd_remove_user(struct krdma_pd *pd, struct krdma_pd_user *user)
+{
+	spin_lock(&pd->lock);
+	list_del_init(&user->node);
+	spin_unlock(&pd->lock);
 }

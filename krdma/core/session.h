@@ -14,6 +14,34 @@
 
 struct ib_pd;
 struct krdma_frwr_qp;
+struct krdma_pd_user;
+
+/**
+ * struct krdma_pd_user_ops - what the end of memory needs of a user of a PD that is no QP
+ * @get: take a reference; under the PD's lock
+ * @put: drop it; process context
+ * @is_condemned: does a work request of the user use an MR with &struct krdma_mr.condemned?
+ *	Process context; may sleep
+ * @abort: end the user; process context
+ */
+struct krdma_pd_user_ops {
+	void (*get)(struct krdma_pd_user *user);
+	void (*put)(struct krdma_pd_user *user);
+	bool (*is_condemned)(struct krdma_pd_user *user);
+	void (*abort)(struct krdma_pd_user *user);
+};
+
+/**
+ * struct krdma_pd_user - a user of a PD that is no QP
+ * @ops: constant
+ * @node: entry of &struct krdma_pd.users, protected by the PD's lock
+ * @scan: number of the last pass of &struct krdma_pd.end_users that has visited it; 0: none
+ */
+struct krdma_pd_user {
+	const struct krdma_pd_user_ops *ops;
+	struct list_head node;
+	u32 scan;
+};
 
 /**
  * struct krdma_session - the session that a consumer's objects belong to
@@ -54,6 +82,7 @@ struct krdma_session {
  * @lock: protects the fields below
  * @connections: &struct krdma_qp that a peer can use
  * @srqs: &struct krdma_srq
+ * @users: &struct krdma_pd_user
  * @retired: memory that is released when @connections is empty, because the device continues to
  *	use it after its rkey was invalidated
  */
@@ -74,6 +103,7 @@ struct krdma_pd {
 	spinlock_t lock;		/* see above */
 	struct list_head connections;
 	struct list_head srqs;
+	struct list_head users;
 	struct list_head retired;
 };
 
@@ -96,6 +126,10 @@ void krdma_session_get(struct krdma_session *session);
 int krdma_session_charge(struct krdma_session *session, u64 bytes);
 void krdma_session_uncharge(struct krdma_session *session, u64 bytes);
 
+/* Charge a trunk that a lane needs; process context.  charge: 0 or a negative errno. */
+int krdma_session_charge_trunk(struct krdma_session *session);
+void krdma_session_uncharge_trunk(struct krdma_session *session);
+
 /* The control group of the caller refuses a charge for the session.  Process context. */
 void krdma_session_refused(struct krdma_session *session);
 
@@ -117,5 +151,9 @@ void krdma_port_uncharge(struct krdma_charged_port *charge);
 /* The caller has a use of @dev.  Process context; may sleep. */
 struct krdma_pd *krdma_pd_get(struct krdma_session *session, struct krdma_device *dev);
 void krdma_pd_put(struct krdma_pd *pd);
+
+/* The user has a reference to the PD from add to remove.  Process context. */
+void krdma_pd_add_user(struct krdma_pd *pd, struct krdma_pd_user *user);
+void krdma_pd_remove_user(struct krdma_pd *pd, struct krdma_pd_user *user);
 
 #endif /* _KRDMA_SESSION_H */

@@ -99,6 +99,19 @@ static bool krdma_keepalive_is_valid(u32 period_ms)
 	return period_ms >= KRDMA_KEEPALIVE_MIN_MS && period_ms <= KRDMA_KEEPALIVE_MAX_MS;
 }
 
+/**
+ * krdma_keepalive_may_be() - Check the keepalive interval that a consumer asks for
+ * @period_ms: as of krdma_keepalive_init()
+ *
+ * Context: any.
+ * Return: false if it is out of range.
+ */
+bool krdma_keepalive_may_be(u32 period_ms)
+{
+	return !period_ms || period_ms == KRDMA_KEEPALIVE_NEVER ||
+	       krdma_keepalive_is_valid(period_ms);
+}
+
 static int krdma_keepalive_set_default(const char *text, const struct kernel_param *param)
 {
 	u32 period_ms;

@@ -127,6 +127,25 @@ static struct krdma_qp *krdma_pd_next_qp(struct krdma_pd *pd, bool *condemned)
 	return qp;
 }
 
+/* Takes a reference to the next user that is no QP. */
+static struct krdma_pd_user *krdma_pd_next_user(struct krdma_pd *pd)
+{
+	struct krdma_pd_user *user;
+
+	spin_lock(&pd->lock);
+	user = list_first_entry_or_null(&pd->users, struct krdma_pd_user, node);
+	if (user && user->scan != pd->scan) {
+		user->scan = pd->scan;
+		list_move_tail(&user->node, &pd->users);
+		user->ops->get(user);
+	} else {
+		user = NULL;
+	}
+	spin_unlock(&pd->lock);
+
+	return user;
+}
+
 /**
  * krdma_pd_end_users() - End the users of a PD's marked MRs
  * @work: the PD's @end_users
@@ -139,6 +158,7 @@ void krdma_pd_end_users(struct work_struct *work)
 {
 	struct krdma_pd *pd = container_of(work, struct krdma_pd, end_users);
 	struct krdma_qp_owner *owner;
+	struct krdma_pd_user *user;
 	struct krdma_srq *srq;
 	struct krdma_qp *qp;
 	bool condemned;
@@ -158,6 +178,12 @@ void krdma_pd_end_users(struct work_struct *work)
 		    krdma_wq_is_condemned(&qp->recv))
 			owner->ops->abort(owner);
 		owner->ops->put(owner);
+		cond_resched();
+	}
+	while ((user = krdma_pd_next_user(pd))) {
+		if (user->ops->is_condemned(user))
+			user->ops->abort(user);
+		user->ops->put(user);
 		cond_resched();
 	}
 }

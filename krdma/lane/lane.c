@@ -24,6 +24,7 @@
 #include "core/objects.h"
 #include "core/session.h"
 #include "lane/lane.h"
+#include "trace.h"
 
 struct workqueue_struct *krdma_lane_workqueue;
 
@@ -68,6 +69,7 @@ void krdma_lane_found(struct krdma_lane *lane, bool found)
 		/* Pairs with the acquire in krdma_conn_uses_lower(). */
 		smp_store_release(&lane->lower.used, true);
 	}
+	trace_krdma_conn_kind(lane->conn, found, found ? lane->trunk->id : 0);
 	krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ROUTE_RESOLVED, 0);
 }
 
@@ -392,7 +394,10 @@ struct krdma_lane *krdma_lane_alloc(void)
  */
 void krdma_lane_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn)
 {
-	krdma_lane_of(lower)->conn = conn;
+	struct krdma_lane *lane = krdma_lane_of(lower);
+
+	lane->conn = conn;
+	trace_krdma_conn_kind(conn, true, lane->trunk->id);
 }
 
 /**
@@ -412,13 +417,15 @@ void krdma_lane_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn)
  * A lane differs in the following:
  *
  *  - It has messages only: krdma_conn_post_send() returns -EOPNOTSUPP for other operations, for
- *    memory without an MR, and for memory of a process; krdma_conn_map_sg() returns -EOPNOTSUPP,
- *    and krdma_frmr_get() NULL.
+ *    memory without an MR, and for memory of a process that was not registered by
+ *    krdma_mr_register_user_for_lanes(); krdma_conn_map_sg() returns -EOPNOTSUPP, and
+ *    krdma_frmr_get() NULL.
  *  - krdma_conn_create_qp() returns -EOPNOTSUPP with an SRQ or FRMRs.
  *  - A send completes when the peer's kernel has the message.  If the message is longer than the
  *    receive that it meets, both connections end with the event LOST.
  *  - A message that finds no receive waits, whatever &struct krdma_conn_param.no_rnr_retry says.
- *  - The keepalive of the trunk replaces that of &struct krdma_conn_attr.
+ *  - The keepalive of the trunk replaces that of &struct krdma_conn_attr, which only has to be in
+ *    its range.
  *
  * In a session that memory reclaim waits for, it is a plain connection.
  *

@@ -18,6 +18,7 @@
 #include <linux/xarray.h>
 
 #include "cm/lower.h"
+#include "core/session.h"
 #include "io/cq.h"
 #include "lane/frame.h"
 
@@ -35,6 +36,8 @@ struct krdma_trunk;
 /* Lanes of a trunk, and trunks of the host. */
 #define KRDMA_TRUNK_LANES_MAX	65536
 #define KRDMA_TRUNKS_MAX	1024
+/* Passive trunks of one peer: a host that returns has some that have not ended yet. */
+#define KRDMA_TRUNKS_PEER_MAX	16
 
 /*
  * Queues
@@ -151,6 +154,7 @@ enum krdma_lane_stage {
  * @lock: protects posting, @made and @ending; any context
  * @made: the queues exist
  * @pd: the PD of the MRs that can be used
+ * @pd_user: entry of its list, from the creation of the queues to their end
  * @send: the send queue
  * @recv: the receive queue
  * @inline_data: copies of inline data, @max_inline bytes for each WQE of @send
@@ -191,6 +195,7 @@ struct krdma_lane {
 	spinlock_t lock;		/* see above */
 	bool made;
 	struct krdma_pd *pd;
+	struct krdma_pd_user pd_user;
 	struct krdma_lane_queue send;
 	struct krdma_lane_queue recv;
 	u8 *inline_data;
@@ -299,6 +304,7 @@ struct krdma_trunk_answer {
  * @ready: lanes that have something to send
  * @dead: nothing is sent any more
  * @session: the session of the link, with the PD of the trunk
+ * @payer: active: the session that is charged for the trunk, with a reference; NULL: none
  * @conn: the link
  * @buffers: memory of all frames
  * @mr: the MR of @buffers
@@ -350,6 +356,7 @@ struct krdma_trunk {
 	bool dead;
 
 	struct krdma_session *session;
+	struct krdma_session *payer;
 	struct krdma_conn *conn;
 	u8 *buffers;
 	struct krdma_mr *mr;

@@ -20,6 +20,7 @@
  * sends makes this side keep more than its lanes, which are limited, and its answers.
  */
 #include <linux/err.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
 #include <rdma/ib_verbs.h>
@@ -30,6 +31,7 @@
 #include "core/resource.h"
 #include "core/session.h"
 #include "lane/lane.h"
+#include "trace.h"
 
 /* A part of a message that is not the last one is not shorter than this. */
 #define KRDMA_LANE_PART_MIN	256
@@ -177,6 +179,7 @@ void krdma_link_up(struct krdma_trunk *trunk, const struct krdma_lane_hello *hel
 	if (trunk->state == KRDMA_TRUNK_CONNECTING)
 		trunk->state = KRDMA_TRUNK_UP;
 	trunk->was_up = true;
+	trace_krdma_trunk(trunk->id, trunk->passive, true, 0);
 }
 
 /*
@@ -699,8 +702,12 @@ static bool krdma_link_offer(struct krdma_trunk *trunk, struct krdma_listener *l
 {
 	struct krdma_conn_offer offer;
 	struct krdma_lane *lane;
+	struct mem_cgroup *old;
 
+	/* As for its connection, the group of the listener's creator pays. */
+	old = set_active_memcg(listener->memcg);
 	lane = krdma_link_new_lane(trunk, record);
+	set_active_memcg(old);
 	if (!lane)
 		return false;
 	krdma_link_fill_offer(trunk, lane, record, &offer);

@@ -25,6 +25,7 @@
 #include "cm/conn.h"
 #include "core/session.h"
 #include "io/budget.h"
+#include "io/keepalive.h"
 #include "io/op.h"
 #include "lane/lane.h"
 #include "mr/mr.h"
@@ -121,12 +122,14 @@ static void krdma_lane_finish(struct krdma_lane *lane, struct krdma_lane_queue *
 {
 	struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->head);
 	bool sent = queue == &lane->send;
+	u16 count = wqe->sge_count;
 	struct krdma_wc *wc;
 
 	krdma_cq_assert_held(queue->cq);
 
-	if (!sent || !(wqe->flags & KRDMA_POST_INLINE))
-		krdma_lane_put_mrs(krdma_lane_sges(queue, queue->head), wqe->sge_count);
+	/* In this order: see krdma_lane_wqe_is_condemned(). */
+	WRITE_ONCE(wqe->sge_count, 0);
+	krdma_lane_put_mrs(krdma_lane_sges(queue, queue->head), count);
 	/* Before the consumer gets the completion: it may query, and it may post. */
 	WRITE_ONCE(queue->head, queue->head + 1);
 	WRITE_ONCE(queue->completed, queue->completed + 1);
@@ -510,6 +513,92 @@ int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv
 }
 
 /*
+ * The end of memory
+ */
+
+/* Work requests that are checked with interrupts off. */
+#define KRDMA_LANE_SCAN		64U
+
+/*
+ * Called with the lane's lock, under RCU.  The count of a work request is lowered before the use of
+ * its MRs ends, and an MR is freed an RCU grace period after its last use.  So the MRs that are
+ * counted here exist.
+ */
+static bool krdma_lane_wqe_is_condemned(const struct krdma_lane_queue *queue, u32 position)
+{
+	u16 count = READ_ONCE(krdma_lane_wqe_at(queue, position)->sge_count);
+	const struct krdma_sge *sges = krdma_lane_sges(queue, position);
+
+	for (u16 i = 0; i < count; i++) {
+		if (READ_ONCE(sges[i].mr->condemned))
+			return true;
+	}
+	return false;
+}
+
+/* Nothing that is posted later can use an MR that has been closed. */
+static bool krdma_lane_queue_is_condemned(struct krdma_lane *lane, struct krdma_lane_queue *queue)
+{
+	bool found = false;
+	unsigned long flags;
+	u32 position, end;
+
+	spin_lock_irqsave(&lane->lock, flags);
+	position = READ_ONCE(queue->head);
+	end = queue->tail;
+	spin_unlock_irqrestore(&lane->lock, flags);
+
+	while (position != end && !found) {
+		u32 stop = position + min(end - position, KRDMA_LANE_SCAN);
+
+		spin_lock_irqsave(&lane->lock, flags);
+		rcu_read_lock();
+		for (; position != stop && !found; position++)
+			found = krdma_lane_wqe_is_condemned(queue, position);
+		rcu_read_unlock();
+		spin_unlock_irqrestore(&lane->lock, flags);
+		cond_resched();
+	}
+	return found;
+}
+
+static struct krdma_lane *krdma_lane_of_user(struct krdma_pd_user *user)
+{
+	return container_of(user, struct krdma_lane, pd_user);
+}
+
+/* The lane leaves the list before its connection ends, and the connection keeps it until then. */
+static void krdma_lane_user_get(struct krdma_pd_user *user)
+{
+	krdma_conn_get(krdma_lane_of_user(user)->conn);
+}
+
+static void krdma_lane_user_put(struct krdma_pd_user *user)
+{
+	krdma_conn_put(krdma_lane_of_user(user)->conn);
+}
+
+static bool krdma_lane_user_is_condemned(struct krdma_pd_user *user)
+{
+	struct krdma_lane *lane = krdma_lane_of_user(user);
+
+	return krdma_lane_queue_is_condemned(lane, &lane->send) ||
+	       krdma_lane_queue_is_condemned(lane, &lane->recv);
+}
+
+static void krdma_lane_user_abort(struct krdma_pd_user *user)
+{
+	krdma_conn_advance(krdma_lane_of_user(user)->conn, KRDMA_INPUT_ABORT, 0);
+}
+
+static const struct krdma_pd_user_ops krdma_lane_user_ops = {
+	.get = krdma_lane_user_get,
+	.put = krdma_lane_user_put,
+	.is_condemned = krdma_lane_user_is_condemned,
+	.abort = krdma_lane_user_abort,
+};
+
+/*
  * Creation and end
  */
 
@@ -660,7 +749,8 @@ int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_at
 
 	if (attr->srq || attr->mr_count)
 		return -EOPNOTSUPP;
-	if (attr->max_inline > KRDMA_LANE_INLINE_MAX)
+	if (attr->max_inline > KRDMA_LANE_INLINE_MAX ||
+	    !krdma_keepalive_may_be(attr->keepalive_ms))
 		return -EINVAL;
 	ret = krdma_budget_make(&demand, krdma_device_limits(conn->dev), &budget);
 	if (ret)
@@ -678,6 +768,9 @@ int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_at
 		krdma_lane_drop_queues(lane);
 		return ret;
 	}
+
+	lane->pd_user.ops = &krdma_lane_user_ops;
+	krdma_pd_add_user(lane->pd, &lane->pd_user);
 
 	/* The connection may have ended meanwhile, when there was nothing to close. */
 	spin_lock_irqsave(&conn->state_lock, flags);
@@ -731,6 +824,7 @@ void krdma_lane_queues_end(struct krdma_lane *lane)
 	cancel_work_sync(&lane->deliver_work);
 	krdma_lane_deliver_all(lane, &lane->send);
 	krdma_lane_deliver_all(lane, &lane->recv);
+	krdma_pd_remove_user(lane->pd, &lane->pd_user);
 	krdma_lane_detach_cqs(lane);
 }
 

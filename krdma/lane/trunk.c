@@ -23,6 +23,7 @@
 #include "core/objects.h"
 #include "core/session.h"
 #include "lane/lane.h"
+#include "trace.h"
 
 /* How long a trunk without lanes stays. */
 #define KRDMA_TRUNK_IDLE_MS	10000
@@ -270,6 +271,34 @@ static void krdma_trunk_timer(struct work_struct *work)
 }
 
 /*
+ * Charges
+ */
+
+/*
+ * The user whose connection makes the trunk pays for it until it ends, whoever uses it meanwhile: a
+ * user must not take all trunks of the host.
+ */
+static int krdma_trunk_charge(struct krdma_trunk *trunk, struct krdma_session *session)
+{
+	int ret = krdma_session_charge_trunk(session);
+
+	if (ret)
+		return ret;
+	krdma_session_get(session);
+	trunk->payer = session;
+	return 0;
+}
+
+static void krdma_trunk_uncharge(struct krdma_trunk *trunk)
+{
+	if (!trunk->payer)
+		return;
+	krdma_session_uncharge_trunk(trunk->payer);
+	krdma_session_put(trunk->payer);
+	trunk->payer = NULL;
+}
+
+/*
  * The end
  */
 
@@ -299,6 +328,7 @@ static void krdma_trunk_end(struct krdma_trunk *trunk)
 	struct krdma_lane *lane;
 	unsigned long number;
 
+	trace_krdma_trunk(trunk->id, trunk->passive, false, trunk->error);
 	/* Lanes that retry must not find it again. */
 	mutex_lock(&krdma_trunks_mutex);
 	if (!list_empty(&trunk->node)) {
@@ -322,6 +352,7 @@ static void krdma_trunk_end(struct krdma_trunk *trunk)
 	mutex_unlock(&trunk->lock);
 
 	krdma_link_destroy(trunk);
+	krdma_trunk_uncharge(trunk);
 	if (cancel_delayed_work_sync(&trunk->timer))
 		krdma_trunk_put(trunk);
 	wake_up_all(&krdma_trunks_wait);
@@ -401,12 +432,27 @@ static struct krdma_trunk *krdma_trunk_alloc(bool passive)
 	return trunk;
 }
 
+/* The peer may be any program that can send packets. */
+static unsigned int krdma_trunks_of_peer(const struct krdma_trunk_key *key)
+{
+	struct krdma_trunk *trunk;
+	unsigned int count = 0;
+
+	lockdep_assert_held(&krdma_trunks_mutex);
+
+	list_for_each_entry(trunk, &krdma_trunks, node)
+		count += trunk->passive && krdma_trunk_key_same(&trunk->key, key);
+	return count;
+}
+
 /* Adds a trunk to the list, unless there are too many. */
 static bool krdma_trunk_add(struct krdma_trunk *trunk)
 {
 	lockdep_assert_held(&krdma_trunks_mutex);
 
 	if (krdma_trunks_closed || krdma_trunk_count == KRDMA_TRUNKS_MAX)
+		return false;
+	if (trunk->passive && krdma_trunks_of_peer(&trunk->key) >= KRDMA_TRUNKS_PEER_MAX)
 		return false;
 	krdma_trunk_count++;
 	trunk->id = ++krdma_trunk_last_id;
@@ -521,29 +567,36 @@ static void krdma_trunk_connect_work(struct work_struct *work)
 	krdma_trunk_put(trunk);
 }
 
-static struct krdma_trunk *krdma_trunk_make(const struct krdma_trunk_key *key)
+static struct krdma_trunk *krdma_trunk_make(const struct krdma_trunk_key *key,
+					    struct krdma_session *payer)
 {
 	struct krdma_trunk *trunk;
 
 	trunk = krdma_trunk_alloc(false);
 	if (!trunk)
 		return NULL;
-	trunk->key = *key;
-	trunk->session = krdma_session_create(key->net);
-	if (IS_ERR(trunk->session)) {
+	if (krdma_trunk_charge(trunk, payer)) {
 		krdma_trunk_put(trunk);
 		return NULL;
 	}
+	trunk->key = *key;
+	trunk->session = krdma_session_create(key->net);
+	if (IS_ERR(trunk->session))
+		goto err_uncharge;
 	if (!krdma_trunk_add(trunk)) {
 		krdma_session_put(trunk->session);
-		krdma_trunk_put(trunk);
-		return NULL;
+		goto err_uncharge;
 	}
 	trunk->busy = true;
 	INIT_WORK(&trunk->connect_work, krdma_trunk_connect_work);
 	krdma_trunk_get(trunk);
 	queue_work(krdma_lane_workqueue, &trunk->connect_work);
 	return trunk;
+
+err_uncharge:
+	krdma_trunk_uncharge(trunk);
+	krdma_trunk_put(trunk);
+	return NULL;
 }
 
 /* Has the trunk take the lane, unless it ends, or is full. */
@@ -595,7 +648,7 @@ int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key)
 	ret = -ENOENT;
 	if (krdma_is_absent(key))
 		goto out;
-	trunk = krdma_trunk_make(key);
+	trunk = krdma_trunk_make(key, lane->conn->session);
 	if (trunk && krdma_trunk_take(trunk, lane))
 		ret = 0;
 out:

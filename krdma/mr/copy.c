@@ -3,6 +3,9 @@
  * Memory regions whose memory the processor copies, not the device: those of lanes.
  */
 #include <linux/errno.h>
+#include <linux/highmem.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <linux/string.h>
 
@@ -22,8 +25,8 @@
  * call.
  *
  * Context: any; no allocation, no sleep.
- * Return: 0; -EOPNOTSUPP: memory of a process; -EACCES, -ERANGE, -ESTALE, -ENODEV, -EXDEV: as
- * krdma_mr_begin_use().
+ * Return: 0; -EOPNOTSUPP: memory of a process that was not registered for lanes; -EACCES, -ERANGE,
+ * -ESTALE, -ENODEV, -EXDEV: as krdma_mr_begin_use().
  */
 int krdma_mr_begin_copy(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u32 length, u32 access)
 {
@@ -42,15 +45,38 @@ int krdma_mr_begin_copy(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u32 
 	ret = -ERANGE;
 	if (addr < mr->addr || offset > mr->length || length > mr->length - offset)
 		goto err_end;
-	/* Its end would have to find the lanes that use it: see krdma_mr_end_users(). */
+	/* A provider alone knows the pages that it has pinned. */
 	ret = -EOPNOTSUPP;
-	if (mr->mem->of_user || !mr->mem->table.sgl)
+	if (mr->mem->of_user && !mr->mem->pages)
 		goto err_end;
 	return 0;
 
 err_end:
 	krdma_mr_end_use(mr);
 	return ret;
+}
+
+/*
+ * Copies between @bytes and pages of a process, from @place on, counted in bytes from the start of
+ * the first page.  The process may write them at the same time, which harms only its own message.
+ */
+static void krdma_mr_copy_pages(struct page **pages, u64 place, u8 *bytes, u32 length, bool out)
+{
+	while (length) {
+		struct page *page = pages[place >> PAGE_SHIFT];
+		u32 offset = offset_in_page(place);
+		u32 part = min_t(u32, length, PAGE_SIZE - offset);
+
+		if (out) {
+			memcpy_from_page(bytes, page, offset, part);
+		} else {
+			memcpy_to_page(page, offset, bytes, part);
+			flush_dcache_page(page);
+		}
+		bytes += part;
+		place += part;
+		length -= part;
+	}
 }
 
 /**
@@ -69,6 +95,9 @@ void krdma_mr_copy_from(struct krdma_mr *mr, u64 addr, void *to, u32 length)
 
 	if (mr->buffer)
 		memcpy(to, mr->buffer + offset, length);
+	else if (mr->mem->pages)
+		krdma_mr_copy_pages(mr->mem->pages, offset_in_page(mr->addr) + offset, to, length,
+				    true);
 	else
 		sg_pcopy_to_buffer(table->sgl, table->orig_nents, to, length, offset);
 }
@@ -89,6 +118,9 @@ void krdma_mr_copy_to(struct krdma_mr *mr, u64 addr, const void *from, u32 lengt
 
 	if (mr->buffer)
 		memcpy(mr->buffer + offset, from, length);
+	else if (mr->mem->pages)
+		krdma_mr_copy_pages(mr->mem->pages, offset_in_page(mr->addr) + offset, (u8 *)from,
+				    length, false);
 	else
 		sg_pcopy_from_buffer(table->sgl, table->orig_nents, from, length, offset);
 }

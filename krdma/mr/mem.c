@@ -543,6 +543,7 @@ static void krdma_mem_free(struct krdma_mem *mem)
 				mem->table.orig_nents, mem->direction);
 	krdma_mem_release_user(mem);
 	sg_free_table(&mem->table);
+	kvfree(mem->pages);
 	kvfree(mem->chunks);
 	if (mem->mrs != &mem->one)
 		kvfree(mem->mrs);

@@ -15,6 +15,7 @@
 struct ib_mr;
 struct krdma_pd;
 struct mm_struct;
+struct page;
 
 /*
  * The maximum number of ib_mrs of a memory region: with 512 pages in each, 8 GiB.  It limits
@@ -59,6 +60,8 @@ struct krdma_chunk {
  * @mr_span: see @mrs; 0: one spans all
  * @one: storage for @mrs if there is only one
  * @of_user: the pages belong to a process
+ * @pages: these pages, for the processor to copy, with the first one at the start of @table; NULL:
+ *	only the device accesses them
  * @mm: the process's mm, if krdma has pinned and charged the pages
  * @charged: number of charged pages
  *
@@ -80,6 +83,7 @@ struct krdma_mem {
 	u64 mr_span;
 	struct krdma_mem_key one;
 	bool of_user;
+	struct page **pages;
 	struct mm_struct *mm;
 	unsigned long charged;
 };
@@ -92,7 +96,7 @@ struct krdma_mem *krdma_mem_create(struct krdma_pd *pd, u64 length, u32 access);
 int krdma_mem_map_buffer(struct krdma_mem *mem, void *buffer);
 int krdma_mem_map_sg(struct krdma_mem *mem, struct scatterlist *sg,
 		     unsigned int entries);
-int krdma_mem_map_user(struct krdma_mem *mem, unsigned long start);
+int krdma_mem_map_user(struct krdma_mem *mem, unsigned long start, bool copied);
 int krdma_mem_map_table(struct krdma_mem *mem);
 int krdma_mem_register(struct krdma_mem *mem, u64 iova);
 void krdma_mem_adopt(struct krdma_mem *mem, struct ib_mr *ib);

@@ -7,6 +7,10 @@
  * ib_core.  Otherwise krdma pins the pages, charges them, maps them and registers them like
  * kernel memory, with as many rkeys as needed.  In both cases remote addresses are the
  * process's addresses, and local work requests use the keys, too.
+ *
+ * The pages that a provider has pinned are known to it alone.  So memory that lanes copy is always
+ * pinned by krdma, which keeps the list of its pages: a lane finds any of them at once, however
+ * long the memory is.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>
@@ -124,7 +128,7 @@ err_unpin:
 	return ret;
 }
 
-static int krdma_mem_by_pinning(struct krdma_mem *mem, unsigned long start)
+static int krdma_mem_by_pinning(struct krdma_mem *mem, unsigned long start, bool copied)
 {
 	u64 count = DIV_ROUND_UP_ULL(offset_in_page(start) + mem->length, PAGE_SIZE);
 	struct page **pages;
@@ -145,7 +149,10 @@ static int krdma_mem_by_pinning(struct krdma_mem *mem, unsigned long start)
 	if (!pages)
 		return -ENOMEM;
 	ret = krdma_mem_pin(mem, start, pages, count);
-	kvfree(pages);
+	if (!ret && copied)
+		mem->pages = pages;
+	else
+		kvfree(pages);
 	if (ret)
 		return ret;
 
@@ -157,6 +164,7 @@ static int krdma_mem_by_pinning(struct krdma_mem *mem, unsigned long start)
  * krdma_mem_map_user() - Map and register memory of the calling process
  * @mem: new; its length and access are checked
  * @start: the process's address
+ * @copied: the processor copies it, too: for lanes
  *
  * Context: process context, with the process's address space; may sleep.
  * Return: 0, or
@@ -168,13 +176,13 @@ static int krdma_mem_by_pinning(struct krdma_mem *mem, unsigned long start)
  * -EOPNOTSUPP: the device cannot register memory at all;
  * -EAGAIN, -EINTR, -ERESTARTSYS, -EIO, and the errors of krdma_mem_register().
  */
-int krdma_mem_map_user(struct krdma_mem *mem, unsigned long start)
+int krdma_mem_map_user(struct krdma_mem *mem, unsigned long start, bool copied)
 {
 	mem->of_user = true;
 
-	if (!READ_ONCE(force_pin) && krdma_quirk_registers_user(mem->pd->ib->device))
+	if (!copied && !READ_ONCE(force_pin) && krdma_quirk_registers_user(mem->pd->ib->device))
 		return krdma_mem_by_provider(mem, start);
-	return krdma_mem_by_pinning(mem, start);
+	return krdma_mem_by_pinning(mem, start, copied);
 }
 
 /**

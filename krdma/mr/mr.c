@@ -327,6 +327,27 @@ struct krdma_mr *krdma_mr_register_sg(struct krdma_session *session, struct krdm
 }
 EXPORT_SYMBOL_NS_GPL(krdma_mr_register_sg, "KRDMA");
 
+static struct krdma_mr *krdma_mr_create_user(struct krdma_session *session,
+					     struct krdma_device *dev, unsigned long start,
+					     size_t length, u32 access, bool copied)
+{
+	struct krdma_mr *mr;
+	int ret;
+
+	if (!current->mm)
+		return ERR_PTR(-ESRCH);
+
+	mr = krdma_mr_begin(session, dev, start, length, access);
+	if (IS_ERR(mr))
+		return mr;
+
+	mr->by_key = true;
+	ret = krdma_mr_enter_pd(mr);
+	if (!ret)
+		ret = krdma_mem_map_user(mr->mem, start, copied);
+	return krdma_mr_finish(mr, ret);
+}
+
 /**
  * krdma_mr_register_user() - Register memory of the calling process for a device
  * @session: the session of the MR
@@ -357,23 +378,32 @@ struct krdma_mr *krdma_mr_register_user(struct krdma_session *session,
 					struct krdma_device *dev, unsigned long start,
 					size_t length, u32 access)
 {
-	struct krdma_mr *mr;
-	int ret;
-
-	if (!current->mm)
-		return ERR_PTR(-ESRCH);
-
-	mr = krdma_mr_begin(session, dev, start, length, access);
-	if (IS_ERR(mr))
-		return mr;
-
-	mr->by_key = true;
-	ret = krdma_mr_enter_pd(mr);
-	if (!ret)
-		ret = krdma_mem_map_user(mr->mem, start);
-	return krdma_mr_finish(mr, ret);
+	return krdma_mr_create_user(session, dev, start, length, access, false);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_mr_register_user, "KRDMA");
+
+/**
+ * krdma_mr_register_user_for_lanes() - Register memory of the calling process, also for lanes
+ * @session: the session of the MR
+ * @dev: the device
+ * @start: start address in the process
+ * @length: bytes
+ * @access: &enum krdma_access
+ *
+ * Lanes copy messages, and plain connections use the device, so the memory serves both.  krdma pins
+ * it itself, whatever the provider supports; so an MR can have several rkeys, as described at
+ * krdma_mr_register_user().
+ *
+ * Context: process context of the process; may sleep.
+ * Return: as krdma_mr_register_user(); -EOPNOTSUPP: the device has no fast registration.
+ */
+struct krdma_mr *krdma_mr_register_user_for_lanes(struct krdma_session *session,
+						  struct krdma_device *dev, unsigned long start,
+						  size_t length, u32 access)
+{
+	return krdma_mr_create_user(session, dev, start, length, access, true);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_mr_register_user_for_lanes, "KRDMA");
 
 /**
  * krdma_mr_notify() - Set a callback for the release of an MR's memory

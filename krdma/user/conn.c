@@ -103,7 +103,8 @@ err_charge:
 /**
  * krdma_user_conn_new() - Create the file of a connection
  * @session: the session
- * @ufd: filled in with its descriptor, to be installed after krdma_user_conn_begin(), or
+ * @ufd: filled in with its descriptor, to be installed after the core's
+ *	connection was set, or
  *	cancelled; the file has the reference to the connection
  *
  * Context: process context of the caller; may sleep.
@@ -236,31 +237,18 @@ const struct krdma_conn_ops krdma_user_conn_ops = {
 	.space = krdma_user_conn_space,
 };
 
-/**
- * krdma_user_conn_begin() - Set the core's connection of a connection's file
- * @conn: the connection, from krdma_user_conn_new()
- * @listener: where to take the core's connection, or NULL to create one
- * @timeout_ms: timeout in milliseconds for @listener
- *
- * Context: process context of the caller; sleeps, until a signal, as long as there is none to
- * take.
- * Return: 0 or the negative errno of krdma_listener_next() or krdma_conn_create().
+/*
+ * The core's reference: the core may raise the last event before its connection is set in
+ * krdma_user_conn_set_core().
  */
-int krdma_user_conn_begin(struct krdma_user_conn *conn, struct krdma_listener *listener,
-			  u32 timeout_ms)
+static void *krdma_user_conn_core_get(struct krdma_user_conn *conn)
 {
-	void *context = (void *)(unsigned long)conn->dest.id;
-	struct krdma_conn *core;
-
-	/*
-	 * The core's reference: the core may raise the last event before its connection is set
-	 * here.
-	 */
 	refcount_inc(&conn->refs);
-	if (listener)
-		core = krdma_listener_next(listener, &krdma_user_conn_ops, context, timeout_ms);
-	else
-		core = krdma_conn_create(conn->session->core, &krdma_user_conn_ops, context);
+	return (void *)(unsigned long)conn->dest.id;
+}
+
+static int krdma_user_conn_set_core(struct krdma_user_conn *conn, struct krdma_conn *core)
+{
 	if (IS_ERR(core)) {
 		krdma_user_conn_put(conn);
 		return PTR_ERR(core);
@@ -269,6 +257,46 @@ int krdma_user_conn_begin(struct krdma_user_conn *conn, struct krdma_listener *l
 	/* Pairs with the readers that find the connection by its ID. */
 	smp_store_release(&conn->core, core);
 	return 0;
+}
+
+/**
+ * krdma_user_conn_create_core() - Create the core's connection of a connection's file
+ * @conn: the connection, from krdma_user_conn_new()
+ * @lane: it is a lane if the peer takes lanes
+ *
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int krdma_user_conn_create_core(struct krdma_user_conn *conn, bool lane)
+{
+	struct krdma_session *session = conn->session->core;
+	void *context = krdma_user_conn_core_get(conn);
+
+	if (lane)
+		return krdma_user_conn_set_core(conn, krdma_conn_create_lane(session,
+									     &krdma_user_conn_ops,
+									     context));
+	return krdma_user_conn_set_core(conn, krdma_conn_create(session, &krdma_user_conn_ops,
+								context));
+}
+
+/**
+ * krdma_user_conn_take_core() - Take the core's connection of a connection's file from a listener
+ * @conn: the connection, from krdma_user_conn_new()
+ * @listener: the listener
+ * @timeout_ms: timeout in milliseconds
+ *
+ * Context: process context of the caller; sleeps, until a signal, as long as there is none to
+ * take.
+ * Return: 0 or the negative errno of krdma_listener_next().
+ */
+int krdma_user_conn_take_core(struct krdma_user_conn *conn, struct krdma_listener *listener,
+			      u32 timeout_ms)
+{
+	void *context = krdma_user_conn_core_get(conn);
+
+	return krdma_user_conn_set_core(conn, krdma_listener_next(listener, &krdma_user_conn_ops,
+								  context, timeout_ms));
 }
 
 /*
@@ -431,6 +459,7 @@ static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
 	seq_printf(seq, "state:\t%s\nerror:\t%d\ndevice:\t%u\nqp:\t%u\n",
 		   krdma_conn_state_name(info.state), info.error, info.device_id,
 		   info.qp_number);
+	seq_printf(seq, "lane:\t%d\ntrunk:\t%llu\n", info.lane, info.trunk);
 	/* Addresses that are not known yet have no family. */
 	if (local.ss_family)
 		seq_printf(seq, "local:\t%pISpc\n", &local);

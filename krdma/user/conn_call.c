@@ -32,13 +32,13 @@ int krdma_user_conn_create(struct krdma_ucmd *ucmd)
 	struct krdma_user_fd ufd;
 	int ret;
 
-	if (create->flags)
+	if (create->flags & ~KRDMA_CONN_CREATE_LANE)
 		return -EOPNOTSUPP;
 
 	conn = krdma_user_conn_new(ucmd->session, &ufd);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
-	ret = krdma_user_conn_begin(conn, NULL, 0);
+	ret = krdma_user_conn_create_core(conn, create->flags & KRDMA_CONN_CREATE_LANE);
 	if (!ret) {
 		create->fd = ufd.fd;
 		create->id = conn->dest.id;
@@ -582,7 +582,7 @@ int krdma_user_conn_query(struct krdma_ucmd *ucmd)
 	struct krdma_conn_info info;
 	int ret;
 
-	if (query->flags || query->reserved)
+	if (query->flags || query->reserved || query->reserved2)
 		return -EOPNOTSUPP;
 	ret = krdma_user_conn_give_data(core, query);
 	if (ret)
@@ -607,6 +607,8 @@ int krdma_user_conn_query(struct krdma_ucmd *ucmd)
 	query->sends_completed = info.sends_completed;
 	query->receives_posted = info.receives_posted;
 	query->receives_completed = info.receives_completed;
+	query->kind = info.lane ? KRDMA_CONN_LANE : KRDMA_CONN_PLAIN;
+	query->trunk = info.trunk;
 
 	/* Addresses that are not known yet have no family. */
 	krdma_conn_addresses(core, &local, &remote);

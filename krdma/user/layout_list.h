@@ -221,6 +221,7 @@ FIELD(krdma_device_notify_args, flags, 4, 4);
 
 VALUE(KRDMA_DEVICE_NOTIFY, 48132);
 VALUE(KRDMA_LISTEN_V6ONLY, 1);
+VALUE(KRDMA_LISTEN_LANES, 2);
 
 STRUCT_OF_ADDRESSES(krdma_listen_args, 144);
 FIELD(krdma_listen_args, size, 0, 4);
@@ -231,10 +232,12 @@ FIELD(krdma_listen_args, address, 16, 128);
 
 VALUE(KRDMA_LISTEN, 48133);
 
-STRUCT_OF_ADDRESSES(krdma_listener_query_args, 136);
+STRUCT_OF_ADDRESSES(krdma_listener_query_args, 144);
 FIELD(krdma_listener_query_args, size, 0, 4);
 FIELD(krdma_listener_query_args, flags, 4, 4);
 FIELD(krdma_listener_query_args, address, 8, 128);
+FIELD(krdma_listener_query_args, listen_flags, 136, 4);
+FIELD(krdma_listener_query_args, reserved, 140, 4);
 
 VALUE(KRDMA_LISTENER_QUERY, 48160);
 
@@ -246,6 +249,7 @@ FIELD(krdma_listener_next_args, fd, 16, 4);
 FIELD(krdma_listener_next_args, id, 20, 4);
 
 VALUE(KRDMA_LISTENER_NEXT, 48161);
+VALUE(KRDMA_CONN_CREATE_LANE, 1);
 
 STRUCT(krdma_conn_create_args, 16, 4);
 FIELD(krdma_conn_create_args, size, 0, 4);
@@ -328,8 +332,10 @@ FIELD(krdma_conn_wait_args, state, 16, 4);
 FIELD(krdma_conn_wait_args, reserved, 20, 4);
 
 VALUE(KRDMA_CONN_WAIT, 48182);
+VALUE(KRDMA_CONN_PLAIN, 0);
+VALUE(KRDMA_CONN_LANE, 1);
 
-STRUCT_OF_ADDRESSES(krdma_conn_query_args, 368);
+STRUCT_OF_ADDRESSES(krdma_conn_query_args, 384);
 FIELD(krdma_conn_query_args, size, 0, 4);
 FIELD(krdma_conn_query_args, flags, 4, 4);
 FIELD(krdma_conn_query_args, private_data, 8, 8);
@@ -355,8 +361,12 @@ FIELD(krdma_conn_query_args, receives_posted, 96, 8);
 FIELD(krdma_conn_query_args, receives_completed, 104, 8);
 FIELD(krdma_conn_query_args, local, 112, 128);
 FIELD(krdma_conn_query_args, remote, 240, 128);
+FIELD(krdma_conn_query_args, kind, 368, 4);
+FIELD(krdma_conn_query_args, reserved2, 372, 4);
+FIELD(krdma_conn_query_args, trunk, 376, 8);
 
 VALUE(KRDMA_CONN_QUERY, 48183);
+VALUE(KRDMA_MR_REGISTER_LANES, 1);
 
 STRUCT(krdma_mr_register_args, 48, 8);
 FIELD(krdma_mr_register_args, size, 0, 4);

@@ -73,12 +73,16 @@ module_param(max_ports, uint, 0644);
 MODULE_PARM_DESC(max_ports,
 		 "Listeners and outgoing connections that a user can have (default 4096)");
 
+/* Trunks of lanes that connections of a user have made: an eighth of those of the host. */
+#define KRDMA_USER_TRUNKS_MAX	128
+
 /**
  * struct krdma_ucount - usage of a user
  * @node: entry of the table
  * @uid: the user
  * @refs: number of accounts that charge the user; the last one removes it from the table
  * @used: usage of each kind
+ * @trunks: trunks that are charged
  *
  * Protected by krdma_user_accounts_lock.
  */
@@ -87,6 +91,7 @@ struct krdma_ucount {
 	kuid_t uid;
 	u32 refs;
 	u64 used[KRDMA_ACCOUNT_KINDS];
+	u32 trunks;
 };
 
 /**
@@ -199,6 +204,7 @@ static void krdma_ucount_put(struct krdma_ucount *ucount)
 
 	for (int kind = 0; kind < KRDMA_ACCOUNT_KINDS; kind++)
 		WARN_ON_ONCE(ucount->used[kind]);
+	WARN_ON_ONCE(ucount->trunks);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_UCOUNT, ucount));
 }
 
@@ -452,6 +458,37 @@ static void krdma_user_account_uncharge_port(void *account)
 	krdma_user_account_uncharge(account, KRDMA_ACCOUNT_PORTS, 1);
 }
 
+/*
+ * A refusal is no error: the connection is a plain one.  A thread of the kernel finds trunks, so
+ * the opener's privilege counts.
+ */
+static int krdma_user_account_charge_trunk(void *context)
+{
+	const struct krdma_user_account *account = context;
+	bool full = false;
+	unsigned long flags;
+
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
+	for (u32 i = 0; i < account->count && !account->privileged; i++)
+		full |= account->ucounts[i]->trunks >= KRDMA_USER_TRUNKS_MAX;
+	for (u32 i = 0; i < account->count && !full; i++)
+		account->ucounts[i]->trunks++;
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
+
+	return full ? -EDQUOT : 0;
+}
+
+static void krdma_user_account_uncharge_trunk(void *context)
+{
+	const struct krdma_user_account *account = context;
+	unsigned long flags;
+
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
+	for (u32 i = 0; i < account->count; i++)
+		account->ucounts[i]->trunks--;
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
+}
+
 static void krdma_user_account_refused(void *account)
 {
 	krdma_user_account_refuse(account, KRDMA_LIMIT_DEVICE, KRDMA_LIMIT_SCOPE_GROUP);
@@ -467,6 +504,8 @@ static const struct krdma_account_ops krdma_user_account_ops = {
 	.uncharge = krdma_user_account_uncharge_queue,
 	.charge_port = krdma_user_account_charge_port,
 	.uncharge_port = krdma_user_account_uncharge_port,
+	.charge_trunk = krdma_user_account_charge_trunk,
+	.uncharge_trunk = krdma_user_account_uncharge_trunk,
 	.refused = krdma_user_account_refused,
 	.put = krdma_user_account_put_session,
 };

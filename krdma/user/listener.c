@@ -28,12 +28,14 @@
  * @id: krdma_user_number()
  * @session: the session, with a reference
  * @core: the core's listener, with a reference
+ * @flags: &enum krdma_listen_flags, as the program has given them
  * @wait: woken for connection requests, and for the removal of the device
  */
 struct krdma_user_listener {
 	u32 id;
 	struct krdma_user_session *session;
 	struct krdma_listener *core;
+	u32 flags;
 	wait_queue_head_t wait;
 };
 
@@ -56,6 +58,7 @@ krdma_user_listener_create(struct krdma_user_session *session,
 		.backlog = min_t(u32, listen->backlog ?: KRDMA_USER_BACKLOG,
 				 KRDMA_USER_BACKLOG_MAX),
 		.v6only = listen->flags & KRDMA_LISTEN_V6ONLY,
+		.lanes = listen->flags & KRDMA_LISTEN_LANES,
 		.notify = krdma_user_listener_notify,
 	};
 	int ret;
@@ -73,6 +76,7 @@ krdma_user_listener_create(struct krdma_user_session *session,
 		goto err_charge;
 	}
 	listener->id = krdma_user_number();
+	listener->flags = listen->flags;
 	init_waitqueue_head(&listener->wait);
 	attr.context = listener;
 
@@ -136,11 +140,12 @@ static int krdma_user_listener_query(struct krdma_ucmd *ucmd)
 	struct krdma_listener_query_args *query = &ucmd->buffer->listener_query;
 	struct sockaddr_storage address;
 
-	if (query->flags)
+	if (query->flags || query->reserved)
 		return -EOPNOTSUPP;
 
 	krdma_listener_address(ucmd->listener->core, &address);
 	krdma_address_to_user(&address, &query->address);
+	query->listen_flags = ucmd->listener->flags;
 	return krdma_ucmd_respond(ucmd);
 }
 
@@ -164,8 +169,8 @@ static int krdma_user_listener_wait(struct krdma_user_listener *listener,
 	int ret;
 
 	do {
-		ret = krdma_user_conn_begin(conn, listener->core,
-					    krdma_deadline_ms(deadline_ns));
+		ret = krdma_user_conn_take_core(conn, listener->core,
+						krdma_deadline_ms(deadline_ns));
 	} while (ret == -ETIMEDOUT && krdma_deadline_ms(deadline_ns));
 
 	return krdma_user_listener_error(ret, deadline_ns);
@@ -251,6 +256,7 @@ static void krdma_user_listener_fdinfo(struct seq_file *seq, struct file *file)
 	if (!krdma_listener_address(listener->core, &address))
 		seq_printf(seq, "local:\t%pISpc\n", &address);
 	seq_printf(seq, "waiting:\t%d\n", max(krdma_listener_pending(listener->core), 0));
+	seq_printf(seq, "lanes:\t%d\n", !!(listener->flags & KRDMA_LISTEN_LANES));
 }
 
 static const struct file_operations krdma_user_listener_fops = {
@@ -278,7 +284,7 @@ int krdma_user_listen(struct krdma_ucmd *ucmd)
 	struct krdma_user_fd ufd;
 	int ret;
 
-	if (listen->flags & ~KRDMA_LISTEN_V6ONLY)
+	if (listen->flags & ~(KRDMA_LISTEN_V6ONLY | KRDMA_LISTEN_LANES))
 		return -EOPNOTSUPP;
 
 	listener = krdma_user_listener_create(ucmd->session, listen);

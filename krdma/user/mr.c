@@ -104,6 +104,9 @@ static struct krdma_user_mr *krdma_user_mr_new(struct krdma_user_session *sessio
 	umr->account = session->account;
 	umr->charged = krdma_user_mr_pages(in);
 	umr->cost = krdma_budget_mr_bytes(umr->charged >> PAGE_SHIFT);
+	/* The list of the pages. */
+	if (in->flags & KRDMA_MR_REGISTER_LANES)
+		umr->cost += (umr->charged >> PAGE_SHIFT) * sizeof(struct page *);
 
 	ret = krdma_user_mr_reserve(session, &umr->id);
 	if (ret)
@@ -141,8 +144,12 @@ static int krdma_user_mr_map(struct krdma_user_mr *umr, struct krdma_device *dev
 	struct krdma_mr *mr;
 	int ret;
 
-	mr = krdma_mr_register_user(umr->session->core, dev, in->addr, in->length,
-				    in->access);
+	if (in->flags & KRDMA_MR_REGISTER_LANES)
+		mr = krdma_mr_register_user_for_lanes(umr->session->core, dev, in->addr,
+						      in->length, in->access);
+	else
+		mr = krdma_mr_register_user(umr->session->core, dev, in->addr, in->length,
+					    in->access);
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
 
@@ -159,7 +166,7 @@ static int krdma_user_mr_map(struct krdma_user_mr *umr, struct krdma_device *dev
 static int krdma_mr_register_check(const struct krdma_mr_register_args *in)
 {
 	/* Access rights are flags: a later module may have more of them. */
-	if (in->flags || (in->access & ~KRDMA_USER_ACCESS))
+	if ((in->flags & ~KRDMA_MR_REGISTER_LANES) || (in->access & ~KRDMA_USER_ACCESS))
 		return -EOPNOTSUPP;
 	if (!in->length)
 		return -EINVAL;

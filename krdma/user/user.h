@@ -199,7 +199,7 @@ struct krdma_user_dest {
  * @refs: references: one of the file, one of the core until it has raised KRDMA_EVENT_CLOSED, and
  *	those of calls in progress
  * @session: the session, with a reference
- * @core: the core's connection, with a reference.  NULL before krdma_user_conn_begin(), when
+ * @core: the core's connection, with a reference.  NULL before it was set, when
  *	other contexts can already find the connection by its ID.
  * @create_qp_lock: held while @ring, @recv_ring and @srq are set
  * @ring: ring where sends are posted and complete, with a reference; set once, when
@@ -614,13 +614,14 @@ extern const struct krdma_conn_ops krdma_user_conn_ops;
 
 /*
  * new: a charged connection with an ID in the table and one reference, for the file, of which the
- * descriptor is reserved.  begin: sets the core's connection: the next one of @listener, or a new
- * one without a listener.  Its context is the ID.
+ * descriptor is reserved.  create_core, take_core: set the core's connection: a new one, or the
+ * next one of @listener.  Its context is the ID.
  */
 struct krdma_user_conn *krdma_user_conn_new(struct krdma_user_session *session,
 					    struct krdma_user_fd *ufd);
-int krdma_user_conn_begin(struct krdma_user_conn *conn, struct krdma_listener *listener,
-			  u32 timeout_ms);
+int krdma_user_conn_create_core(struct krdma_user_conn *conn, bool lane);
+int krdma_user_conn_take_core(struct krdma_user_conn *conn, struct krdma_listener *listener,
+			      u32 timeout_ms);
 void krdma_user_conn_put(struct krdma_user_conn *conn);
 
 /*

@@ -22,15 +22,25 @@ int conn_adopt(int fd, uint32_t id, struct krdma_conn **conn)
 	return 0;
 }
 
-KRDMA_PUBLIC int krdma_conn_create(struct krdma *session, struct krdma_conn **conn)
+static int create_with(struct krdma *session, uint32_t flags, struct krdma_conn **conn)
 {
-	struct krdma_conn_create_args create = { .size = sizeof(create) };
+	struct krdma_conn_create_args create = { .size = sizeof(create), .flags = flags };
 	int err;
 
 	if (!session || !conn)
 		return -EINVAL;
 	err = request_issue(session->fd, KRDMA_CONN_CREATE, &create);
 	return err ? err : object_made(create.fd, conn_adopt(create.fd, create.id, conn));
+}
+
+KRDMA_PUBLIC int krdma_conn_create(struct krdma *session, struct krdma_conn **conn)
+{
+	return create_with(session, 0, conn);
+}
+
+KRDMA_PUBLIC int krdma_conn_create_lane(struct krdma *session, struct krdma_conn **conn)
+{
+	return create_with(session, KRDMA_CONN_CREATE_LANE, conn);
 }
 
 KRDMA_PUBLIC int krdma_conn_resolve(struct krdma_conn *conn, const struct sockaddr *remote,
@@ -169,6 +179,19 @@ KRDMA_PUBLIC int krdma_conn_private_data(struct krdma_conn *conn, void *data, si
 	err = request_issue(conn->fd, KRDMA_CONN_QUERY, &query);
 	if (!err)
 		*length = query.private_data_len;
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_conn_trunk(struct krdma_conn *conn, uint64_t *trunk)
+{
+	struct krdma_conn_query_args query = { .size = sizeof(query) };
+	int err;
+
+	if (!conn || !trunk)
+		return -EINVAL;
+	err = request_issue(conn->fd, KRDMA_CONN_QUERY, &query);
+	if (!err)
+		*trunk = query.kind == KRDMA_CONN_LANE ? query.trunk : 0;
 	return err;
 }
 

@@ -266,7 +266,7 @@ int krdma_device_next_event(struct krdma *session, uint64_t deadline,
  * @listener: receives the listener
  *
  * Errors: those of KRDMA_LISTEN, in particular EADDRINUSE, EADDRNOTAVAIL (not an address of an
- * RDMA device), EACCES (a privileged port).
+ * RDMA device), EACCES (a privileged port), EOPNOTSUPP (a flag that the module does not have).
  */
 int krdma_listen(struct krdma *session, const struct sockaddr *address, uint32_t flags,
 		 uint32_t backlog, struct krdma_listener **listener);
@@ -279,6 +279,16 @@ int krdma_listen(struct krdma *session, const struct sockaddr *address, uint32_t
  * Errors: EINVAL (a NULL pointer).
  */
 int krdma_listener_address(struct krdma_listener *listener, struct sockaddr_storage *address);
+
+/**
+ * krdma_listener_flags() - Get the flags of a listener
+ * @listener: the listener
+ * @flags: receives &enum krdma_listen_flags, as given to krdma_listen(); 0 with a module that is
+ *	older than lanes
+ *
+ * Errors: EINVAL (a NULL pointer).
+ */
+int krdma_listener_flags(struct krdma_listener *listener, uint32_t *flags);
 
 /**
  * krdma_listener_next() - Take the next connection request
@@ -307,6 +317,32 @@ int krdma_listener_next(struct krdma_listener *listener, uint64_t deadline,
  * descriptor); ENOMEM.
  */
 int krdma_conn_create(struct krdma *session, struct krdma_conn **conn);
+
+/**
+ * krdma_conn_create_lane() - Create a connection that is a lane if the peer takes lanes
+ * @session: the session
+ * @conn: receives the connection
+ *
+ * A lane shares a QP with other lanes between the same two hosts, and carries messages. If the
+ * peer's listener takes no lanes, it is a plain connection. From the end of krdma_conn_resolve()
+ * on, krdma_conn_trunk() says which. The memory of its messages is registered by
+ * krdma_mr_register_for_lanes().
+ *
+ * Errors: EOPNOTSUPP (the module has no lanes); those of krdma_conn_create().
+ */
+int krdma_conn_create_lane(struct krdma *session, struct krdma_conn **conn);
+
+/**
+ * krdma_conn_trunk() - Get the trunk that carries a lane
+ * @conn: the connection
+ * @trunk: receives the number of the trunk; 0: a plain connection, or one that is not resolved
+ *	yet
+ *
+ * Lanes with the same number share a QP.
+ *
+ * Errors: EINVAL (a NULL pointer).
+ */
+int krdma_conn_trunk(struct krdma_conn *conn, uint64_t *trunk);
 
 /**
  * krdma_conn_resolve() - Start to resolve the address and route of a peer
@@ -687,6 +723,24 @@ int krdma_mr_register(struct krdma *session, uint32_t device_id, void *data, siz
 		      uint32_t access, struct krdma_mr **mr);
 
 /**
+ * krdma_mr_register_for_lanes() - Register memory that lanes can use, too
+ * @session: the session
+ * @device_id: the device number
+ * @data: start of the memory
+ * @length: length in bytes
+ * @access: &enum krdma_access
+ * @mr: receives the memory region
+ *
+ * It serves lanes and plain connections. krdma pins it itself, so it can have several rkeys: see
+ * krdma_mr_rkey_at().
+ *
+ * Errors: EOPNOTSUPP (the module has no lanes, or the device no fast registration); those of
+ * krdma_mr_register().
+ */
+int krdma_mr_register_for_lanes(struct krdma *session, uint32_t device_id, void *data,
+				size_t length, uint32_t access, struct krdma_mr **mr);
+
+/**
  * krdma_mr_alloc() - Allocate zeroed memory and register it
  * @session: the session
  * @device_id: the device number
@@ -702,6 +756,21 @@ int krdma_mr_register(struct krdma *session, uint32_t device_id, void *data, siz
  */
 int krdma_mr_alloc(struct krdma *session, uint32_t device_id, size_t length,
 		   uint32_t access, struct krdma_mr **mr);
+
+/**
+ * krdma_mr_alloc_for_lanes() - Allocate zeroed memory and register it for lanes, too
+ * @session: the session
+ * @device_id: the device number
+ * @length: length in bytes
+ * @access: &enum krdma_access
+ * @mr: receives the memory region
+ *
+ * As krdma_mr_alloc(), registered by krdma_mr_register_for_lanes().
+ *
+ * Errors: ENOMEM (no address space or memory); those of krdma_mr_register_for_lanes().
+ */
+int krdma_mr_alloc_for_lanes(struct krdma *session, uint32_t device_id, size_t length,
+			     uint32_t access, struct krdma_mr **mr);
 
 /**
  * krdma_mr_deregister() - Deregister a memory region

@@ -49,6 +49,19 @@ KRDMA_PUBLIC int krdma_listener_address(struct krdma_listener *listener,
 	return err;
 }
 
+KRDMA_PUBLIC int krdma_listener_flags(struct krdma_listener *listener, uint32_t *flags)
+{
+	struct krdma_listener_query_args query = { .size = sizeof(query) };
+	int err;
+
+	if (!listener || !flags)
+		return -EINVAL;
+	err = request_issue(listener->fd, KRDMA_LISTENER_QUERY, &query);
+	if (!err)
+		*flags = query.listen_flags;
+	return err;
+}
+
 KRDMA_PUBLIC int krdma_listener_next(struct krdma_listener *listener, uint64_t deadline,
 				     struct krdma_conn **conn)
 {

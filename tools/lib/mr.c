@@ -32,12 +32,12 @@ struct krdma_mr {
 	struct cache_entry *entry;
 };
 
-KRDMA_PUBLIC int krdma_mr_register(struct krdma *session, uint32_t device_id, void *data,
-				   size_t length, uint32_t access,
-				   struct krdma_mr **mr)
+static int register_with(struct krdma *session, uint32_t device_id, void *data, size_t length,
+			 uint32_t access, uint32_t flags, struct krdma_mr **mr)
 {
 	struct krdma_mr_register_args request = {
 		.size = sizeof(request),
+		.flags = flags,
 		.addr = (uintptr_t)data,
 		.length = length,
 		.device_id = device_id,
@@ -66,6 +66,21 @@ KRDMA_PUBLIC int krdma_mr_register(struct krdma *session, uint32_t device_id, vo
 	return 0;
 }
 
+KRDMA_PUBLIC int krdma_mr_register(struct krdma *session, uint32_t device_id, void *data,
+				   size_t length, uint32_t access,
+				   struct krdma_mr **mr)
+{
+	return register_with(session, device_id, data, length, access, 0, mr);
+}
+
+KRDMA_PUBLIC int krdma_mr_register_for_lanes(struct krdma *session, uint32_t device_id,
+					     void *data, size_t length, uint32_t access,
+					     struct krdma_mr **mr)
+{
+	return register_with(session, device_id, data, length, access, KRDMA_MR_REGISTER_LANES,
+			     mr);
+}
+
 /*
  * Does not use the huge pages that an administrator reserved (hugetlb), because they are for
  * programs configured to use them. The kernel may use transparent huge pages.
@@ -80,8 +95,8 @@ static void *map(size_t length)
 	return data;
 }
 
-KRDMA_PUBLIC int krdma_mr_alloc(struct krdma *session, uint32_t device_id, size_t length,
-				uint32_t access, struct krdma_mr **mr)
+static int alloc_with(struct krdma *session, uint32_t device_id, size_t length, uint32_t access,
+		      uint32_t flags, struct krdma_mr **mr)
 {
 	void *data;
 	int err;
@@ -91,12 +106,24 @@ KRDMA_PUBLIC int krdma_mr_alloc(struct krdma *session, uint32_t device_id, size_
 	data = map(length);
 	if (data == MAP_FAILED)
 		return -ENOMEM;
-	err = krdma_mr_register(session, device_id, data, length, access, mr);
+	err = register_with(session, device_id, data, length, access, flags, mr);
 	if (err)
 		munmap(data, length);
 	else
 		(*mr)->mapped = length;
 	return err;
+}
+
+KRDMA_PUBLIC int krdma_mr_alloc(struct krdma *session, uint32_t device_id, size_t length,
+				uint32_t access, struct krdma_mr **mr)
+{
+	return alloc_with(session, device_id, length, access, 0, mr);
+}
+
+KRDMA_PUBLIC int krdma_mr_alloc_for_lanes(struct krdma *session, uint32_t device_id,
+					  size_t length, uint32_t access, struct krdma_mr **mr)
+{
+	return alloc_with(session, device_id, length, access, KRDMA_MR_REGISTER_LANES, mr);
 }
 
 KRDMA_PUBLIC int krdma_mr_deregister(struct krdma_mr *mr, uint32_t flags)

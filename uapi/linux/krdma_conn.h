@@ -24,9 +24,12 @@ struct krdma_event_record {
 /**
  * enum krdma_listen_flags - bits of &struct krdma_listen_args.flags
  * @KRDMA_LISTEN_V6ONLY: the unspecified IPv6 address does not include IPv4
+ * @KRDMA_LISTEN_LANES: take lanes, too: see KRDMA_CONN_CREATE_LANE.  A connection that is taken may
+ *	be a lane or a plain one; KRDMA_CONN_QUERY says which.
  */
 enum krdma_listen_flags {
 	KRDMA_LISTEN_V6ONLY = 1 << 0,
+	KRDMA_LISTEN_LANES = 1 << 1,
 };
 
 /**
@@ -41,7 +44,9 @@ enum krdma_listen_flags {
  *
  * EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: a link-local address without its interface;
  * EADDRNOTAVAIL: not an address of an RDMA device, or a listener at all addresses has the port;
- * EADDRINUSE: a listener at the same address has the port; EACCES: the port is privileged.
+ * EADDRINUSE: a listener at the same address has the port, or with KRDMA_LISTEN_LANES a listener
+ * that is not krdma's has port 1019, where krdma takes the trunks of lanes; EACCES: the port is
+ * privileged.
  */
 struct krdma_listen_args {
 	__u32 size;
@@ -54,15 +59,19 @@ struct krdma_listen_args {
 #define KRDMA_LISTEN		_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_LISTEN)
 
 /**
- * struct krdma_listener_query_args - ioctl(KRDMA_LISTENER_QUERY): query the listener's address
+ * struct krdma_listener_query_args - ioctl(KRDMA_LISTENER_QUERY): query the listener
  * @size: sizeof(struct krdma_listener_query_args)
  * @flags: in: must be 0
  * @address: out: address and port
+ * @listen_flags: out: &enum krdma_listen_flags, as given to KRDMA_LISTEN
+ * @reserved: must be 0
  */
 struct krdma_listener_query_args {
 	__u32 size;
 	__u32 flags;
 	struct __kernel_sockaddr_storage address;
+	__u32 listen_flags;
+	__u32 reserved;
 };
 
 #define KRDMA_LISTENER_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_LISTENER_QUERY)
@@ -89,9 +98,33 @@ struct krdma_listener_next_args {
 #define KRDMA_LISTENER_NEXT	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_LISTENER_NEXT)
 
 /**
+ * enum krdma_conn_create_flags - bits of &struct krdma_conn_create_args.flags
+ * @KRDMA_CONN_CREATE_LANE: the connection is a lane, if the peer takes lanes; otherwise it is a
+ *	plain connection, and the peer notices no difference.  From KRDMA_CONN_RESOLVE's end on,
+ *	KRDMA_CONN_QUERY says which.
+ *
+ * A lane shares a queue pair with other lanes between the same two hosts.  It has the states, event
+ * records, ioctls and errnos of a plain connection, and differs in the following:
+ *
+ *  - It carries messages, with immediate data on every transport.  Entries with any other opcode
+ *    than KRDMA_OP_SEND, KRDMA_OP_SEND_IMM and KRDMA_OP_RECV are refused with EOPNOTSUPP, and so
+ *    are those with memory that was not registered with KRDMA_MR_REGISTER_LANES.
+ *  - KRDMA_CONN_CREATE_QP with KRDMA_CREATE_QP_SRQ fails with EOPNOTSUPP.  Its keepalive_ms is
+ *    checked and not used, because krdma probes the peer once for all lanes.
+ *  - A send completes when the peer's kernel has the message.  If the message is longer than the
+ *    receive that it meets, both connections end with KRDMA_EVENT_LOST.
+ *  - A message that finds no receive waits, whatever &struct krdma_conn_param_args says about
+ *    retransmissions.  That structure's KRDMA_CONN_PARAM_PLAIN has no effect either, nor has
+ *    ack_timeout or tos of &struct krdma_conn_resolve_args.
+ */
+enum krdma_conn_create_flags {
+	KRDMA_CONN_CREATE_LANE = 1 << 0,
+};
+
+/**
  * struct krdma_conn_create_args - ioctl(KRDMA_CONN_CREATE): create a connection
  * @size: sizeof(struct krdma_conn_create_args)
- * @flags: in: must be 0
+ * @flags: in: &enum krdma_conn_create_flags
  * @fd: out: the connection, in state KRDMA_CONN_NEW
  * @id: out: its number, which ring entries refer to.  A number is not reused before 2^31 other
  *	numbers were used.
@@ -185,8 +218,8 @@ enum krdma_conn_create_qp_flags {
  *
  * EBUSY: not resolved yet; EALREADY, EISCONN, ENOTCONN: not possible in this state, or already
  * done; EINVAL: more than the device supports, both flags, or @keepalive_ms out of range;
- * EOPNOTSUPP: the device does not support it; ENOSPC: more completions than the ring has left,
- * where recently closed connections may still count; EXDEV: a ring of another session or
+ * EOPNOTSUPP: the device, or a lane, does not support it; ENOSPC: more completions than the ring
+ * has left, where recently closed connections may still count; EXDEV: a ring of another session or
  * device.  These errors leave the connection unchanged.
  */
 struct krdma_conn_create_qp_args {
@@ -351,6 +384,16 @@ struct krdma_conn_wait_args {
 #define KRDMA_CONN_WAIT		_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_WAIT)
 
 /**
+ * enum krdma_conn_kind - &struct krdma_conn_query_args.kind
+ * @KRDMA_CONN_PLAIN: a connection with a queue pair; also before it is known whether it is a lane
+ * @KRDMA_CONN_LANE: a lane
+ */
+enum krdma_conn_kind {
+	KRDMA_CONN_PLAIN = 0,
+	KRDMA_CONN_LANE = 1,
+};
+
+/**
  * struct krdma_conn_query_args - ioctl(KRDMA_CONN_QUERY): query the connection
  * @size: sizeof(struct krdma_conn_query_args)
  * @flags: in: must be 0
@@ -379,6 +422,10 @@ struct krdma_conn_wait_args {
  * @receives_completed: out: those of them that have completed
  * @local: out: the local address and port; all zero before it is known
  * @remote: out: the peer's address and port
+ * @kind: out: &enum krdma_conn_kind
+ * @reserved2: must be 0
+ * @trunk: out: number of the trunk that carries the lane, 0 for a plain connection.  Lanes with the
+ *	same number share a queue pair.
  */
 struct krdma_conn_query_args {
 	__u32 size;
@@ -406,6 +453,9 @@ struct krdma_conn_query_args {
 	__aligned_u64 receives_completed;
 	struct __kernel_sockaddr_storage local;
 	struct __kernel_sockaddr_storage remote;
+	__u32 kind;
+	__u32 reserved2;
+	__aligned_u64 trunk;
 };
 
 #define KRDMA_CONN_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_QUERY)

@@ -8,9 +8,18 @@
 #include <linux/types.h>
 
 /**
+ * enum krdma_mr_register_flags - bits of &struct krdma_mr_register_args.flags
+ * @KRDMA_MR_REGISTER_LANES: lanes can use the memory, too.  krdma pins it itself, whatever the
+ *	device's driver supports.
+ */
+enum krdma_mr_register_flags {
+	KRDMA_MR_REGISTER_LANES = 1 << 0,
+};
+
+/**
  * struct krdma_mr_register_args - ioctl(KRDMA_MR_REGISTER): register memory for a device
  * @size: sizeof(struct krdma_mr_register_args)
- * @flags: in: must be 0
+ * @flags: in: &enum krdma_mr_register_flags
  * @addr: in: start address in the calling process
  * @length: in: bytes
  * @device_id: in: the device

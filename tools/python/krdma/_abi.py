@@ -193,6 +193,12 @@ class MrDescRights(enum.IntFlag):
     ATOMIC = 4
 
 
+class MrRegisterFlags(enum.IntFlag):
+    """Bits of krdma_mr_register_args.flags."""
+
+    LANES = 1
+
+
 class MrDeregisterFlags(enum.IntFlag):
     """Bits of krdma_mr_deregister_args.flags."""
 
@@ -210,6 +216,13 @@ class ListenFlags(enum.IntFlag):
     """Bits of krdma_listen_args.flags."""
 
     V6ONLY = 1
+    LANES = 2
+
+
+class ConnCreateFlags(enum.IntFlag):
+    """Bits of krdma_conn_create_args.flags."""
+
+    LANE = 1
 
 
 class ResolveFlags(enum.IntFlag):
@@ -236,6 +249,13 @@ class DisconnectFlags(enum.IntFlag):
     """Bits of krdma_conn_disconnect_args.flags."""
 
     ABORT = 1
+
+
+class ConnKind(enum.IntEnum):
+    """krdma_conn_query_args.kind."""
+
+    PLAIN = 0
+    LANE = 1
 
 
 class Limit(enum.IntEnum):
@@ -524,13 +544,16 @@ class krdma_listen_args(Structure):
 
 
 class krdma_listener_query_args(Structure):
-    """ioctl(KRDMA_LISTENER_QUERY): query the listener's address."""
+    """ioctl(KRDMA_LISTENER_QUERY): query the listener."""
 
     size: int
     flags: int
     address: Any
+    listen_flags: int
+    reserved: int
     _fields_ = [
-        ("size", c_uint32), ("flags", c_uint32), ("address", c_uint8 * 128)
+        ("size", c_uint32), ("flags", c_uint32), ("address", c_uint8 * 128), ("listen_flags",
+        c_uint32), ("reserved", c_uint32)
     ]
 
 
@@ -686,6 +709,9 @@ class krdma_conn_query_args(Structure):
     receives_completed: int
     local: Any
     remote: Any
+    kind: int
+    reserved2: int
+    trunk: int
     _fields_ = [
         ("size", c_uint32), ("flags", c_uint32), ("private_data", c_uint64), ("private_data_len",
         c_uint32), ("state", c_uint32), ("error", c_int32), ("id", c_uint32), ("device_id",
@@ -694,7 +720,8 @@ class krdma_conn_query_args(Structure):
         ("read_depth", c_uint32), ("read_depth_in", c_uint32), ("path_mtu", c_uint32),
         ("peer_is_krdma", c_uint32), ("reserved", c_uint32), ("sends_posted", c_uint64),
         ("sends_completed", c_uint64), ("receives_posted", c_uint64), ("receives_completed",
-        c_uint64), ("local", c_uint8 * 128), ("remote", c_uint8 * 128)
+        c_uint64), ("local", c_uint8 * 128), ("remote", c_uint8 * 128), ("kind", c_uint32),
+        ("reserved2", c_uint32), ("trunk", c_uint64)
     ]
 
 
@@ -980,7 +1007,7 @@ SIZES: Dict[type, int] = {
     krdma_mr_advise_args: 32,
     krdma_event_record: 16,
     krdma_listen_args: 144,
-    krdma_listener_query_args: 136,
+    krdma_listener_query_args: 144,
     krdma_listener_next_args: 24,
     krdma_conn_create_args: 16,
     krdma_conn_resolve_args: 280,
@@ -989,7 +1016,7 @@ SIZES: Dict[type, int] = {
     krdma_conn_reject_args: 24,
     krdma_conn_disconnect_args: 8,
     krdma_conn_wait_args: 24,
-    krdma_conn_query_args: 368,
+    krdma_conn_query_args: 384,
     krdma_limit_query_args: 56,
     krdma_ring_header: 320,
     krdma_ring_sge: 16,
@@ -1030,8 +1057,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         c_int, [c_void_p, c_uint64, POINTER(krdma_device_record), c_size_t]),
     "krdma_listen": (c_int, [c_void_p, c_void_p, c_uint32, c_uint32, POINTER(c_void_p)]),
     "krdma_listener_address": (c_int, [c_void_p, c_void_p]),
+    "krdma_listener_flags": (c_int, [c_void_p, POINTER(c_uint32)]),
     "krdma_listener_next": (c_int, [c_void_p, c_uint64, POINTER(c_void_p)]),
     "krdma_conn_create": (c_int, [c_void_p, POINTER(c_void_p)]),
+    "krdma_conn_create_lane": (c_int, [c_void_p, POINTER(c_void_p)]),
+    "krdma_conn_trunk": (c_int, [c_void_p, POINTER(c_uint64)]),
     "krdma_conn_resolve": (c_int, [c_void_p, c_void_p, POINTER(krdma_conn_resolve_args)]),
     "krdma_conn_create_qp": (
         c_int, [c_void_p, c_void_p, c_void_p, c_void_p, POINTER(krdma_conn_create_qp_args)]),
@@ -1075,7 +1105,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "krdma_srq_close": (c_int, [c_void_p]),
     "krdma_mr_register": (
         c_int, [c_void_p, c_uint32, c_void_p, c_size_t, c_uint32, POINTER(c_void_p)]),
+    "krdma_mr_register_for_lanes": (
+        c_int, [c_void_p, c_uint32, c_void_p, c_size_t, c_uint32, POINTER(c_void_p)]),
     "krdma_mr_alloc": (c_int, [c_void_p, c_uint32, c_size_t, c_uint32, POINTER(c_void_p)]),
+    "krdma_mr_alloc_for_lanes": (
+        c_int, [c_void_p, c_uint32, c_size_t, c_uint32, POINTER(c_void_p)]),
     "krdma_mr_deregister": (c_int, [c_void_p, c_uint32]),
     "krdma_mr_data": (c_void_p, [c_void_p]),
     "krdma_mr_length": (c_size_t, [c_void_p]),

@@ -102,6 +102,72 @@ static void netns_apart(struct core_test *test)
 	CORE_EQ(test, -ECONNREFUSED, netns_ask_across(test, &init_net, test->net));
 }
 
+/* A pair of ends in a namespace, which may be lanes of each other. */
+static struct core_pair *netns_lane_pair(struct core_test *test, struct net *net, bool takes)
+{
+	struct core_pair *pair = core_pair_alloc(test);
+
+	if (!pair)
+		return NULL;
+	krdma_session_put(pair->client_session);
+	krdma_session_put(pair->server_session);
+	pair->client_session = krdma_session_create(net);
+	pair->server_session = krdma_session_create(net);
+	pair->client_lane = true;
+	pair->server_lanes = takes;
+	if (CORE_OK_PTR(test, pair->client_session) && CORE_OK_PTR(test, pair->server_session) &&
+	    core_pair_listen(pair, 0) && core_pair_resolve(pair))
+		return pair;
+	core_pair_close(pair);
+	return NULL;
+}
+
+static u64 netns_trunk(struct core_end *end)
+{
+	struct krdma_conn_info info;
+
+	krdma_conn_query(end->conn, &info);
+	return info.lane ? info.trunk : 0;
+}
+
+/* The same address has trunks of each namespace, and a lane never uses one of the other. */
+/* Proves: F6 */
+static void netns_lanes(struct core_test *test)
+{
+	struct core_pair *inside = NULL, *outside, *plain = NULL;
+
+	/* Only the initial namespace takes lanes. */
+	outside = netns_lane_pair(test, &init_net, true);
+	if (!outside)
+		return;
+	CORE_TRUE(test, netns_trunk(&outside->client));
+	plain = netns_lane_pair(test, test->net, false);
+	if (!plain)
+		goto out;
+	CORE_EQ(test, 0, netns_trunk(&plain->client));
+	inside = netns_lane_pair(test, test->net, true);
+	if (!inside)
+		goto out;
+	CORE_TRUE(test, netns_trunk(&inside->client));
+	CORE_TRUE(test, netns_trunk(&inside->client) != netns_trunk(&outside->client));
+	/* A trunk of this namespace does not lead to the listener of the other one. */
+	core_end_close(&plain->client);
+	plain->client.event_count = 0;
+	plain->listen_address = outside->listen_address;
+	if (core_pair_resolve(plain))
+		CORE_EQ(test, 0, netns_trunk(&plain->client));
+	if (core_pair_connect(inside) && core_pair_connect(outside)) {
+		CORE_TRUE(test, netns_trunk(&inside->server));
+		CORE_TRUE(test, netns_trunk(&inside->server) != netns_trunk(&outside->server));
+		CORE_TRUE(test, krdma_conn_device(inside->client.conn) !=
+				krdma_conn_device(outside->client.conn));
+	}
+out:
+	core_pair_close(plain);
+	core_pair_close(inside);
+	core_pair_close(outside);
+}
+
 struct netns_watch {
 	struct krdma_device_notifier watch;
 	atomic_t heard;
@@ -155,6 +221,7 @@ static void netns_stranger(struct core_test *test)
 const struct core_case core_netns_cases[] = {
 	CORE_CASE(netns_connect),
 	CORE_CASE(netns_apart),
+	CORE_CASE(netns_lanes),
 	CORE_CASE_STRANGER(netns_stranger),
 	{}
 };

@@ -283,6 +283,7 @@ run_netns()
 	ip addr add 10.79.9.1/24 dev dummy0
 	enter_netns netns_connect
 	enter_netns netns_apart
+	enter_netns netns_lanes
 	netns_mode exclusive && enter_netns netns_stranger
 	netns_mode shared
 	ip addr del 10.79.9.1/24 dev dummy0

@@ -411,10 +411,12 @@ const struct example examples[EXAMPLE_COUNT] = {
 	[EXAMPLE_LISTEN] = {
 		EXAMPLE(LISTEN, KIND_SESSION, krdma_listen_args,
 			144), .answers = true, .once = true,
-		.known_flags = KRDMA_LISTEN_V6ONLY, .fill = fill_listen, .undo = undo_fd,
+		.known_flags = KRDMA_LISTEN_V6ONLY | KRDMA_LISTEN_LANES, .fill = fill_listen,
+		.undo = undo_fd,
 	},
 	[EXAMPLE_CONN_CREATE] = {
 		EXAMPLE(CONN_CREATE, KIND_SESSION, krdma_conn_create_args, 16), .answers = true,
+		.known_flags = KRDMA_CONN_CREATE_LANE,
 		.undo = undo_fd,
 	},
 	[EXAMPLE_RING_CREATE] = {
@@ -429,6 +431,7 @@ const struct example examples[EXAMPLE_COUNT] = {
 	},
 	[EXAMPLE_MR_REGISTER] = {
 		EXAMPLE(MR_REGISTER, KIND_SESSION, krdma_mr_register_args, 48), .answers = true,
+		.known_flags = KRDMA_MR_REGISTER_LANES,
 		.needs = SCENE_MEMORY,
 		.once = true, .fill = fill_register, .undo = undo_register,
 	},
@@ -457,6 +460,7 @@ const struct example examples[EXAMPLE_COUNT] = {
 	[EXAMPLE_LISTENER_QUERY] = {
 		EXAMPLE(LISTENER_QUERY, KIND_LISTENER, krdma_listener_query_args,
 			136), .answers = true,
+		.reserved = RESERVED(krdma_listener_query_args),
 	},
 	[EXAMPLE_LISTENER_NEXT] = {
 		EXAMPLE(LISTENER_NEXT, KIND_LISTENER, krdma_listener_next_args,

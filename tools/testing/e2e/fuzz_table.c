@@ -78,7 +78,7 @@ static const struct fuzz_field watch_fields[] = {
 static const int watch_errors[] = { EALREADY, 0 };
 
 static const struct fuzz_field listen_fields[] = {
-	OF(krdma_listen_args, flags, FLAGS, KRDMA_LISTEN_V6ONLY),
+	OF(krdma_listen_args, flags, FLAGS, KRDMA_LISTEN_V6ONLY | KRDMA_LISTEN_LANES),
 	OF(krdma_listen_args, backlog, COUNT, 8),
 	OF(krdma_listen_args, address, ADDRESS_LISTEN, 0),
 	END,
@@ -89,7 +89,7 @@ static const int listen_errors[] = {
 };
 
 static const struct fuzz_field conn_create_fields[] = {
-	OF(krdma_conn_create_args, flags, RESERVED, 0),
+	OF(krdma_conn_create_args, flags, FLAGS, KRDMA_CONN_CREATE_LANE),
 	END,
 };
 
@@ -119,7 +119,7 @@ static const struct fuzz_field srq_create_fields[] = {
 static const int srq_create_errors[] = { NEW_FD, GIVEN_FD, ENOSPC, ENOENT, ENODEV, EIO, 0 };
 
 static const struct fuzz_field mr_register_fields[] = {
-	OF(krdma_mr_register_args, flags, RESERVED, 0),
+	OF(krdma_mr_register_args, flags, FLAGS, KRDMA_MR_REGISTER_LANES),
 	OF(krdma_mr_register_args, addr, ARENA, 0),
 	OF(krdma_mr_register_args, length, COUNT, 32768),
 	OF(krdma_mr_register_args, device_id, DEVICE, 0),
@@ -171,6 +171,7 @@ static const int limit_query_errors[] = { ENOENT, 0 };
 
 static const struct fuzz_field listener_query_fields[] = {
 	OF(krdma_listener_query_args, flags, RESERVED, 0),
+	OF(krdma_listener_query_args, reserved, RESERVED, 0),
 	END,
 };
 
@@ -267,6 +268,7 @@ static const struct fuzz_field conn_query_fields[] = {
 	OF(krdma_conn_query_args, private_data, ARENA, 0),
 	OF(krdma_conn_query_args, private_data_len, COUNT, 255),
 	OF(krdma_conn_query_args, reserved, RESERVED, 0),
+	OF(krdma_conn_query_args, reserved2, RESERVED, 0),
 	END,
 };
 

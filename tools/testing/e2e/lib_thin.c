@@ -116,6 +116,91 @@ TEST_F(thin, private_data_both_ways)
 	}
 }
 
+/* Proves: F14 */
+TEST_F(thin, a_lane_and_its_memory)
+{
+	struct krdma *session = self->pair.session;
+	struct krdma_listener *listener;
+	struct sockaddr_storage address;
+	struct krdma_conn *a, *b;
+	struct krdma_mr *own, *new;
+	struct krdma_sqe entries[2];
+	struct krdma_cqe cqe;
+	uint64_t trunk, other;
+	size_t accepted, taken;
+	uint32_t flags;
+	void *data;
+
+	/* The fixture's connection is a plain one. */
+	EXPECT_EQ(-EINVAL, krdma_conn_trunk(NULL, &trunk));
+	EXPECT_EQ(-EINVAL, krdma_conn_trunk(self->pair.a, NULL));
+	trunk = 7;
+	EXPECT_EQ(0, krdma_conn_trunk(self->pair.a, &trunk));
+	EXPECT_EQ(0, trunk);
+	ASSERT_EQ(0, krdma_listener_flags(self->pair.listener, &flags));
+	EXPECT_EQ(0, flags);
+	EXPECT_EQ(-EINVAL, krdma_listener_flags(self->pair.listener, NULL));
+	EXPECT_EQ(-EINVAL, krdma_listener_flags(NULL, &flags));
+	EXPECT_EQ(-EINVAL, krdma_conn_create_lane(session, NULL));
+	EXPECT_EQ(-EINVAL, krdma_conn_create_lane(NULL, &a));
+	EXPECT_EQ(-EINVAL, krdma_mr_register_for_lanes(session, self->pair.device, &data, 1, 0,
+						       NULL));
+	EXPECT_EQ(-EINVAL, krdma_mr_alloc_for_lanes(session, self->pair.device, 0, 0, &new));
+
+	ASSERT_EQ(0, krdma_listener_address(self->pair.listener, &address));
+	((struct sockaddr_in *)&address)->sin_port = 0;
+	ASSERT_EQ(0, krdma_listen(session, (struct sockaddr *)&address, KRDMA_LISTEN_LANES, 0,
+				  &listener));
+	ASSERT_EQ(0, krdma_listener_flags(listener, &flags));
+	EXPECT_EQ(KRDMA_LISTEN_LANES, flags);
+	ASSERT_EQ(0, krdma_listener_address(listener, &address));
+
+	ASSERT_EQ(0, krdma_conn_create_lane(session, &a));
+	ASSERT_EQ(0, krdma_conn_resolve(a, (struct sockaddr *)&address, &lib_patient));
+	ASSERT_EQ(0, krdma_conn_wait(a, LIB_PATIENCE, NULL));
+	ASSERT_EQ(0, krdma_conn_trunk(a, &trunk));
+	EXPECT_NE(0, trunk);
+	ASSERT_EQ(0, krdma_conn_create_qp(a, self->pair.rings[0], NULL, NULL, NULL));
+	ASSERT_EQ(0, krdma_conn_connect(a, NULL, NULL, 0));
+	ASSERT_EQ(0, krdma_listener_next(listener, LIB_PATIENCE, &b));
+	ASSERT_EQ(0, krdma_conn_create_qp(b, self->pair.rings[1], NULL, NULL, NULL));
+	ASSERT_EQ(0, krdma_conn_accept(b, NULL, NULL, 0));
+	ASSERT_EQ(0, krdma_conn_wait(a, LIB_PATIENCE, NULL));
+	ASSERT_EQ(0, krdma_conn_wait(b, LIB_PATIENCE, NULL));
+	ASSERT_EQ(0, krdma_conn_trunk(b, &other));
+	EXPECT_NE(0, other);
+	EXPECT_NE(trunk, other);
+
+	/* Memory of the program, new memory, and the fixture's, which no lane can use. */
+	data = aligned_alloc(4096, 8192);
+	ASSERT_NE(NULL, data);
+	ASSERT_EQ(0, krdma_mr_register_for_lanes(session, self->pair.device, data, 8192,
+						 KRDMA_ACCESS_LOCAL_WRITE, &own));
+	ASSERT_EQ(0, krdma_mr_alloc_for_lanes(session, self->pair.device, 8192,
+					      KRDMA_ACCESS_LOCAL_WRITE, &new));
+	fill(krdma_mr_data(new), 8192, 3);
+	memset(data, 0, 8192);
+	entries[0] = krdma_entry_recv(b, 1, own, 0, 8192);
+	ASSERT_EQ(0, krdma_ring_post(self->pair.rings[1], entries, 1, &accepted));
+	entries[0] = krdma_entry_send(a, 2, new, 0, 8192);
+	ASSERT_EQ(0, krdma_ring_enter(self->pair.rings[0], entries, 1, &accepted, &cqe, 1, 1,
+				      LIB_PATIENCE, &taken));
+	EXPECT_EQ(0, cqe.status);
+	ASSERT_EQ(0, krdma_ring_wait(self->pair.rings[1], &cqe, 1, 1, LIB_PATIENCE, &taken));
+	EXPECT_EQ(8192, cqe.length);
+	EXPECT_TRUE(filled(data, 8192, 3));
+	entries[0] = krdma_entry_send(a, 3, self->mr, 0, 8);
+	EXPECT_EQ(-EOPNOTSUPP, krdma_ring_post(self->pair.rings[0], entries, 1, &accepted));
+
+	EXPECT_EQ(0, krdma_conn_close(a));
+	EXPECT_EQ(0, krdma_conn_await_closed(b, LIB_PATIENCE));
+	EXPECT_EQ(0, krdma_conn_close(b));
+	EXPECT_EQ(0, krdma_listener_close(listener));
+	EXPECT_EQ(0, krdma_mr_deregister(own, 0));
+	EXPECT_EQ(0, krdma_mr_deregister(new, 0));
+	free(data);
+}
+
 /* Proves: D9, D11 */
 TEST_F(thin, each_operation_by_its_entry)
 {

@@ -57,10 +57,11 @@ int boot_device(int session, uint32_t *id)
  * Listeners
  */
 
-int listener_open(int session, const char *text, uint16_t port, uint32_t backlog, int *fd,
-		  struct __kernel_sockaddr_storage *address)
+int listener_open_with(int session, const char *text, uint16_t port, uint32_t backlog,
+		       uint32_t flags, int *fd, struct __kernel_sockaddr_storage *address)
 {
-	struct krdma_listen_args listen = { .size = sizeof(listen), .backlog = backlog };
+	struct krdma_listen_args listen = { .size = sizeof(listen), .flags = flags,
+					    .backlog = backlog };
 	int ret;
 
 	*fd = -1;
@@ -73,6 +74,12 @@ int listener_open(int session, const char *text, uint16_t port, uint32_t backlog
 	if (address)
 		*address = listen.address;
 	return 0;
+}
+
+int listener_open(int session, const char *text, uint16_t port, uint32_t backlog, int *fd,
+		  struct __kernel_sockaddr_storage *address)
+{
+	return listener_open_with(session, text, port, backlog, 0, fd, address);
 }
 
 int listener_next(int listener, uint64_t deadline_ns, int *fd, uint32_t *id)
@@ -90,15 +97,20 @@ int listener_next(int listener, uint64_t deadline_ns, int *fd, uint32_t *id)
  * Connections
  */
 
-int conn_create(int session, int *fd, uint32_t *id)
+int conn_create_with(int session, uint32_t flags, int *fd, uint32_t *id)
 {
-	struct krdma_conn_create_args create = { .size = sizeof(create) };
+	struct krdma_conn_create_args create = { .size = sizeof(create), .flags = flags };
 	int ret = session_request(session, KRDMA_CONN_CREATE, &create);
 
 	*fd = ret ? -1 : create.fd;
 	if (id)
 		*id = ret ? 0 : create.id;
 	return ret;
+}
+
+int conn_create(int session, int *fd, uint32_t *id)
+{
+	return conn_create_with(session, 0, fd, id);
 }
 
 static int conn_resolve_with(int conn, const struct __kernel_sockaddr_storage *remote,
@@ -316,7 +328,7 @@ int end_ask(struct end *end, int session, const struct __kernel_sockaddr_storage
 	int ret;
 
 	end_init(end, session);
-	ret = conn_create(session, &end->conn, &end->id);
+	ret = conn_create_with(session, options ? options->create_flags : 0, &end->conn, &end->id);
 	if (!ret)
 		ret = conn_resolve_with(end->conn, address, ack_timeout ?: PAIR_ACK_TIMEOUT);
 	if (!ret)
@@ -373,8 +385,9 @@ int pair_begin(struct pair *pair, const struct pair_options *options)
 	if (!ret)
 		ret = boot_device(pair->sessions[0], &pair->device);
 	if (!ret && !options->no_listener)
-		ret = listener_open(pair->sessions[1], options->address ?: BOOT_ADDRESS, 0, 0,
-				    &pair->listener, &pair->address);
+		ret = listener_open_with(pair->sessions[1], options->address ?: BOOT_ADDRESS, 0, 0,
+					 options->listen_flags, &pair->listener, &pair->address);
+	pair->create_flags = options->a.create_flags;
 	pair->a.session = pair->sessions[0];
 	pair->b.session = pair->sessions[1];
 	return ret;
@@ -382,7 +395,8 @@ int pair_begin(struct pair *pair, const struct pair_options *options)
 
 int pair_resolve(struct pair *pair)
 {
-	int ret = conn_create(pair->a.session, &pair->a.conn, &pair->a.id);
+	int ret = conn_create_with(pair->a.session, pair->create_flags, &pair->a.conn,
+				   &pair->a.id);
 
 	if (!ret)
 		ret = conn_resolve_with(pair->a.conn, &pair->address, PAIR_ACK_TIMEOUT);

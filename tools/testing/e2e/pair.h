@@ -33,6 +33,9 @@ int boot_device(int session, uint32_t *id);
 /* Listen at @text; port 0: a free port.  *@address (may be NULL) is set to the address. */
 int listener_open(int session, const char *text, uint16_t port, uint32_t backlog, int *fd,
 		  struct __kernel_sockaddr_storage *address);
+/* The same with &enum krdma_listen_flags. */
+int listener_open_with(int session, const char *text, uint16_t port, uint32_t backlog,
+		       uint32_t flags, int *fd, struct __kernel_sockaddr_storage *address);
 int listener_next(int listener, uint64_t deadline_ns, int *fd, uint32_t *id);
 
 /*
@@ -40,6 +43,8 @@ int listener_next(int listener, uint64_t deadline_ns, int *fd, uint32_t *id);
  */
 
 int conn_create(int session, int *fd, uint32_t *id);
+/* The same with &enum krdma_conn_create_flags. */
+int conn_create_with(int session, uint32_t flags, int *fd, uint32_t *id);
 int conn_resolve(int conn, const struct __kernel_sockaddr_storage *remote);
 /* KRDMA_CONN_WAIT; *@state (may be NULL) is set in any case. */
 int conn_wait(int conn, uint64_t deadline_ns, uint32_t *state);
@@ -74,6 +79,7 @@ bool conn_was_connected(int conn);
  * @ring_options: options of the rings that are created
  * @srq: file descriptor of an SRQ; 0 means none
  * @ack_timeout: of &struct krdma_conn_resolve_args
+ * @create_flags: of &struct krdma_conn_create_args
  * @param: of &struct krdma_conn_param_args; .size need not be set
  */
 struct end_options {
@@ -89,6 +95,7 @@ struct end_options {
 	struct ring_options ring_options;
 	int srq;
 	uint32_t ack_timeout;
+	uint32_t create_flags;
 	struct krdma_conn_param_args param;
 };
 
@@ -138,6 +145,7 @@ void end_close(struct end *end);
  * @two_sessions: A and B belong to different sessions
  * @no_listener: create no listener, for a pair that only uses pair_begin()
  * @address: address of the listener; NULL means BOOT_ADDRESS
+ * @listen_flags: of &struct krdma_listen_args
  * @a: the end that connects
  * @b: the end that accepts
  */
@@ -146,6 +154,7 @@ struct pair_options {
 	bool two_sessions;
 	bool no_listener;
 	const char *address;
+	uint32_t listen_flags;
 	struct end_options a;
 	struct end_options b;
 };
@@ -155,6 +164,7 @@ struct pair_options {
  * @sessions: of A and of B; may be the same
  * @owned: were opened by pair_open()
  * @device: ID of the device
+ * @create_flags: of the options of A
  * @listener: file descriptor of the listener, open until pair_close()
  * @address: address of the listener
  * @a: the end that connects
@@ -164,6 +174,7 @@ struct pair {
 	int sessions[2];
 	bool owned[2];
 	uint32_t device;
+	uint32_t create_flags;
 	int listener;
 	struct __kernel_sockaddr_storage address;
 	struct end a;

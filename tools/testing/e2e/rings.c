@@ -274,11 +274,12 @@ uint32_t access_of_device(int session, uint32_t device_id, uint32_t access)
 	return access;
 }
 
-int mr_register(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
-		struct mr *mr)
+int mr_register_with(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
+		     uint32_t flags, struct mr *mr)
 {
 	struct krdma_mr_register_args request = {
 		.size = sizeof(request),
+		.flags = flags,
 		.addr = (uintptr_t)data,
 		.length = length,
 		.device_id = device_id,
@@ -298,6 +299,12 @@ int mr_register(int session, uint32_t device_id, void *data, size_t length, uint
 	return 0;
 }
 
+int mr_register(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
+		struct mr *mr)
+{
+	return mr_register_with(session, device_id, data, length, access, 0, mr);
+}
+
 int mr_deregister(int session, uint32_t id, uint32_t flags)
 {
 	struct krdma_mr_deregister_args release = { .size = sizeof(release), .flags = flags,
@@ -306,8 +313,8 @@ int mr_deregister(int session, uint32_t id, uint32_t flags)
 	return session_request(session, KRDMA_MR_DEREGISTER, &release);
 }
 
-int mr_create(int session, uint32_t device_id, size_t length, uint32_t access,
-	      struct mr *mr)
+int mr_create_with(int session, uint32_t device_id, size_t length, uint32_t access,
+		   uint32_t flags, struct mr *mr)
 {
 	void *data = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int ret;
@@ -315,10 +322,16 @@ int mr_create(int session, uint32_t device_id, size_t length, uint32_t access,
 	memset(mr, 0, sizeof(*mr));
 	if (data == MAP_FAILED)
 		return -errno;
-	ret = mr_register(session, device_id, data, length, access, mr);
+	ret = mr_register_with(session, device_id, data, length, access, flags, mr);
 	if (ret)
 		munmap(data, length);
 	return ret;
+}
+
+int mr_create(int session, uint32_t device_id, size_t length, uint32_t access,
+	      struct mr *mr)
+{
+	return mr_create_with(session, device_id, length, access, 0, mr);
 }
 
 void mr_destroy(struct mr *mr)

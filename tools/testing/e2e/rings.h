@@ -146,11 +146,16 @@ uint32_t access_of_device(int session, uint32_t device_id, uint32_t access);
 
 int mr_register(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
 		struct mr *mr);
+/* The same with flags of &enum krdma_mr_register_flags. */
+int mr_register_with(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
+		     uint32_t flags, struct mr *mr);
 int mr_deregister(int session, uint32_t id, uint32_t flags);
 
 /* Allocate zeroed pages and register them; deregister and free them. */
 int mr_create(int session, uint32_t device_id, size_t length, uint32_t access,
 	      struct mr *mr);
+int mr_create_with(int session, uint32_t device_id, size_t length, uint32_t access,
+		   uint32_t flags, struct mr *mr);
 void mr_destroy(struct mr *mr);
 
 /* Fill with, or compare to, a pattern that differs for each seed and offset. */

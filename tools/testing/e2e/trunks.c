@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Trunks: how they end, who may make how many, and programs that speak to their port themselves.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "kselftest_harness.h"
+#include "child.h"
+#include "fabric.h"
+#include "lane_pair.h"
+#include "net_link.h"
+#include "objects.h"
+#include "rdma_link.h"
+#include "session.h"
+
+FIXTURE(trunks)
+{
+	struct pair pair;
+	struct mr a;
+	struct mr b;
+};
+
+FIXTURE_SETUP(trunks)
+{
+	ASSERT_EQ(0, pair_open(&self->pair, &lane_options));
+	ASSERT_NE(0, trunk_of(self->pair.a.conn));
+	ASSERT_NE(0, trunk_of(self->pair.b.conn));
+	ASSERT_EQ(0, lane_memory(&self->pair, 0, LENGTH, &self->a));
+	ASSERT_EQ(0, lane_memory(&self->pair, 1, LENGTH, &self->b));
+}
+
+FIXTURE_TEARDOWN(trunks)
+{
+	mr_destroy(&self->a);
+	mr_destroy(&self->b);
+	pair_close(&self->pair);
+}
+
+/*
+ * Ends
+ */
+
+/* An idle trunk ends, and the next lane makes another one. */
+/* Proves: F14 */
+TEST_F(trunks, a_trunk_without_lanes_ends)
+{
+	uint64_t trunk = trunk_of(self->pair.a.conn);
+	struct pair other;
+
+	end_close(&self->pair.a);
+	end_close(&self->pair.b);
+	EXPECT_EQ(0, objects_await_kind("trunk", 0, 3 * PATIENCE_MS));
+	ASSERT_EQ(0, pair_open(&other, &lane_options));
+	EXPECT_NE(0, trunk_of(other.a.conn));
+	EXPECT_NE(trunk, trunk_of(other.a.conn));
+	pair_close(&other);
+}
+
+/* Proves: F14 */
+TEST(the_device_of_lanes_is_removed)
+{
+	struct pair_options options = lane_options;
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+	struct pair pair;
+
+	ASSERT_EQ(0, fabric_create());
+	options.address = FABRIC_ADDRESS;
+	ASSERT_EQ(0, pair_open(&pair, &options));
+	ASSERT_NE(0, trunk_of(pair.a.conn));
+	entry = sqe_receive(pair.a.id, 1, NULL, 0, 0);
+	ASSERT_EQ(0, ring_submit(pair.a.ring, &entry, 1, NULL));
+	ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
+	EXPECT_EQ(0, conn_await_closed(pair.a.conn, PATIENCE_MS));
+	EXPECT_EQ(0, conn_await_closed(pair.b.conn, PATIENCE_MS));
+	EXPECT_EQ(-ENODEV, conn_wait(pair.a.conn, 0, NULL));
+	ASSERT_EQ(0, ring_wait(pair.a.ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
+	EXPECT_EQ(-ENODEV, ring_submit(pair.a.ring, &entry, 1, NULL));
+	pair_close(&pair);
+	fabric_destroy();
+}
+
+/*
+ * Programs that speak to the port of trunks themselves
+ */
+
+#define TRUNK_PORT	1019
+/* Trunks that one peer can have. */
+#define PEER_TRUNKS	16
+
+static const unsigned char greeting[24] = { 'K', 'R', 'L', 'N', 1, 1, 0, 0, 0, 16, 16 };
+
+/* Connects to the port of trunks; 0, or the errno of the wait. */
+static int ask_for_trunk(int session, const void *data, uint32_t length, struct end *end)
+{
+	struct end_options options = {
+		.param.private_data = (uintptr_t)data,
+		.param.private_data_len = length,
+	};
+	struct __kernel_sockaddr_storage address;
+	int ret;
+
+	address_set(&address, BOOT_ADDRESS, TRUNK_PORT);
+	ret = end_ask(end, session, &address, &options);
+	return ret ? ret : conn_wait(end->conn, deadline_in(PATIENCE_MS), NULL);
+}
+
+/* One peer holds a bounded number of trunks, and others still get one. */
+/* Proves: F14 */
+TEST_F(trunks, a_peer_has_a_bounded_number_of_trunks)
+{
+	struct end ends[PEER_TRUNKS + 2];
+	int session = self->pair.sessions[0];
+	int trunks = 0;
+	int ret;
+
+	for (int i = 0; i < PEER_TRUNKS + 2; i++) {
+		ret = ask_for_trunk(session, greeting, sizeof(greeting), &ends[i]);
+		EXPECT_TRUE(!ret || ret == -ECONNREFUSED);
+		trunks += !ret;
+	}
+	/* One is that of the lane of the test. */
+	EXPECT_EQ(PEER_TRUNKS - 1, trunks);
+	EXPECT_EQ(0, message(&self->pair.a, &self->a, &self->pair.b, &self->b, 0, 100));
+	for (int i = 0; i < PEER_TRUNKS + 2; i++)
+		end_close(&ends[i]);
+}
+
+/* Greetings and frames that are none end the program's own connection, and nothing else. */
+/* Proves: F14 */
+TEST_F(trunks, what_is_no_trunk_ends)
+{
+	struct krdma_sqe entry;
+	struct end end;
+	struct mr mr;
+	int ret;
+
+	ret = ask_for_trunk(self->pair.sessions[0], NULL, 0, &end);
+	EXPECT_EQ(-ECONNREFUSED, ret);
+	end_close(&end);
+	ret = ask_for_trunk(self->pair.sessions[0], greeting, 23, &end);
+	EXPECT_EQ(-ECONNREFUSED, ret);
+	end_close(&end);
+
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, LENGTH, 0, &mr));
+	fill(mr.data, LENGTH, 5);
+	for (uint32_t length = 0; length <= 4096; length += 512) {
+		ASSERT_EQ(0, ask_for_trunk(self->pair.sessions[0], greeting, sizeof(greeting),
+					   &end));
+		entry = sqe_send(end.id, 1, &mr, 0, length);
+		ASSERT_EQ(0, ring_submit(end.ring, &entry, 1, NULL));
+		EXPECT_EQ(0, conn_await_closed(end.conn, PATIENCE_MS));
+		end_close(&end);
+	}
+	/* The address of another session's listener can be used as before. */
+	EXPECT_EQ(0, message(&self->pair.a, &self->a, &self->pair.b, &self->b, 0, 100));
+	mr_destroy(&mr);
+}
+
+/*
+ * Limits
+ */
+
+/* Trunks that connections of one user can have made at a time. */
+#define USER_TRUNKS	128
+
+/* Opens lanes to as many addresses of this host, one after the other, and counts them. */
+static int open_trunks(void *context)
+{
+	const uint16_t *port = context;
+	static struct end ends[USER_TRUNKS + 4];
+	struct __kernel_sockaddr_storage address;
+	int session = session_open(O_CLOEXEC);
+	int lanes = 0;
+	char text[32];
+
+	CHECK(session >= 0);
+	for (int i = 0; i < USER_TRUNKS + 4; i++) {
+		snprintf(text, sizeof(text), "10.79.1.%d", 1 + i);
+		CHECK(!address_set(&address, text, *port));
+		end_init(&ends[i], session);
+		CHECK(!conn_create_with(session, KRDMA_CONN_CREATE_LANE, &ends[i].conn,
+					&ends[i].id));
+		CHECK(!conn_resolve(ends[i].conn, &address));
+		CHECK(!conn_wait(ends[i].conn, deadline_in(PATIENCE_MS), NULL));
+		lanes += trunk_of(ends[i].conn) != 0;
+	}
+	CHECK(lanes == USER_TRUNKS);
+	/* Another lane to a host that it has a trunk to is none more. */
+	CHECK(!address_set(&address, "10.79.1.1", *port));
+	CHECK(!conn_create_with(session, KRDMA_CONN_CREATE_LANE, &ends[0].conn, NULL));
+	CHECK(!conn_resolve(ends[0].conn, &address));
+	CHECK(!conn_wait(ends[0].conn, deadline_in(PATIENCE_MS), NULL));
+	CHECK(trunk_of(ends[0].conn));
+	return 0;
+}
+
+/* Proves: F14 */
+TEST(a_user_makes_a_bounded_number_of_trunks)
+{
+	struct __kernel_sockaddr_storage address;
+	int session = session_open(O_CLOEXEC);
+	struct stat status;
+	char name[16], text[32];
+	uint16_t port;
+	int listener;
+
+	ASSERT_LE(0, session);
+	ASSERT_EQ(0, stat(SESSION_PATH, &status));
+	ASSERT_EQ(0, chmod(SESSION_PATH, 0666));
+	ASSERT_EQ(0, fabric_create());
+	for (int i = 0; i < USER_TRUNKS + 4; i++) {
+		snprintf(name, sizeof(name), FABRIC_NETDEV ":%d", i);
+		snprintf(text, sizeof(text), "10.79.1.%d", 1 + i);
+		ASSERT_EQ(0, net_link_address(name, text));
+	}
+	ASSERT_EQ(0, listener_open_with(session, "0.0.0.0", 0, 0, KRDMA_LISTEN_LANES, &listener,
+					&address));
+	port = address_port(&address);
+	EXPECT_EQ(0, child_run_as(SOME_USER, open_trunks, &port));
+	close(listener);
+	EXPECT_EQ(0, objects_await_kind("trunk", 0, 3 * PATIENCE_MS));
+	chmod(SESSION_PATH, status.st_mode & 07777);
+	fabric_destroy();
+	close(session);
+}
+
+TEST_HARNESS_MAIN
