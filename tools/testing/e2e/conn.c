@@ -783,7 +783,7 @@ static void close_ends(struct pair *pair)
 	end_close(&pair->b);
 }
 
-/* Proves: E6 */
+/* Proves: E14 */
 TEST_F_TIMEOUT(conn, a_listener_says_how_often_those_are_probed_whom_it_accepts, 300)
 {
 	struct pair *pair = &self->pair;

@@ -238,7 +238,7 @@ static int requests_of(int fd, struct krdma_listener_query_args *query)
 
 #define EXPIRE_MS	300
 
-/* Proves: D9 */
+/* Proves: E14 */
 TEST_F(listener, a_request_that_nobody_takes_expires)
 {
 	struct krdma_listener_query_args requests;
