@@ -652,7 +652,7 @@ void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsign
  * @keepalive_ms: keepalive interval of the accepted connections whose &struct krdma_conn_attr has
  *	none: from 100 to 3600000; 0: that of the module's parameter; KRDMA_KEEPALIVE_NEVER.
  *	Without effect on iWARP.
- * @request_timeout_ms: milliseconds after which a connection request that nobody has taken is
+ * @request_timeout_ms: milliseconds after which a connection request that has not been taken is
  *	rejected, from 100 to 3600000; 0: 60000; KRDMA_REQUEST_TIMEOUT_NEVER
  * @ready: a connection request has arrived, or the listener's device was removed; in process
  *	context, may sleep, one call at a time.  May be NULL.
