@@ -574,6 +574,8 @@ struct krdma_route {
  * @peer_is_krdma: the peer's private data identify it as krdma
  * @lane: the connection is a lane; not known before the event ROUTE_RESOLVED
  * @trunk: with @lane: number of its trunk, which is unique as long as the module is loaded
+ * @request_age_ms: in state REQUESTED: for how long the peer has waited for an answer, in
+ *	milliseconds; otherwise 0
  * @sends_posted: send work requests accepted
  * @sends_completed: those of them that have completed
  * @receives_posted: receives accepted
@@ -595,6 +597,7 @@ struct krdma_conn_info {
 	bool peer_is_krdma;
 	bool lane;
 	u64 trunk;
+	u32 request_age_ms;
 	u64 sends_posted;
 	u64 sends_completed;
 	u64 receives_posted;
@@ -646,6 +649,11 @@ void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsign
  * @v6only: an unspecified IPv6 address does not include IPv4
  * @lanes: accept lanes too, see krdma_conn_create_lane().  The host accepts trunks while one of
  *	its listeners does.
+ * @keepalive_ms: keepalive interval of the accepted connections whose &struct krdma_conn_attr has
+ *	none: from 100 to 3600000; 0: that of the module's parameter; KRDMA_KEEPALIVE_NEVER.
+ *	Without effect on iWARP.
+ * @request_timeout_ms: milliseconds after which a connection request that has not been taken is
+ *	rejected, from 100 to 3600000; 0: 60000; KRDMA_REQUEST_TIMEOUT_NEVER
  * @ready: a connection request has arrived, or the listener's device was removed; in process
  *	context, may sleep, one call at a time.  May be NULL.
  * @notify: replaces @ready for a consumer that only wakes a thread.  It runs where the event
@@ -659,9 +667,23 @@ struct krdma_listen_attr {
 	u32 backlog;
 	bool v6only;
 	bool lanes;
+	u32 keepalive_ms;
+	u32 request_timeout_ms;
 	void (*ready)(struct krdma_listener *listener);
 	void (*notify)(struct krdma_listener *listener);
 	void *context;
+};
+
+/**
+ * struct krdma_listener_info - status of a listener, at the time of the call
+ * @waiting: connection requests that wait to be taken
+ * @oldest_ms: for how long the oldest of them has waited, in milliseconds; 0 if none waits
+ * @expired: requests that were rejected because they had waited too long
+ */
+struct krdma_listener_info {
+	u32 waiting;
+	u32 oldest_ms;
+	u64 expired;
 };
 
 struct krdma_listener *krdma_listen(struct krdma_session *session,
@@ -672,6 +694,7 @@ void krdma_listener_put(struct krdma_listener *listener);
 void *krdma_listener_context(struct krdma_listener *listener);
 int krdma_listener_address(struct krdma_listener *listener, struct sockaddr_storage *local);
 int krdma_listener_pending(struct krdma_listener *listener);
+void krdma_listener_query(struct krdma_listener *listener, struct krdma_listener_info *info);
 struct krdma_conn *krdma_listener_next(struct krdma_listener *listener,
 				       const struct krdma_conn_ops *ops, void *context,
 				       u32 timeout_ms);

@@ -92,6 +92,8 @@ struct rdma_conn_param;
  * @lower: lower half that a lane has instead of a QP, or NULL.  Set before the connection is
  *	visible to others.
  * @pending: entry of the listener's list of requests; protected by the listener's lock
+ * @requested: when the request arrived, in jiffies; set before it is in that list, valid with
+ *	@listener
  * @listener: listener where the request arrived, or NULL.  Set before the connection is visible
  *	to others, and valid until the end of the teardown.
  */
@@ -151,6 +153,7 @@ struct krdma_conn {
 	struct krdma_conn_lower *lower;
 
 	struct list_head pending;
+	unsigned long requested;
 	struct krdma_listener *listener;
 };
 

@@ -473,6 +473,7 @@ struct krdma_conn *krdma_conn_from_request(struct krdma_listener *listener,
 
 	conn->passive = true;
 	conn->state = KRDMA_CONN_REQUESTED;
+	conn->requested = jiffies;
 	conn->listener = listener;
 	conn->cm_id = cm_id;
 	krdma_conn_save_addresses(conn, cm_id);

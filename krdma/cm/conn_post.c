@@ -6,6 +6,7 @@
 #include <linux/errno.h>
 
 #include "cm/conn.h"
+#include "cm/listen.h"
 #include "cm/conn_post.h"
 #include "io/qp.h"
 #include "mr/mr.h"
@@ -82,6 +83,7 @@ struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn)
 		.conn = conn,
 		.context = conn->context,
 		.complete = conn->ops->complete,
+		.keepalive_ms = conn->listener ? conn->listener->keepalive_ms : 0,
 	};
 	return &conn->owner;
 }

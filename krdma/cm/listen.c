@@ -19,8 +19,14 @@
 #include "cm/listen.h"
 #include "core/objects.h"
 #include "core/session.h"
+#include "io/keepalive.h"
 
 #define KRDMA_BACKLOG	128
+
+/* How long a connection request may wait to be taken: the range, and the default. */
+#define KRDMA_REQUEST_TIMEOUT_MIN_MS	100
+#define KRDMA_REQUEST_TIMEOUT_MAX_MS	3600000
+#define KRDMA_REQUEST_TIMEOUT_MS	60000
 
 static const struct krdma_lane_hooks *krdma_lane_hooks __ro_after_init;
 
@@ -103,12 +109,24 @@ static void krdma_listener_unreserve(struct krdma_listener *listener)
 	krdma_listener_uncharge(listener);
 }
 
+/* Looks again after @delay jiffies, or earlier. */
+static void krdma_listener_expire_later(struct krdma_listener *listener, unsigned long delay)
+{
+	lockdep_assert_held(&listener->lock);
+
+	krdma_listener_get(listener);
+	if (!queue_delayed_work(krdma_workqueue, &listener->expire_work, delay))
+		krdma_listener_put(listener);
+}
+
 static void krdma_listener_add(struct krdma_listener *listener, struct krdma_conn *conn)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&listener->lock, flags);
 	list_add_tail(&conn->pending, &listener->requests);
+	if (listener->request_timeout)
+		krdma_listener_expire_later(listener, listener->request_timeout);
 	spin_unlock_irqrestore(&listener->lock, flags);
 
 	wake_up_all(&listener->wait);
@@ -203,6 +221,7 @@ static struct krdma_conn *krdma_conn_from_offer(struct krdma_listener *listener,
 		return NULL;
 	conn->passive = true;
 	conn->state = KRDMA_CONN_REQUESTED;
+	conn->requested = jiffies;
 	conn->listener = listener;
 	conn->local = offer->local;
 	conn->remote = offer->remote;
@@ -321,6 +340,59 @@ static int krdma_listener_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event
 	default:
 		return 0;
 	}
+}
+
+/*
+ * Requests that expire.  A peer that gives up says so, unless it has vanished: then its request
+ * would wait until a consumer takes it, and an answer to it would fail only after a minute.
+ */
+
+/* As krdma_listener_take(), if the oldest request has expired. */
+static struct krdma_conn *krdma_listener_take_expired(struct krdma_listener *listener)
+{
+	struct krdma_conn *conn;
+	unsigned long age;
+
+	lockdep_assert_held(&listener->lock);
+
+	conn = list_first_entry_or_null(&listener->requests, struct krdma_conn, pending);
+	if (!conn)
+		return NULL;
+	age = jiffies - conn->requested;
+	if (age < listener->request_timeout) {
+		krdma_listener_expire_later(listener, listener->request_timeout - age);
+		return NULL;
+	}
+	listener->expired++;
+	return krdma_listener_take(listener);
+}
+
+static void krdma_listener_expire_work(struct work_struct *work)
+{
+	struct krdma_listener *listener = container_of(work, struct krdma_listener,
+						       expire_work.work);
+	struct krdma_conn *conn;
+	unsigned long flags;
+
+	do {
+		spin_lock_irqsave(&listener->lock, flags);
+		conn = krdma_listener_take_expired(listener);
+		spin_unlock_irqrestore(&listener->lock, flags);
+
+		if (conn) {
+			krdma_listener_uncharge(listener);
+			krdma_conn_abort(conn);
+			krdma_conn_put(conn);
+		}
+	} while (conn);
+	krdma_listener_put(listener);
+}
+
+/* After the last request has left the list. */
+static void krdma_listener_expire_stop(struct krdma_listener *listener)
+{
+	if (cancel_delayed_work(&listener->expire_work))
+		krdma_listener_put(listener);
 }
 
 /*
@@ -470,6 +542,7 @@ static void krdma_listener_work(struct work_struct *work)
 	krdma_listener_stop(listener);
 	krdma_port_uncharge(&listener->port);
 	krdma_listener_abort_requests(listener);
+	krdma_listener_expire_stop(listener);
 	krdma_listener_unuse_device(listener);
 
 	spin_lock_irqsave(&listener->lock, flags);
@@ -550,7 +623,20 @@ static int krdma_listener_check(const struct krdma_listen_attr *attr)
 		return -EINVAL;
 	if (attr->local->sa_family != AF_INET && attr->local->sa_family != AF_INET6)
 		return -EAFNOSUPPORT;
+	if (!krdma_keepalive_may_be(attr->keepalive_ms))
+		return -EINVAL;
+	if (attr->request_timeout_ms && attr->request_timeout_ms != KRDMA_REQUEST_TIMEOUT_NEVER &&
+	    (attr->request_timeout_ms < KRDMA_REQUEST_TIMEOUT_MIN_MS ||
+	     attr->request_timeout_ms > KRDMA_REQUEST_TIMEOUT_MAX_MS))
+		return -EINVAL;
 	return krdma_address_is_bound(attr->local) ? 0 : -EINVAL;
+}
+
+static unsigned long krdma_request_timeout(u32 timeout_ms)
+{
+	if (timeout_ms == KRDMA_REQUEST_TIMEOUT_NEVER)
+		return 0;
+	return max(msecs_to_jiffies(timeout_ms ?: KRDMA_REQUEST_TIMEOUT_MS), 1UL);
 }
 
 static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session,
@@ -571,6 +657,8 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
 	listener->context = attr->context;
 	listener->v6only = attr->v6only;
 	listener->lanes = attr->lanes;
+	listener->keepalive_ms = attr->keepalive_ms;
+	listener->request_timeout = krdma_request_timeout(attr->request_timeout_ms);
 	listener->backlog = min_t(u32, attr->backlog ?: KRDMA_BACKLOG, S32_MAX);
 	/* One reference for the consumer, one for the listener until its end. */
 	refcount_set(&listener->refs, 2);
@@ -582,6 +670,7 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
 	memcpy(&listener->local, attr->local, rdma_addr_size(attr->local));
 	INIT_WORK(&listener->work, krdma_listener_work);
 	INIT_WORK(&listener->ready_work, krdma_listener_ready_work);
+	INIT_DELAYED_WORK(&listener->expire_work, krdma_listener_expire_work);
 	init_completion(&listener->closed);
 
 	return listener;
@@ -691,6 +780,30 @@ int krdma_listener_address(struct krdma_listener *listener, struct sockaddr_stor
 	return 0;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_listener_address, "KRDMA");
+
+/**
+ * krdma_listener_query() - Query the connection requests of a listener
+ * @listener: the listener
+ * @info: filled in
+ *
+ * Context: any but NMI.
+ */
+void krdma_listener_query(struct krdma_listener *listener, struct krdma_listener_info *info)
+{
+	struct krdma_conn *conn;
+	unsigned long flags;
+
+	memset(info, 0, sizeof(*info));
+
+	spin_lock_irqsave(&listener->lock, flags);
+	conn = list_first_entry_or_null(&listener->requests, struct krdma_conn, pending);
+	if (conn)
+		info->oldest_ms = jiffies_to_msecs(jiffies - conn->requested);
+	info->waiting = listener->waiting;
+	info->expired = listener->expired;
+	spin_unlock_irqrestore(&listener->lock, flags);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_query, "KRDMA");
 
 /*
  * Taking connection requests

@@ -32,8 +32,12 @@ struct rdma_cm_id;
  * @notify: callback to the consumer that must not sleep, instead of @ready; or NULL
  * @context: context of the consumer
  * @backlog: number of requests that may wait
+ * @keepalive_ms: keepalive interval of connections that arrive here and ask for none; 0: that of
+ *	the module's parameter
+ * @request_timeout: how long a request may wait, in jiffies; 0: without limit
  * @lock: protects the members from here to @wait.  Any context.
  * @requests: connections that wait to be taken; each with a reference
+ * @expired: number of requests that were rejected because they had waited too long
  * @waiting: number of connections in @requests and of those that are just being created
  * @dead: the device has been, or is being, removed
  * @moved: the address is on another interface or device than that of @cm_id
@@ -53,6 +57,8 @@ struct rdma_cm_id;
  * @lane_node: entry of the list of listeners that do, of krdma/lane/
  * @work: ends the listener, or restarts it where the address is now
  * @ready_work: calls the consumer
+ * @expire_work: rejects requests that have waited too long; queued with a reference whenever one
+ *	waits and @request_timeout is not 0
  * @completed: @closed has been completed; for @ready_work alone
  * @closed: completed when the listener has ended and the consumer is not called any more
  */
@@ -64,9 +70,12 @@ struct krdma_listener {
 	void (*notify)(struct krdma_listener *listener);
 	void *context;
 	u32 backlog;
+	u32 keepalive_ms;
+	unsigned long request_timeout;
 
 	spinlock_t lock;		/* see above */
 	struct list_head requests;
+	u64 expired;
 	u32 waiting;
 	bool dead;
 	bool moved;
@@ -87,6 +96,7 @@ struct krdma_listener {
 
 	struct work_struct work;
 	struct work_struct ready_work;
+	struct delayed_work expire_work;
 	bool completed;
 	struct completion closed;
 };

@@ -139,30 +139,29 @@ MODULE_PARM_DESC(keepalive_ms,
 /**
  * krdma_keepalive_init() - Set up keepalive for a QP
  * @qp: the QP
- * @period_ms: longest idle time in milliseconds before the peer is checked; 0: that of the module
- *	parameter, if the device supports keepalive; KRDMA_KEEPALIVE_NEVER
+ * @period_ms: longest idle time in milliseconds before the peer is checked; 0: @default_ms, if
+ *	the device supports keepalive; KRDMA_KEEPALIVE_NEVER
+ * @default_ms: valid, or 0: that of the module parameter; or KRDMA_KEEPALIVE_NEVER
  *
  * Context: process context.
  * Return: 0, -EINVAL if @period_ms is out of range, or -EOPNOTSUPP if the device completes writes
  * when they have been sent, and so does not notice that the peer is gone.
  */
-int krdma_keepalive_init(struct krdma_qp *qp, u32 period_ms)
+int krdma_keepalive_init(struct krdma_qp *qp, u32 period_ms, u32 default_ms)
 {
 	bool supported = !rdma_protocol_iwarp(qp->cm_id->device, qp->cm_id->port_num);
 
 	INIT_DELAYED_WORK(&qp->keepalive.work, krdma_keepalive_work);
 	qp->keepalive.cqe.done = krdma_keepalive_done;
-	if (period_ms == KRDMA_KEEPALIVE_NEVER)
-		return 0;
-	if (period_ms) {
+	if (period_ms && period_ms != KRDMA_KEEPALIVE_NEVER) {
 		if (!krdma_keepalive_is_valid(period_ms))
 			return -EINVAL;
 		if (!supported)
 			return -EOPNOTSUPP;
-	} else if (supported) {
-		period_ms = READ_ONCE(krdma_keepalive_default_ms);
+	} else if (!period_ms && supported) {
+		period_ms = default_ms ?: READ_ONCE(krdma_keepalive_default_ms);
 	}
-	if (!period_ms)
+	if (!period_ms || period_ms == KRDMA_KEEPALIVE_NEVER)
 		return 0;
 	qp->keepalive.period = max(msecs_to_jiffies(period_ms), 1UL);
 	return 0;

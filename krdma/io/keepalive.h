@@ -31,7 +31,7 @@ struct krdma_keepalive {
 };
 
 bool krdma_keepalive_may_be(u32 period_ms);
-int krdma_keepalive_init(struct krdma_qp *qp, u32 period_ms);
+int krdma_keepalive_init(struct krdma_qp *qp, u32 period_ms, u32 default_ms);
 void krdma_keepalive_start(struct krdma_qp *qp);
 void krdma_keepalive_stop(struct krdma_qp *qp);
 

@@ -391,7 +391,7 @@ struct krdma_qp *krdma_qp_create(struct krdma_qp_owner *owner, struct rdma_cm_id
 			goto err_unmake;
 		qp->srq = attr->srq;
 	}
-	ret = krdma_keepalive_init(qp, attr->keepalive_ms);
+	ret = krdma_keepalive_init(qp, attr->keepalive_ms, owner->keepalive_ms);
 	if (ret)
 		goto err_unmake;
 	ret = krdma_qp_find_limits(qp, &budget, attr);

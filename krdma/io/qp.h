@@ -53,6 +53,8 @@ struct krdma_qp_owner_ops {
  * @conn: connection that completions name; not used by the QP
  * @context: context that completions name; not used by the QP
  * @complete: gets the completions, see &struct krdma_conn_ops.complete
+ * @keepalive_ms: keepalive interval if the attributes of the QP have none; 0: that of the module's
+ *	parameter; KRDMA_KEEPALIVE_NEVER
  *
  * Set before krdma_qp_create(), and not changed until krdma_qp_free().
  */
@@ -62,6 +64,7 @@ struct krdma_qp_owner {
 	struct krdma_conn *conn;
 	void *context;
 	void (*complete)(const struct krdma_wc *wc);
+	u32 keepalive_ms;
 };
 
 /*

@@ -582,7 +582,7 @@ int krdma_user_conn_query(struct krdma_ucmd *ucmd)
 	struct krdma_conn_info info;
 	int ret;
 
-	if (query->flags || query->reserved || query->reserved2)
+	if (query->flags || query->reserved)
 		return -EOPNOTSUPP;
 	ret = krdma_user_conn_give_data(core, query);
 	if (ret)
@@ -603,6 +603,7 @@ int krdma_user_conn_query(struct krdma_ucmd *ucmd)
 	query->read_depth_in = info.read_depth_in;
 	query->path_mtu = info.path_mtu;
 	query->peer_is_krdma = info.peer_is_krdma;
+	query->request_age_ms = info.request_age_ms;
 	query->sends_posted = info.sends_posted;
 	query->sends_completed = info.sends_completed;
 	query->receives_posted = info.receives_posted;

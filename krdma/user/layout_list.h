@@ -223,21 +223,26 @@ VALUE(KRDMA_DEVICE_NOTIFY, 48132);
 VALUE(KRDMA_LISTEN_V6ONLY, 1);
 VALUE(KRDMA_LISTEN_LANES, 2);
 
-STRUCT_OF_ADDRESSES(krdma_listen_args, 144);
+STRUCT_OF_ADDRESSES(krdma_listen_args, 152);
 FIELD(krdma_listen_args, size, 0, 4);
 FIELD(krdma_listen_args, flags, 4, 4);
 FIELD(krdma_listen_args, fd, 8, 4);
 FIELD(krdma_listen_args, backlog, 12, 4);
 FIELD(krdma_listen_args, address, 16, 128);
+FIELD(krdma_listen_args, keepalive_ms, 144, 4);
+FIELD(krdma_listen_args, request_timeout_ms, 148, 4);
 
 VALUE(KRDMA_LISTEN, 48133);
 
-STRUCT_OF_ADDRESSES(krdma_listener_query_args, 144);
+STRUCT_OF_ADDRESSES(krdma_listener_query_args, 160);
 FIELD(krdma_listener_query_args, size, 0, 4);
 FIELD(krdma_listener_query_args, flags, 4, 4);
 FIELD(krdma_listener_query_args, address, 8, 128);
 FIELD(krdma_listener_query_args, listen_flags, 136, 4);
 FIELD(krdma_listener_query_args, reserved, 140, 4);
+FIELD(krdma_listener_query_args, waiting, 144, 4);
+FIELD(krdma_listener_query_args, oldest_ms, 148, 4);
+FIELD(krdma_listener_query_args, expired, 152, 8);
 
 VALUE(KRDMA_LISTENER_QUERY, 48160);
 
@@ -291,6 +296,7 @@ FIELD(krdma_conn_create_qp_args, keepalive_ms, 44, 4);
 VALUE(KRDMA_CONN_CREATE_QP, 48177);
 VALUE(KRDMA_RING_EXTRA, 3);
 VALUE(KRDMA_KEEPALIVE_NEVER, 0xffffffff);
+VALUE(KRDMA_REQUEST_TIMEOUT_NEVER, 0xffffffff);
 VALUE(KRDMA_CONN_PARAM_PLAIN, 1);
 VALUE(KRDMA_CONN_PARAM_NO_RNR_RETRY, 2);
 
@@ -362,7 +368,7 @@ FIELD(krdma_conn_query_args, receives_completed, 104, 8);
 FIELD(krdma_conn_query_args, local, 112, 128);
 FIELD(krdma_conn_query_args, remote, 240, 128);
 FIELD(krdma_conn_query_args, kind, 368, 4);
-FIELD(krdma_conn_query_args, reserved2, 372, 4);
+FIELD(krdma_conn_query_args, request_age_ms, 372, 4);
 FIELD(krdma_conn_query_args, trunk, 376, 8);
 
 VALUE(KRDMA_CONN_QUERY, 48183);

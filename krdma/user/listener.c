@@ -59,6 +59,8 @@ krdma_user_listener_create(struct krdma_user_session *session,
 				 KRDMA_USER_BACKLOG_MAX),
 		.v6only = listen->flags & KRDMA_LISTEN_V6ONLY,
 		.lanes = listen->flags & KRDMA_LISTEN_LANES,
+		.keepalive_ms = listen->keepalive_ms,
+		.request_timeout_ms = listen->request_timeout_ms,
 		.notify = krdma_user_listener_notify,
 	};
 	int ret;
@@ -138,6 +140,7 @@ static __poll_t krdma_user_listener_poll(struct file *file, struct poll_table_st
 static int krdma_user_listener_query(struct krdma_ucmd *ucmd)
 {
 	struct krdma_listener_query_args *query = &ucmd->buffer->listener_query;
+	struct krdma_listener_info info;
 	struct sockaddr_storage address;
 
 	if (query->flags || query->reserved)
@@ -146,6 +149,10 @@ static int krdma_user_listener_query(struct krdma_ucmd *ucmd)
 	krdma_listener_address(ucmd->listener->core, &address);
 	krdma_address_to_user(&address, &query->address);
 	query->listen_flags = ucmd->listener->flags;
+	krdma_listener_query(ucmd->listener->core, &info);
+	query->waiting = info.waiting;
+	query->oldest_ms = info.oldest_ms;
+	query->expired = info.expired;
 	return krdma_ucmd_respond(ucmd);
 }
 
@@ -251,12 +258,15 @@ static void krdma_user_listener_fdinfo(struct seq_file *seq, struct file *file)
 {
 	struct krdma_user_listener *listener = file->private_data;
 	struct sockaddr_storage address = {};
+	struct krdma_listener_info info;
 
 	krdma_user_fdinfo(seq, "listener", listener->id, listener->session);
 	if (!krdma_listener_address(listener->core, &address))
 		seq_printf(seq, "local:\t%pISpc\n", &address);
-	seq_printf(seq, "waiting:\t%d\n", max(krdma_listener_pending(listener->core), 0));
 	seq_printf(seq, "lanes:\t%d\n", !!(listener->flags & KRDMA_LISTEN_LANES));
+	krdma_listener_query(listener->core, &info);
+	seq_printf(seq, "waiting:\t%u\noldest_ms:\t%u\nexpired:\t%llu\n", info.waiting,
+		   info.oldest_ms, info.expired);
 }
 
 static const struct file_operations krdma_user_listener_fops = {

@@ -272,6 +272,30 @@ int krdma_listen(struct krdma *session, const struct sockaddr *address, uint32_t
 		 uint32_t backlog, struct krdma_listener **listener);
 
 /**
+ * krdma_listen_options() - Listen for connection requests, with more options
+ * @session: the session
+ * @address: as of krdma_listen()
+ * @options: &struct krdma_listen_args, or NULL; its @address is ignored
+ * @listener: receives the listener
+ *
+ * Errors: those of krdma_listen(); EINVAL (a time that is out of range).
+ */
+int krdma_listen_options(struct krdma *session, const struct sockaddr *address,
+			 const struct krdma_listen_args *options,
+			 struct krdma_listener **listener);
+
+/**
+ * krdma_listener_query() - Query the connection requests of a listener
+ * @listener: the listener
+ * @query: receives the attributes
+ * @size: sizeof(*query), which allows the structure to grow
+ *
+ * Errors: EINVAL (@size is smaller than the first version of the structure).
+ */
+int krdma_listener_query(struct krdma_listener *listener, struct krdma_listener_query_args *query,
+			 size_t size);
+
+/**
  * krdma_listener_address() - Get the address of a listener, with the assigned port
  * @listener: the listener
  * @address: receives the address

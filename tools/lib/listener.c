@@ -20,19 +20,38 @@ static int adopt(int fd, struct krdma_listener **listener)
 	return 0;
 }
 
-KRDMA_PUBLIC int krdma_listen(struct krdma *session, const struct sockaddr *address,
-			      uint32_t flags, uint32_t backlog, struct krdma_listener **listener)
+KRDMA_PUBLIC int krdma_listen_options(struct krdma *session, const struct sockaddr *address,
+				      const struct krdma_listen_args *options,
+				      struct krdma_listener **listener)
 {
-	struct krdma_listen_args listen = { .size = sizeof(listen), .flags = flags,
-				       .backlog = backlog };
+	struct krdma_listen_args listen;
 	int err;
 
 	if (!session || !listener)
 		return -EINVAL;
-	err = request_address(&listen.address, address);
+	err = request_options(&listen, sizeof(listen), options);
+	if (!err)
+		err = request_address(&listen.address, address);
 	if (!err)
 		err = request_issue(session->fd, KRDMA_LISTEN, &listen);
 	return err ? err : object_made(listen.fd, adopt(listen.fd, listener));
+}
+
+KRDMA_PUBLIC int krdma_listen(struct krdma *session, const struct sockaddr *address,
+			      uint32_t flags, uint32_t backlog, struct krdma_listener **listener)
+{
+	const struct krdma_listen_args options = { .size = sizeof(options), .flags = flags,
+						   .backlog = backlog };
+
+	return krdma_listen_options(session, address, &options, listener);
+}
+
+KRDMA_PUBLIC int krdma_listener_query(struct krdma_listener *listener,
+				      struct krdma_listener_query_args *query, size_t size)
+{
+	int err = listener ? request_prepare(query, size, KRDMA_LISTENER_QUERY_MIN_SIZE) : -EINVAL;
+
+	return err ? err : request_issue(listener->fd, KRDMA_LISTENER_QUERY, query);
 }
 
 KRDMA_PUBLIC int krdma_listener_address(struct krdma_listener *listener,

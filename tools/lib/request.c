@@ -32,6 +32,7 @@ FIRST(krdma_info_args, module_version, 32, KRDMA_INFO_MIN_SIZE);
 FIRST(krdma_device_query_args, max_fast_reg_pages, 4, KRDMA_DEVICE_QUERY_MIN_SIZE);
 FIRST(krdma_port_query_args, netdev_name, 64, KRDMA_PORT_QUERY_MIN_SIZE);
 FIRST(krdma_conn_query_args, remote, 128, KRDMA_CONN_QUERY_MIN_SIZE);
+FIRST(krdma_listener_query_args, address, 128, KRDMA_LISTENER_QUERY_MIN_SIZE);
 FIRST(krdma_ring_query_args, vector, 4, KRDMA_RING_QUERY_MIN_SIZE);
 FIRST(krdma_srq_query_args, max_sge, 4, KRDMA_SRQ_QUERY_MIN_SIZE);
 FIRST(krdma_event_record, reason, 4, KRDMA_RECORD_MIN_SIZE);

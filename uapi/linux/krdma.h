@@ -162,6 +162,9 @@ enum {
 /* For keepalive_ms of a connection: an idle peer is not probed. */
 #define KRDMA_KEEPALIVE_NEVER	0xffffffff
 
+/* For request_timeout_ms of a listener: a connection request waits for as long as the peer does. */
+#define KRDMA_REQUEST_TIMEOUT_NEVER	0xffffffff
+
 /* The longest device or interface name, in bytes with the terminating zero. */
 #define KRDMA_NAME_MAX		64
 

@@ -41,8 +41,13 @@ enum krdma_listen_flags {
  *	requests are rejected.
  * @address: in: address and port; the unspecified address means all addresses, port 0 a free
  *	port; out: the same with the assigned port
+ * @keepalive_ms: in: for accepted connections that do not set @keepalive_ms of &struct
+ *	krdma_conn_create_qp_args; the same values.  Without effect on iWARP.
+ * @request_timeout_ms: in: milliseconds after which a connection request that has not been
+ *	taken is rejected, from 100 to 3600000; 0: 60000; KRDMA_REQUEST_TIMEOUT_NEVER
  *
- * EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: a link-local address without its interface;
+ * EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: a link-local address without its interface, or
+ * @keepalive_ms or @request_timeout_ms out of range;
  * EADDRNOTAVAIL: not an address of an RDMA device, or a listener at all addresses has the port;
  * EADDRINUSE: a listener at the same address has the port, or with KRDMA_LISTEN_LANES a listener
  * that is not krdma's has port 1019, where krdma takes the trunks of lanes; EACCES: the port is
@@ -54,6 +59,8 @@ struct krdma_listen_args {
 	__s32 fd;
 	__u32 backlog;
 	struct __kernel_sockaddr_storage address;
+	__u32 keepalive_ms;
+	__u32 request_timeout_ms;
 };
 
 #define KRDMA_LISTEN		_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_LISTEN)
@@ -65,6 +72,9 @@ struct krdma_listen_args {
  * @address: out: address and port
  * @listen_flags: out: &enum krdma_listen_flags, as given to KRDMA_LISTEN
  * @reserved: must be 0
+ * @waiting: out: connection requests that wait to be taken
+ * @oldest_ms: out: for how long the oldest of them has waited, in milliseconds; 0 if none waits
+ * @expired: out: connection requests that were rejected because they had waited too long
  */
 struct krdma_listener_query_args {
 	__u32 size;
@@ -72,6 +82,9 @@ struct krdma_listener_query_args {
 	struct __kernel_sockaddr_storage address;
 	__u32 listen_flags;
 	__u32 reserved;
+	__u32 waiting;
+	__u32 oldest_ms;
+	__aligned_u64 expired;
 };
 
 #define KRDMA_LISTENER_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_LISTENER_QUERY)
@@ -423,7 +436,8 @@ enum krdma_conn_kind {
  * @local: out: the local address and port; all zero before it is known
  * @remote: out: the peer's address and port
  * @kind: out: &enum krdma_conn_kind
- * @reserved2: must be 0
+ * @request_age_ms: out: in state KRDMA_CONN_REQUESTED, for how long the peer has waited for the
+ *	answer, in milliseconds; otherwise 0
  * @trunk: out: number of the trunk that carries the lane, 0 for a plain connection.  Lanes with the
  *	same number share a queue pair.
  */
@@ -454,7 +468,7 @@ struct krdma_conn_query_args {
 	struct __kernel_sockaddr_storage local;
 	struct __kernel_sockaddr_storage remote;
 	__u32 kind;
-	__u32 reserved2;
+	__u32 request_age_ms;
 	__aligned_u64 trunk;
 };
 

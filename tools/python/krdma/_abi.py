@@ -18,6 +18,7 @@ KRDMA_MR_DESC_MAGIC = 0x6d44524b
 KRDMA_MR_DESC_SIZE = 32
 KRDMA_MR_DESC_VERSION = 1
 KRDMA_NAME_MAX = 64
+KRDMA_REQUEST_TIMEOUT_NEVER = 0xffffffff
 KRDMA_RING_ENTRIES_MAX = 65536
 KRDMA_RING_EXTRA = 3
 KRDMA_RING_SGES_MAX = 128
@@ -537,9 +538,11 @@ class krdma_listen_args(Structure):
     fd: int
     backlog: int
     address: Any
+    keepalive_ms: int
+    request_timeout_ms: int
     _fields_ = [
         ("size", c_uint32), ("flags", c_uint32), ("fd", c_int32), ("backlog", c_uint32), ("address",
-        c_uint8 * 128)
+        c_uint8 * 128), ("keepalive_ms", c_uint32), ("request_timeout_ms", c_uint32)
     ]
 
 
@@ -551,9 +554,13 @@ class krdma_listener_query_args(Structure):
     address: Any
     listen_flags: int
     reserved: int
+    waiting: int
+    oldest_ms: int
+    expired: int
     _fields_ = [
         ("size", c_uint32), ("flags", c_uint32), ("address", c_uint8 * 128), ("listen_flags",
-        c_uint32), ("reserved", c_uint32)
+        c_uint32), ("reserved", c_uint32), ("waiting", c_uint32), ("oldest_ms", c_uint32),
+        ("expired", c_uint64)
     ]
 
 
@@ -710,7 +717,7 @@ class krdma_conn_query_args(Structure):
     local: Any
     remote: Any
     kind: int
-    reserved2: int
+    request_age_ms: int
     trunk: int
     _fields_ = [
         ("size", c_uint32), ("flags", c_uint32), ("private_data", c_uint64), ("private_data_len",
@@ -721,7 +728,7 @@ class krdma_conn_query_args(Structure):
         ("peer_is_krdma", c_uint32), ("reserved", c_uint32), ("sends_posted", c_uint64),
         ("sends_completed", c_uint64), ("receives_posted", c_uint64), ("receives_completed",
         c_uint64), ("local", c_uint8 * 128), ("remote", c_uint8 * 128), ("kind", c_uint32),
-        ("reserved2", c_uint32), ("trunk", c_uint64)
+        ("request_age_ms", c_uint32), ("trunk", c_uint64)
     ]
 
 
@@ -1006,8 +1013,8 @@ SIZES: Dict[type, int] = {
     krdma_mr_query_args: 112,
     krdma_mr_advise_args: 32,
     krdma_event_record: 16,
-    krdma_listen_args: 144,
-    krdma_listener_query_args: 144,
+    krdma_listen_args: 152,
+    krdma_listener_query_args: 160,
     krdma_listener_next_args: 24,
     krdma_conn_create_args: 16,
     krdma_conn_resolve_args: 280,
@@ -1056,6 +1063,9 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "krdma_device_next_event": (
         c_int, [c_void_p, c_uint64, POINTER(krdma_device_record), c_size_t]),
     "krdma_listen": (c_int, [c_void_p, c_void_p, c_uint32, c_uint32, POINTER(c_void_p)]),
+    "krdma_listen_options": (
+        c_int, [c_void_p, c_void_p, POINTER(krdma_listen_args), POINTER(c_void_p)]),
+    "krdma_listener_query": (c_int, [c_void_p, POINTER(krdma_listener_query_args), c_size_t]),
     "krdma_listener_address": (c_int, [c_void_p, c_void_p]),
     "krdma_listener_flags": (c_int, [c_void_p, POINTER(c_uint32)]),
     "krdma_listener_next": (c_int, [c_void_p, c_uint64, POINTER(c_void_p)]),

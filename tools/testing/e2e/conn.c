@@ -751,6 +751,67 @@ TEST_F(conn, an_idle_peer_is_probed_unless_that_is_not_wanted)
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, state_of(self->pair.a.conn));
 }
 
+/* A connection in which only the accepting end may probe, if its listener and its QP say so. */
+static void accept_with(struct __test_metadata *_metadata, struct pair *pair, uint32_t listener_ms,
+			uint32_t ms)
+{
+	const struct end_options client = { .keepalive_ms = KRDMA_KEEPALIVE_NEVER };
+	struct krdma_listen_args listen = { .size = sizeof(listen), .keepalive_ms = listener_ms };
+	struct end_options server = { .keepalive_ms = ms };
+
+	ASSERT_EQ(0, address_set(&listen.address, BOOT_ADDRESS, 0));
+	ASSERT_EQ(0, session_request(pair->sessions[0], KRDMA_LISTEN, &listen));
+	end_init(&pair->b, pair->sessions[0]);
+	ASSERT_EQ(0, end_rings_create(&pair->b));
+	server.ring = &pair->b.own[0];
+	ASSERT_EQ(0, end_ask(&pair->a, pair->sessions[0], &listen.address, &client));
+	ASSERT_EQ(0, listener_next(listen.fd, deadline_in(PATIENCE_MS), &pair->b.conn,
+				   &pair->b.id));
+	/* The listener's setting stays with the request. */
+	close(listen.fd);
+	ASSERT_EQ(0, end_create_qp(&pair->b, &server));
+	ASSERT_EQ(0, end_accept(&pair->b, NULL));
+	ASSERT_EQ(0, conn_wait(pair->a.conn, deadline_in(PATIENCE_MS), NULL));
+	ASSERT_EQ(0, conn_wait(pair->b.conn, deadline_in(PATIENCE_MS), NULL));
+	/* The packets of the connection manager have been sent. */
+	sleep_ms(1000);
+}
+
+static void close_ends(struct pair *pair)
+{
+	end_close(&pair->a);
+	end_close(&pair->b);
+}
+
+/* Proves: E14 */
+TEST_F_TIMEOUT(conn, a_listener_says_how_often_those_are_probed_whom_it_accepts, 300)
+{
+	struct pair *pair = &self->pair;
+	long packets;
+
+	accept_with(_metadata, pair, 100, 0);
+	packets = packets_of_a_second();
+	EXPECT_TRUE(packets < 0 || packets >= 5) {
+		TH_LOG("%ld packets", packets);
+	}
+	close_ends(pair);
+	/* What the QP is created with counts more. */
+	accept_with(_metadata, pair, 100, KRDMA_KEEPALIVE_NEVER);
+	EXPECT_GE(0, packets_of_a_second());
+	close_ends(pair);
+	accept_with(_metadata, pair, KRDMA_KEEPALIVE_NEVER, 100);
+	packets = packets_of_a_second();
+	EXPECT_TRUE(packets < 0 || packets >= 5) {
+		TH_LOG("%ld packets", packets);
+	}
+	close_ends(pair);
+	/* "Never" holds for more than the 5 seconds of the module's parameter. */
+	accept_with(_metadata, pair, KRDMA_KEEPALIVE_NEVER, 0);
+	for (int i = 0; i < 7; i++)
+		EXPECT_GE(0, packets_of_a_second());
+	close_ends(pair);
+}
+
 /* Proves: D8 */
 TEST_F(conn, an_abort_is_at_once)
 {

@@ -81,6 +81,8 @@ static const struct fuzz_field listen_fields[] = {
 	OF(krdma_listen_args, flags, FLAGS, KRDMA_LISTEN_V6ONLY | KRDMA_LISTEN_LANES),
 	OF(krdma_listen_args, backlog, COUNT, 8),
 	OF(krdma_listen_args, address, ADDRESS_LISTEN, 0),
+	OF(krdma_listen_args, keepalive_ms, COUNT, 4000),
+	OF(krdma_listen_args, request_timeout_ms, COUNT, 4000),
 	END,
 };
 
@@ -268,7 +270,6 @@ static const struct fuzz_field conn_query_fields[] = {
 	OF(krdma_conn_query_args, private_data, ARENA, 0),
 	OF(krdma_conn_query_args, private_data_len, COUNT, 255),
 	OF(krdma_conn_query_args, reserved, RESERVED, 0),
-	OF(krdma_conn_query_args, reserved2, RESERVED, 0),
 	END,
 };
 

@@ -517,7 +517,6 @@ TEST_F(lanes, lanes_that_are_not_connected)
 /* Proves: F14 */
 TEST_F(lanes, flags_that_do_not_exist)
 {
-	struct krdma_conn_query_args query = { .size = sizeof(query), .reserved2 = 1 };
 	struct krdma_listener_query_args listener = { .size = sizeof(listener), .reserved = 1 };
 	struct mr mr;
 	int fd;
@@ -534,7 +533,6 @@ TEST_F(lanes, flags_that_do_not_exist)
 				  listener_open_with(self->pair.sessions[0], BOOT_ADDRESS, 0, 0,
 						     1U << bit | KRDMA_LISTEN_LANES, &fd, NULL));
 	}
-	EXPECT_EQ(-EOPNOTSUPP, session_request(self->pair.a.conn, KRDMA_CONN_QUERY, &query));
 	EXPECT_EQ(-EOPNOTSUPP,
 		  session_request(self->pair.listener, KRDMA_LISTENER_QUERY, &listener));
 }

@@ -117,6 +117,46 @@ TEST_F(thin, private_data_both_ways)
 }
 
 /* Proves: F14 */
+TEST_F(thin, a_listener_with_options)
+{
+	struct krdma_listen_args options = { .size = sizeof(options), .request_timeout_ms = 100 };
+	struct krdma *session = self->pair.session;
+	struct krdma_listener_query_args query;
+	struct krdma_listener *listener;
+	struct sockaddr_storage address;
+	struct krdma_conn *conn;
+
+	ASSERT_EQ(0, krdma_listener_address(self->pair.listener, &address));
+	((struct sockaddr_in *)&address)->sin_port = 0;
+	EXPECT_EQ(-EINVAL, krdma_listen_options(NULL, (struct sockaddr *)&address, NULL,
+						&listener));
+	EXPECT_EQ(-EINVAL, krdma_listen_options(session, (struct sockaddr *)&address, NULL, NULL));
+	options.request_timeout_ms = 1;
+	EXPECT_EQ(-EINVAL, krdma_listen_options(session, (struct sockaddr *)&address, &options,
+						&listener));
+	ASSERT_EQ(0, krdma_listen_options(session, (struct sockaddr *)&address, NULL, &listener));
+	EXPECT_EQ(0, krdma_listener_close(listener));
+	options.request_timeout_ms = 100;
+	ASSERT_EQ(0, krdma_listen_options(session, (struct sockaddr *)&address, &options,
+					  &listener));
+	ASSERT_EQ(0, krdma_listener_address(listener, &address));
+	EXPECT_EQ(-EINVAL, krdma_listener_query(NULL, &query, sizeof(query)));
+	EXPECT_EQ(-EINVAL, krdma_listener_query(listener, NULL, sizeof(query)));
+	EXPECT_EQ(-EINVAL, krdma_listener_query(listener, &query, 8));
+
+	ASSERT_EQ(0, krdma_conn_create(session, &conn));
+	ASSERT_EQ(0, krdma_conn_resolve(conn, (struct sockaddr *)&address, &lib_patient));
+	ASSERT_EQ(0, krdma_conn_wait(conn, LIB_PATIENCE, NULL));
+	ASSERT_EQ(0, krdma_conn_create_qp(conn, self->pair.rings[0], NULL, NULL, NULL));
+	ASSERT_EQ(0, krdma_conn_connect(conn, NULL, NULL, 0));
+	EXPECT_EQ(-ECONNREFUSED, krdma_conn_wait(conn, LIB_PATIENCE, NULL));
+	ASSERT_EQ(0, krdma_listener_query(listener, &query, sizeof(query)));
+	EXPECT_EQ(1, query.expired);
+	EXPECT_EQ(0, query.waiting);
+	EXPECT_EQ(0, krdma_conn_close(conn));
+	EXPECT_EQ(0, krdma_listener_close(listener));
+}
+
 TEST_F(thin, a_lane_and_its_memory)
 {
 	struct krdma *session = self->pair.session;

@@ -209,6 +209,167 @@ TEST_F(listener, a_request_that_was_given_up_is_not_given_out)
 	EXPECT_EQ(-EAGAIN, listener_next(self->fd, 0, &taken, NULL));
 }
 
+/*
+ * Requests that nobody takes
+ */
+
+static int listen_with(int session, uint32_t keepalive_ms, uint32_t request_timeout_ms, int *fd,
+		       struct __kernel_sockaddr_storage *address)
+{
+	struct krdma_listen_args listen = {
+		.size = sizeof(listen),
+		.keepalive_ms = keepalive_ms,
+		.request_timeout_ms = request_timeout_ms,
+	};
+	int ret = address_set(&listen.address, BOOT_ADDRESS, 0);
+
+	if (!ret)
+		ret = session_request(session, KRDMA_LISTEN, &listen);
+	*fd = ret ? -1 : listen.fd;
+	*address = listen.address;
+	return ret;
+}
+
+static int requests_of(int fd, struct krdma_listener_query_args *query)
+{
+	*query = (struct krdma_listener_query_args) { .size = sizeof(*query) };
+	return session_request(fd, KRDMA_LISTENER_QUERY, query);
+}
+
+#define EXPIRE_MS	300
+
+/* Proves: E14 */
+TEST_F(listener, a_request_that_nobody_takes_expires)
+{
+	struct krdma_listener_query_args requests;
+	struct krdma_conn_query_args query;
+	struct end clients[3], server;
+	uint64_t asked;
+	int other, taken;
+
+	ASSERT_EQ(0, listen_with(self->session, 0, EXPIRE_MS, &other, &self->address));
+	EXPECT_EQ(0, requests_of(other, &requests));
+	EXPECT_EQ(0, requests.waiting);
+	EXPECT_EQ(0, requests.oldest_ms);
+
+	/* The first one is taken: from then on it is the program's. */
+	end_init(&server, self->session);
+	ASSERT_EQ(0, ASK(&clients[0]));
+	ASSERT_EQ(0, listener_next(other, deadline_in(PATIENCE_MS), &server.conn, &server.id));
+
+	/* The second one waits from some time later, so that the listener has to look twice. */
+	sleep_ms(EXPIRE_MS * 2 / 3);
+	asked = now_ms();
+	ASSERT_EQ(0, ASK(&clients[1]));
+	ASSERT_EQ(POLLIN, poll_mask(other, POLLIN, PATIENCE_MS));
+	sleep_ms(EXPIRE_MS / 2);
+	ASSERT_EQ(0, ASK(&clients[2]));
+	EXPECT_EQ(0, requests_of(other, &requests));
+	EXPECT_LE(1, requests.waiting);
+	EXPECT_LE(EXPIRE_MS / 2 - 10, requests.oldest_ms);
+	EXPECT_GE(EXPIRE_MS, requests.oldest_ms);
+	EXPECT_EQ(0, requests.expired);
+	EXPECT_EQ(-EINPROGRESS, conn_wait(clients[1].conn, 0, NULL));
+
+	EXPECT_EQ(-ECONNREFUSED, WAIT(&clients[1]));
+	EXPECT_LE(EXPIRE_MS - 10, now_ms() - asked);
+	EXPECT_EQ(0, requests_of(other, &requests));
+	EXPECT_EQ(1, requests.expired);
+	EXPECT_EQ(1, requests.waiting);
+	EXPECT_EQ(-ECONNREFUSED, WAIT(&clients[2]));
+	EXPECT_LE(EXPIRE_MS * 3 / 2 - 10, now_ms() - asked);
+	EXPECT_EQ(0, requests_of(other, &requests));
+	EXPECT_EQ(2, requests.expired);
+	EXPECT_EQ(0, requests.waiting);
+	EXPECT_EQ(0, requests.oldest_ms);
+	EXPECT_EQ(-EAGAIN, listener_next(other, 0, &taken, NULL));
+
+	/* All the while, the one that was taken has grown older, and no less welcome. */
+	ASSERT_EQ(0, conn_query(server.conn, NULL, 0, &query));
+	EXPECT_EQ(KRDMA_CONN_REQUESTED, query.state);
+	EXPECT_LE(now_ms() - asked, query.request_age_ms);
+	ASSERT_EQ(0, end_create_qp(&server, &self->with_queue));
+	ASSERT_EQ(0, end_accept(&server, NULL));
+	EXPECT_EQ(0, WAIT(&clients[0]));
+	EXPECT_EQ(0, WAIT(&server));
+	ASSERT_EQ(0, conn_query(server.conn, NULL, 0, &query));
+	EXPECT_EQ(0, query.request_age_ms);
+	end_close(&server);
+	for (int i = 0; i < 3; i++)
+		end_close(&clients[i]);
+	close(other);
+}
+
+TEST_F_TIMEOUT(listener, by_default_a_request_expires_after_a_minute, 300)
+{
+	struct krdma_listener_query_args requests;
+	struct __kernel_sockaddr_storage address;
+	struct end clients[2];
+	int other;
+
+	ASSERT_EQ(0, listen_with(self->session, 0, KRDMA_REQUEST_TIMEOUT_NEVER, &other, &address));
+	ASSERT_EQ(0, ASK(&clients[0]));
+	ASSERT_EQ(0, end_ask(&clients[1], self->session, &address, &self->with_queue));
+	ASSERT_EQ(POLLIN, poll_mask(self->fd, POLLIN, PATIENCE_MS));
+	ASSERT_EQ(POLLIN, poll_mask(other, POLLIN, PATIENCE_MS));
+	sleep_ms(58000);
+	EXPECT_EQ(-EINPROGRESS, conn_wait(clients[0].conn, 0, NULL));
+	EXPECT_EQ(-ECONNREFUSED, conn_wait(clients[0].conn, deadline_in(4000), NULL));
+	EXPECT_EQ(0, requests_of(self->fd, &requests));
+	EXPECT_EQ(1, requests.expired);
+	EXPECT_EQ(-EINPROGRESS, conn_wait(clients[1].conn, 0, NULL));
+	EXPECT_EQ(0, requests_of(other, &requests));
+	EXPECT_EQ(1, requests.waiting);
+	EXPECT_EQ(0, requests.expired);
+	end_close(&clients[0]);
+	end_close(&clients[1]);
+	close(other);
+}
+
+/* Requests that expire free their places, and a listener that is closed waits for none. */
+TEST_F(listener, more_expire_than_the_backlog_holds)
+{
+	struct krdma_listen_args listen = {
+		.size = sizeof(listen), .backlog = 1, .request_timeout_ms = 100,
+	};
+	struct end client;
+	uint64_t before;
+
+	ASSERT_EQ(0, address_set(&listen.address, BOOT_ADDRESS, 0));
+	ASSERT_EQ(0, session_request(self->session, KRDMA_LISTEN, &listen));
+	for (int i = 0; i < 3; i++) {
+		before = now_ms();
+		ASSERT_EQ(0, end_ask(&client, self->session, &listen.address, &self->with_queue));
+		EXPECT_EQ(-ECONNREFUSED, WAIT(&client));
+		EXPECT_LE(90, now_ms() - before);
+		end_close(&client);
+	}
+	ASSERT_EQ(0, end_ask(&client, self->session, &listen.address, &self->with_queue));
+	ASSERT_EQ(POLLIN, poll_mask(listen.fd, POLLIN, PATIENCE_MS));
+	close(listen.fd);
+	EXPECT_EQ(-ECONNREFUSED, WAIT(&client));
+	end_close(&client);
+}
+
+TEST_F(listener, times_that_are_none)
+{
+	static const uint32_t bad[] = { 1, 99, 3600001, 0xfffffffe };
+	struct __kernel_sockaddr_storage address;
+	int other;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		EXPECT_EQ(-EINVAL, listen_with(self->session, bad[i], 0, &other, &address));
+		EXPECT_EQ(-EINVAL, listen_with(self->session, 0, bad[i], &other, &address));
+	}
+	ASSERT_EQ(0, listen_with(self->session, 100, 100, &other, &address));
+	close(other);
+	ASSERT_EQ(0, listen_with(self->session, 3600000, 3600000, &other, &address));
+	close(other);
+	ASSERT_EQ(0, listen_with(self->session, KRDMA_KEEPALIVE_NEVER,
+				 KRDMA_REQUEST_TIMEOUT_NEVER, &other, &address));
+	close(other);
+}
+
 /* Connection requests beyond the backlog are rejected; the earlier ones still wait. */
 TEST_F(listener, the_backlog)
 {

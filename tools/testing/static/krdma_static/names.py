@@ -21,7 +21,7 @@ IDENTIFIER = re.compile(r"\b(?:krdma|KRDMA)_\w*[a-zA-Z0-9]\b(?!_)")
 # Functions that do the same for a program and for a kernel module, so their names are the same.
 SAME = set("""
 krdma_conn_accept krdma_conn_close krdma_conn_connect krdma_conn_create krdma_conn_create_lane
-krdma_conn_create_qp
+krdma_conn_create_qp krdma_listener_query
 krdma_conn_disconnect krdma_conn_next_event krdma_conn_private_data krdma_conn_query
 krdma_conn_reject krdma_conn_resolve krdma_conn_state_name krdma_conn_wait
 krdma_device_event_name krdma_device_next krdma_event_name
