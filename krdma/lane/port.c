@@ -20,10 +20,9 @@
  * @node: entry of krdma_lane_ports
  * @net: the namespace; kept by @session
  * @session: session of the listeners
- * @ipv6: listener at all IPv6 addresses, or NULL
- * @ipv4: listener at all IPv4 addresses, or NULL
+ * @ipv6: listener at all IPv6 addresses, or why there is none
+ * @ipv4: listener at all IPv4 addresses, or why there is none
  * @users: listeners that take lanes
- * @error: why it could not be opened
  * @open_work: opens it, in a thread that may use a privileged port
  */
 struct krdma_lane_port {
@@ -33,7 +32,6 @@ struct krdma_lane_port {
 	struct krdma_listener *ipv6;
 	struct krdma_listener *ipv4;
 	unsigned int users;
-	int error;
 	struct work_struct open_work;
 };
 
@@ -60,7 +58,11 @@ static struct krdma_listener *krdma_lane_port_listen(struct krdma_lane_port *por
 		.ready = krdma_trunks_accept,
 	};
 
-	return krdma_listen(port->session, &attr);
+	struct krdma_listener *listener;
+
+	listener = krdma_listen(port->session, &attr);
+	/* At all addresses, this means that there is a listener with the same port. */
+	return listener == ERR_PTR(-EADDRNOTAVAIL) ? ERR_PTR(-EADDRINUSE) : listener;
 }
 
 static void krdma_lane_port_open(struct work_struct *work)
@@ -69,24 +71,19 @@ static void krdma_lane_port_open(struct work_struct *work)
 
 	port->ipv6 = krdma_lane_port_listen(port, AF_INET6);
 	port->ipv4 = krdma_lane_port_listen(port, AF_INET);
-	/* A host may have one of the two only. */
-	if (IS_ERR(port->ipv6) && IS_ERR(port->ipv4))
-		port->error = PTR_ERR(port->ipv4);
-	if (IS_ERR(port->ipv6))
-		port->ipv6 = NULL;
-	if (IS_ERR(port->ipv4))
-		port->ipv4 = NULL;
 }
 
 static void krdma_lane_port_stop(struct krdma_listener *listener)
 {
-	if (listener)
-		krdma_listener_close(listener);
+	if (IS_ERR(listener))
+		return;
+	krdma_listener_close(listener);
 	krdma_listener_put(listener);
 }
 
 static void krdma_lane_port_close(struct krdma_lane_port *port)
 {
+	list_del(&port->node);
 	krdma_lane_port_stop(port->ipv4);
 	krdma_lane_port_stop(port->ipv6);
 	krdma_session_put(port->session);
@@ -111,11 +108,7 @@ static struct krdma_lane_port *krdma_lane_port_create(struct net *net)
 	INIT_WORK(&port->open_work, krdma_lane_port_open);
 	queue_work(krdma_lane_workqueue, &port->open_work);
 	flush_work(&port->open_work);
-	ret = port->error;
-	if (ret) {
-		krdma_lane_port_close(port);
-		return ERR_PTR(ret);
-	}
+	list_add(&port->node, &krdma_lane_ports);
 	return port;
 }
 
@@ -130,6 +123,37 @@ static struct krdma_lane_port *krdma_lane_port_find(const struct net *net)
 			return port;
 	}
 	return NULL;
+}
+
+static bool krdma_lane_address_is_any(const struct sockaddr_in6 *address)
+{
+	if (address->sin6_family == AF_INET)
+		return ((const struct sockaddr_in *)address)->sin_addr.s_addr == htonl(INADDR_ANY);
+	return ipv6_addr_any(&address->sin6_addr);
+}
+
+/* Does the listener get what arrives at addresses of the other family, too? */
+static bool krdma_lane_is_for_both(const struct krdma_listener *listener)
+{
+	const struct sockaddr_in6 *local = (const struct sockaddr_in6 *)&listener->local;
+
+	return local->sin6_family == AF_INET6 && !listener->v6only &&
+	       krdma_lane_address_is_any(local);
+}
+
+/* Why trunks do not reach the listener at each of its addresses; 0 if they do. */
+static int krdma_lane_port_error(const struct krdma_lane_port *port,
+				 const struct krdma_listener *listener)
+{
+	int ret = 0;
+
+	lockdep_assert_held(&krdma_lane_port_mutex);
+
+	if (listener->local.ss_family == AF_INET6)
+		ret = PTR_ERR_OR_ZERO(port->ipv6);
+	if (!ret && (listener->local.ss_family == AF_INET || krdma_lane_is_for_both(listener)))
+		ret = PTR_ERR_OR_ZERO(port->ipv4);
+	return ret;
 }
 
 /**
@@ -161,9 +185,14 @@ int krdma_lane_listen(struct krdma_listener *listener)
 			ret = PTR_ERR(port);
 			goto out;
 		}
-		list_add(&port->node, &krdma_lane_ports);
 		/* Its own addresses may be known as those of a host without lanes. */
 		krdma_trunks_forget(net);
+	}
+	ret = krdma_lane_port_error(port, listener);
+	if (ret) {
+		if (!port->users)
+			krdma_lane_port_close(port);
+		goto out;
 	}
 	port->users++;
 	spin_lock_irqsave(&krdma_lane_listeners_lock, flags);
@@ -197,7 +226,6 @@ void krdma_lane_unlisten(struct krdma_listener *listener)
 
 	port = krdma_lane_port_find(net);
 	if (!--port->users) {
-		list_del(&port->node);
 		krdma_lane_port_close(port);
 		krdma_trunks_shut(net);
 	}
@@ -208,13 +236,6 @@ out:
 /*
  * Listeners
  */
-
-static bool krdma_lane_address_is_any(const struct sockaddr_in6 *address)
-{
-	if (address->sin6_family == AF_INET)
-		return ((const struct sockaddr_in *)address)->sin_addr.s_addr == htonl(INADDR_ANY);
-	return ipv6_addr_any(&address->sin6_addr);
-}
 
 static bool krdma_lane_address_is_same(const struct sockaddr_in6 *a, const struct sockaddr_in6 *b)
 {
@@ -232,8 +253,7 @@ static bool krdma_lane_is_for(const struct krdma_listener *listener,
 	const struct sockaddr_in6 *local = (const struct sockaddr_in6 *)&listener->local;
 
 	if (local->sin6_family != address->sin6_family)
-		return local->sin6_family == AF_INET6 && !listener->v6only &&
-		       krdma_lane_address_is_any(local);
+		return krdma_lane_is_for_both(listener);
 	return krdma_lane_address_is_any(local) || krdma_lane_address_is_same(local, address);
 }
 

@@ -49,9 +49,8 @@ enum krdma_listen_flags {
  * EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: a link-local address without its interface, or
  * @keepalive_ms or @request_timeout_ms out of range;
  * EADDRNOTAVAIL: not an address of an RDMA device, or a listener at all addresses has the port;
- * EADDRINUSE: a listener at the same address has the port, or with KRDMA_LISTEN_LANES a listener
- * that is not krdma's has port 1019, where krdma takes the trunks of lanes; EACCES: the port is
- * privileged.
+ * EADDRINUSE: a listener at the same address has the port, or with KRDMA_LISTEN_LANES another
+ * listener has port 1019, where krdma takes the trunks of lanes; EACCES: the port is privileged.
  */
 struct krdma_listen_args {
 	__u32 size;

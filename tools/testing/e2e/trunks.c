@@ -40,6 +40,45 @@ FIXTURE_TEARDOWN(trunks)
 }
 
 /*
+ * The port
+ */
+
+static int listen_for_lanes(int session, const char *text, uint32_t flags, int *fd)
+{
+	struct krdma_listen_args listen = {
+		.size = sizeof(listen), .flags = flags | KRDMA_LISTEN_LANES,
+	};
+	int ret = address_set(&listen.address, text, 0);
+
+	if (!ret)
+		ret = session_request(session, KRDMA_LISTEN, &listen);
+	*fd = ret ? -1 : listen.fd;
+	return ret;
+}
+
+/* A listener gets lanes at all of its addresses, or says that it does not. */
+TEST(the_port_of_trunks_is_taken)
+{
+	int session = session_open(O_CLOEXEC), other, lanes, more;
+
+	ASSERT_LE(0, session);
+	ASSERT_EQ(0, listener_open(session, BOOT_ADDRESS, 1019, 0, &other, NULL));
+	EXPECT_EQ(-EADDRINUSE, listen_for_lanes(session, BOOT_ADDRESS, 0, &lanes));
+	EXPECT_EQ(-EADDRINUSE, listen_for_lanes(session, "0.0.0.0", 0, &lanes));
+	EXPECT_EQ(-EADDRINUSE, listen_for_lanes(session, "::", 0, &lanes));
+	ASSERT_EQ(0, listen_for_lanes(session, "::", KRDMA_LISTEN_V6ONLY, &lanes));
+	/* Nor beside one that has the port's other half. */
+	EXPECT_EQ(-EADDRINUSE, listen_for_lanes(session, BOOT_ADDRESS, 0, &more));
+	close(lanes);
+	ASSERT_EQ(0, listen_for_lanes(session, BOOT_ADDRESS_6, 0, &lanes));
+	close(lanes);
+	close(other);
+	ASSERT_EQ(0, listen_for_lanes(session, BOOT_ADDRESS, 0, &lanes));
+	close(lanes);
+	close(session);
+}
+
+/*
  * Ends
  */
 
