@@ -213,7 +213,7 @@ TEST_F(thin, a_lane_and_its_memory)
 
 	/* Memory of the program, new memory, and the fixture's, which no lane can use. */
 	data = aligned_alloc(4096, 8192);
-	ASSERT_NE(NULL, data);
+	ASSERT_TRUE(!!data);
 	ASSERT_EQ(0, krdma_mr_register_for_lanes(session, self->pair.device, data, 8192,
 						 KRDMA_ACCESS_LOCAL_WRITE, &own));
 	ASSERT_EQ(0, krdma_mr_alloc_for_lanes(session, self->pair.device, 8192,
