@@ -309,25 +309,33 @@ TEST_F_TIMEOUT(apart, operations_on_a_lost_peer_end, 600)
 	EXPECT_EQ(-ENOTCONN, ring_submit(self->end.ring, entries, 1, NULL));
 }
 
-/* Makes the server connect with this ACK timeout; the caller on machine 1 accepts. */
-static void be_called(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self,
-		      uint32_t ack_timeout, int *conn, uint32_t *id)
+/* Asks the server to connect to machine 1 with this ACK timeout. */
+static void ask_for_call(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self,
+			 uint32_t ack_timeout)
 {
 	struct call who = { .ack_timeout = ack_timeout };
 	const struct end_options options = {
 		.param.private_data = (uintptr_t)&who,
 		.param.private_data_len = sizeof(who),
 	};
-	unsigned int tries = 3;
-	int listener, ret;
 
 	memcpy(who.text, call_me, sizeof(call_me));
 	end_close(&self->end);
+	ASSERT_EQ(0, end_ask(&self->end, self->session, &self->server, &options));
+	EXPECT_GT(0, conn_wait(self->end.conn, deadline_in(UNANSWERED_MS), NULL));
+	end_close(&self->end);
+}
+
+/* Makes the server connect with this ACK timeout; the caller on machine 1 accepts. */
+static void be_called(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self,
+		      uint32_t ack_timeout, int *conn, uint32_t *id)
+{
+	unsigned int tries = 3;
+	int listener, ret;
+
 	ASSERT_EQ(0, listener_open(self->session, CLIENT, CLIENT_PORT, 0, &listener, NULL));
 	do {
-		ASSERT_EQ(0, end_ask(&self->end, self->session, &self->server, &options));
-		EXPECT_GT(0, conn_wait(self->end.conn, deadline_in(UNANSWERED_MS), NULL));
-		end_close(&self->end);
+		ask_for_call(_metadata, self, ack_timeout);
 		/* The request may not have reached the server: see the_server_ends_when_asked. */
 		ret = listener_next(listener, deadline_in(LOST_MS), conn, id);
 	} while (ret == -ETIMEDOUT && --tries);
@@ -437,6 +445,41 @@ TEST_F_TIMEOUT(apart, a_lost_peer_is_missed, 600)
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, conn_state(idle.conn));
 	end_close(&by_default);
 	end_close(&idle);
+}
+
+#define REQUEST_MS	3000
+
+/* A peer vanishes while its connection request waits: nothing is left of it after a while. */
+/* Proves: E14 (nodes) */
+TEST_F_TIMEOUT(apart, the_request_of_a_lost_peer_expires, 600)
+{
+	struct krdma_listen_args listen = {
+		.size = sizeof(listen), .request_timeout_ms = REQUEST_MS,
+	};
+	struct krdma_listener_query_args requests = { .size = sizeof(requests) };
+	unsigned int tries = 3;
+	uint64_t begun;
+	int conn;
+
+	ASSERT_EQ(0, address_set(&listen.address, CLIENT, CLIENT_PORT));
+	ASSERT_EQ(0, session_request(self->session, KRDMA_LISTEN, &listen));
+	/* The request to the server may be lost: see the_server_ends_when_asked. */
+	do
+		ask_for_call(_metadata, self, CALL_PATIENT);
+	while (!poll_mask(listen.fd, POLLIN, LOST_MS) && --tries);
+	begun = now_ms();
+	ASSERT_EQ(0, cable("off"));
+	ASSERT_EQ(0, session_request(listen.fd, KRDMA_LISTENER_QUERY, &requests));
+	EXPECT_EQ(1, requests.waiting);
+	do {
+		sleep_ms(10);
+		ASSERT_EQ(0, session_request(listen.fd, KRDMA_LISTENER_QUERY, &requests));
+	} while (!requests.expired && now_ms() - begun < REQUEST_MS + PROMPT_MS);
+	printf("# expired after %u ms\n", (unsigned int)(now_ms() - begun));
+	EXPECT_EQ(1, requests.expired);
+	EXPECT_EQ(0, requests.waiting);
+	EXPECT_EQ(-EAGAIN, listener_next(listen.fd, 0, &conn, NULL));
+	close(listen.fd);
 }
 
 /* Posts operations, retried for seven seconds, to a peer that has just been lost. */
