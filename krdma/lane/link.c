@@ -22,6 +22,7 @@
 #include <linux/err.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <net/net_namespace.h>
 #include <rdma/ib_cm.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -92,6 +93,12 @@ static int krdma_link_read_path(struct krdma_trunk *trunk)
 					       &trunk->max_message);
 	}
 	mutex_unlock(&conn->cm_lock);
+	/*
+	 * siw makes its sockets in the network namespace of the thread that calls, and that of a
+	 * worker is the initial one.
+	 */
+	if (!ret && !trunk->pads && trunk->key.net != &init_net)
+		ret = -EOPNOTSUPP;
 	return ret;
 }
 
