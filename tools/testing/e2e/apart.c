@@ -447,6 +447,46 @@ TEST_F_TIMEOUT(apart, a_lost_peer_is_missed, 600)
 	end_close(&idle);
 }
 
+/* So does the side that has accepted, by default and by its listener's interval. */
+/* Proves: E14 (nodes) */
+TEST_F_TIMEOUT(apart, the_accepting_side_misses_a_lost_peer_too, 600)
+{
+	struct krdma_listen_args listen = {
+		.size = sizeof(listen), .keepalive_ms = KEEPALIVE_MS,
+	};
+	struct end by_default, watchful;
+	unsigned int tries = 3;
+	uint64_t begun;
+	int ret;
+
+	be_called(_metadata, self, CALL_PATIENT, &by_default.conn, &by_default.id);
+	ASSERT_EQ(0, serve_one(self->session, by_default.conn, &self->local, &by_default));
+	ASSERT_EQ(0, conn_wait(by_default.conn, deadline_in(UNANSWERED_MS), NULL));
+
+	ASSERT_EQ(0, address_set(&listen.address, CLIENT, CLIENT_PORT));
+	ASSERT_EQ(0, session_request(self->session, KRDMA_LISTEN, &listen));
+	do {
+		ask_for_call(_metadata, self, CALL_PATIENT);
+		ret = listener_next(listen.fd, deadline_in(LOST_MS), &watchful.conn,
+				    &watchful.id);
+	} while (ret == -ETIMEDOUT && --tries);
+	ASSERT_EQ(0, ret);
+	close(listen.fd);
+	ASSERT_EQ(0, serve_one(self->session, watchful.conn, &self->local, &watchful));
+	ASSERT_EQ(0, conn_wait(watchful.conn, deadline_in(UNANSWERED_MS), NULL));
+
+	ASSERT_EQ(0, cable("off"));
+	begun = now_ms();
+	EXPECT_EQ(0, conn_await_closed(watchful.conn, LOST_MS));
+	EXPECT_EQ(-ETIMEDOUT, conn_wait(watchful.conn, 0, NULL));
+	printf("# missed after %u ms\n", (unsigned int)(now_ms() - begun));
+	EXPECT_EQ(0, conn_await_closed(by_default.conn, UNNOTICED_MS + LOST_MS));
+	EXPECT_EQ(-ETIMEDOUT, conn_wait(by_default.conn, 0, NULL));
+	printf("# by default after %u ms\n", (unsigned int)(now_ms() - begun));
+	end_close(&by_default);
+	end_close(&watchful);
+}
+
 #define REQUEST_MS	3000
 
 /* A peer vanishes while its connection request waits: nothing is left of it after a while. */
