@@ -516,16 +516,35 @@ static int next_soon(int listener, int *fd)
 	return ret;
 }
 
+/* Private data of the visitor that stays. */
+static const char honest[] = "honest";
+
+static int is_honest(int conn)
+{
+	struct krdma_conn_query_args query;
+	char asked[256] = "";
+	int ret = conn_query(conn, asked, sizeof(asked), &query);
+
+	if (!ret && memcmp(asked, honest, sizeof(honest)))
+		ret = -EAGAIN;
+	return ret;
+}
+
 static int host_one(int session, int listener, struct ring *ring)
 {
 	uint64_t deadline = now_ms() + PATIENCE_MS;
 	struct end server;
 	int ret;
 
-	/* An earlier peer may remain: the connection manager can miss that it gave up. */
+	/*
+	 * An earlier peer may remain: the connection manager can miss that it gave up.  One that is
+	 * about to give up can even be accepted.
+	 */
 	do {
 		end_init(&server, session);
 		ret = next_soon(listener, &server.conn);
+		if (!ret)
+			ret = is_honest(server.conn);
 		if (!ret)
 			ret = end_create_qp(&server, &(struct end_options){ .ring = ring });
 		if (!ret)
@@ -568,8 +587,12 @@ static int host_visitors(void *context)
 
 static int visit_honestly(int session, const struct __kernel_sockaddr_storage *address)
 {
+	const struct end_options options = {
+		.param.private_data = (uintptr_t)honest,
+		.param.private_data_len = sizeof(honest),
+	};
 	struct end client;
-	int ret = end_ask(&client, session, address, NULL);
+	int ret = end_ask(&client, session, address, &options);
 
 	if (!ret)
 		ret = conn_wait(client.conn, deadline_in(PATIENCE_MS), NULL);
