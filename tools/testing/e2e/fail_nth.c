@@ -585,7 +585,7 @@ static const struct step steps[] = {
 	{ "CONN_QUERY", connected, call_query, .least = 2 },
 	/* An entry of the usual kind is posted without memory or copies that could fail. */
 	{ "RING_ENTER", connected, call_enter, .least = 0 },
-	/* If the result cannot be written, the entry is posted, and the program does not know it. */
+	/* If the result cannot be written, the entry is posted, and the program gets none. */
 	{ "RING_POST", connected, call_post, .least = 3, .done = -EPROTO },
 	{ "RING_REAP", completed, call_reap, .least = 2, .over = true },
 	{ "read()", connected, call_read, .least = 1 },
