@@ -6,8 +6,8 @@
 #include <linux/errno.h>
 
 #include "cm/conn.h"
-#include "cm/listen.h"
 #include "cm/conn_post.h"
+#include "cm/listen.h"
 #include "io/qp.h"
 #include "mr/mr.h"
 

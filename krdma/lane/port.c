@@ -57,7 +57,6 @@ static struct krdma_listener *krdma_lane_port_listen(struct krdma_lane_port *por
 		.v6only = true,
 		.ready = krdma_trunks_accept,
 	};
-
 	struct krdma_listener *listener;
 
 	listener = krdma_listen(port->session, &attr);
