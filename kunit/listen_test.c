@@ -489,6 +489,95 @@ static void test_close_races_with_requests(struct kunit *test)
 }
 
 /*
+ * A request that does not come by the connection manager, whose handlers close() waits for
+ */
+
+struct late_lane {
+	struct krdma_conn_lower lower;
+	struct kunit *test;
+	struct krdma_listener *listener;
+	struct workqueue_struct *works;
+	struct work_struct close_work;
+	struct completion closed;
+	struct completion freed;
+};
+
+static void late_close(struct work_struct *work)
+{
+	struct late_lane *late = container_of(work, struct late_lane, close_work);
+
+	krdma_listener_close(late->listener);
+	complete(&late->closed);
+}
+
+/* The listener is closed while the request is being made: close() has to wait for it. */
+static void late_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn)
+{
+	struct late_lane *late = container_of(lower, struct late_lane, lower);
+
+	queue_work(late->works, &late->close_work);
+	KUNIT_EXPECT_EQ(late->test, 0UL, wait_for_completion_timeout(&late->closed, HZ / 5));
+}
+
+static void late_nothing(struct krdma_conn_lower *lower)
+{
+}
+
+static void late_free(struct krdma_conn_lower *lower)
+{
+	complete(&container_of(lower, struct late_lane, lower)->freed);
+}
+
+static const struct krdma_conn_lower_ops late_ops = {
+	.close = late_nothing,
+	.end = late_nothing,
+	.free = late_free,
+};
+
+static void host_notify(struct krdma_listener *listener)
+{
+	struct host *host = krdma_listener_context(listener);
+
+	atomic_inc(&host->calls);
+}
+
+static void test_close_waits_for_an_offer(struct kunit *test)
+{
+	struct krdma_listen_attr attr = { .notify = host_notify };
+	struct stage *stage = stage_new(test, NULL);
+	struct sockaddr_in at = fake_address(STAGE_PORT);
+	struct late_lane *late = kunit_kzalloc(test, sizeof(*late), GFP_KERNEL);
+	struct krdma_conn_offer offer = { .attach = late_attach, .data = "" };
+	struct host *host;
+
+	KUNIT_ASSERT_NOT_NULL(test, late);
+	host = host_listen(stage, &attr);
+	offer.dev = krdma_device_at(&init_net, AT(at));
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, offer.dev);
+	offer.lower = &late->lower;
+	memcpy(&offer.local, &at, sizeof(at));
+	memcpy(&offer.remote, &at, sizeof(at));
+	late->lower.ops = &late_ops;
+	late->lower.used = true;
+	late->test = test;
+	late->listener = stage->listener;
+	late->works = stage->works;
+	INIT_WORK(&late->close_work, late_close);
+	init_completion(&late->closed);
+	init_completion(&late->freed);
+
+	KUNIT_EXPECT_EQ(test, 0, krdma_listener_offer(stage->listener, &offer));
+	/* It was announced before close() returned, and then aborted. */
+	KUNIT_EXPECT_NE(test, 0UL, wait_for_completion_timeout(&late->closed, STAGE_LONG));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&host->calls));
+	KUNIT_EXPECT_NE(test, 0UL, wait_for_completion_timeout(&late->freed, STAGE_LONG));
+	KUNIT_EXPECT_EQ(test, 0U, host_waiting(stage));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&host->calls));
+	krdma_device_put(offer.dev);
+	flush_work(&late->close_work);
+}
+
+/*
  * Waiting for requests
  */
 
@@ -767,6 +856,7 @@ static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(test_requests_without_memory_make_room),
 	KUNIT_CASE(test_close_rejects),
 	KUNIT_CASE(test_close_races_with_requests),
+	KUNIT_CASE(test_close_waits_for_an_offer),
 	KUNIT_CASE(test_each_goes_to_one),
 	KUNIT_CASE(test_wait_ends_by_a_signal),
 	KUNIT_CASE(test_many_close),

@@ -89,8 +89,10 @@ static int krdma_listener_reserve(struct krdma_listener *listener)
 
 	spin_lock_irqsave(&listener->lock, flags);
 	room = !listener->closing && !listener->dead && listener->waiting < listener->backlog;
-	if (room)
+	if (room) {
 		listener->waiting++;
+		listener->creating++;
+	}
 	spin_unlock_irqrestore(&listener->lock, flags);
 
 	if (!room)
@@ -104,8 +106,10 @@ static void krdma_listener_unreserve(struct krdma_listener *listener)
 
 	spin_lock_irqsave(&listener->lock, flags);
 	listener->waiting--;
+	listener->creating--;
 	spin_unlock_irqrestore(&listener->lock, flags);
 
+	wake_up_all(&listener->wait);
 	krdma_listener_uncharge(listener);
 }
 
@@ -131,6 +135,12 @@ static void krdma_listener_add(struct krdma_listener *listener, struct krdma_con
 
 	wake_up_all(&listener->wait);
 	krdma_listener_notify(listener);
+
+	/* Only now can the consumer's part be freed. */
+	spin_lock_irqsave(&listener->lock, flags);
+	listener->creating--;
+	spin_unlock_irqrestore(&listener->lock, flags);
+	wake_up_all(&listener->wait);
 }
 
 /* The list's reference goes to the caller, who uncharges the request without the lock. */
@@ -286,6 +296,7 @@ err_put:
 	krdma_listener_unreserve(listener);
 	return ret;
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_listener_offer);
 
 /*
  * A device that is being removed raises no more requests, and its removal waits for this
@@ -342,6 +353,26 @@ static int krdma_listener_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event
 	}
 }
 
+/* Aborts the requests that @take returns, called with the lock, until there is none. */
+static void krdma_listener_abort_each(struct krdma_listener *listener,
+				      struct krdma_conn *(*take)(struct krdma_listener *listener))
+{
+	struct krdma_conn *conn;
+	unsigned long flags;
+
+	do {
+		spin_lock_irqsave(&listener->lock, flags);
+		conn = take(listener);
+		spin_unlock_irqrestore(&listener->lock, flags);
+
+		if (conn) {
+			krdma_listener_uncharge(listener);
+			krdma_conn_abort(conn);
+			krdma_conn_put(conn);
+		}
+	} while (conn);
+}
+
 /*
  * Requests that expire.  A peer that gives up says so, unless it has vanished: then its request
  * would wait until a consumer takes it, and an answer to it would fail only after a minute.
@@ -371,20 +402,8 @@ static void krdma_listener_expire_work(struct work_struct *work)
 {
 	struct krdma_listener *listener = container_of(work, struct krdma_listener,
 						       expire_work.work);
-	struct krdma_conn *conn;
-	unsigned long flags;
 
-	do {
-		spin_lock_irqsave(&listener->lock, flags);
-		conn = krdma_listener_take_expired(listener);
-		spin_unlock_irqrestore(&listener->lock, flags);
-
-		if (conn) {
-			krdma_listener_uncharge(listener);
-			krdma_conn_abort(conn);
-			krdma_conn_put(conn);
-		}
-	} while (conn);
+	krdma_listener_abort_each(listener, krdma_listener_take_expired);
 	krdma_listener_put(listener);
 }
 
@@ -398,24 +417,6 @@ static void krdma_listener_expire_stop(struct krdma_listener *listener)
 /*
  * The end
  */
-
-static void krdma_listener_abort_requests(struct krdma_listener *listener)
-{
-	struct krdma_conn *conn;
-	unsigned long flags;
-
-	do {
-		spin_lock_irqsave(&listener->lock, flags);
-		conn = krdma_listener_take(listener);
-		spin_unlock_irqrestore(&listener->lock, flags);
-
-		if (conn) {
-			krdma_listener_uncharge(listener);
-			krdma_conn_abort(conn);
-			krdma_conn_put(conn);
-		}
-	} while (conn);
-}
 
 /*
  * Start and stop
@@ -491,6 +492,18 @@ static void krdma_listener_unuse_device(struct krdma_listener *listener)
 	listener->in_use = false;
 }
 
+static bool krdma_listener_is_creating(struct krdma_listener *listener)
+{
+	unsigned long flags;
+	bool creating;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	creating = listener->creating;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	return creating;
+}
+
 /* Has the listener to end?  If not, @moved is set if its address has moved. */
 static bool krdma_listener_ends(struct krdma_listener *listener, bool *moved)
 {
@@ -540,8 +553,10 @@ static void krdma_listener_work(struct work_struct *work)
 		return;
 	}
 	krdma_listener_stop(listener);
+	/* Handlers have returned, but a lane may just be offered; no further one is taken. */
+	wait_event(listener->wait, !krdma_listener_is_creating(listener));
 	krdma_port_uncharge(&listener->port);
-	krdma_listener_abort_requests(listener);
+	krdma_listener_abort_each(listener, krdma_listener_take);
 	krdma_listener_expire_stop(listener);
 	krdma_listener_unuse_device(listener);
 

@@ -39,6 +39,7 @@ struct rdma_cm_id;
  * @requests: connections that wait to be taken; each with a reference
  * @expired: number of requests that were rejected because they had waited too long
  * @waiting: number of connections in @requests and of those that are just being created
+ * @creating: number of those that are just being created, whose consumer may be called
  * @dead: the device has been, or is being, removed
  * @moved: the address is on another interface or device than that of @cm_id
  * @closing: the consumer has closed the listener
@@ -77,6 +78,7 @@ struct krdma_listener {
 	struct list_head requests;
 	u64 expired;
 	u32 waiting;
+	u32 creating;
 	bool dead;
 	bool moved;
 	bool closing;
