@@ -85,7 +85,7 @@ static int krdma_blk_conn_post_recv(struct krdma_conn *conn)
 /*
  * Creates a QP for all requests that can be in flight, each in as many parts as it is split into.
  */
-static int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
+static noinline_for_stack int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 {
 	struct krdma_conn_attr attr = {
 		.recv_depth = 1, .where = KRDMA_CONTEXT_SOFTIRQ,
@@ -115,9 +115,9 @@ static int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 	return ret ?: plain ? 0 : krdma_blk_conn_post_recv(queue->conn);
 }
 
-static int krdma_blk_conn_welcomed(struct krdma_blk_queue *queue,
-				   const struct krdma_blk_nonces *nonces,
-				   struct krdma_blk_geometry *geometry)
+static noinline_for_stack int
+krdma_blk_conn_welcomed(struct krdma_blk_queue *queue, const struct krdma_blk_nonces *nonces,
+			struct krdma_blk_geometry *geometry)
 {
 	struct krdma_blk_device *device = queue->device;
 	struct krdma_blk_welcome welcome;
@@ -140,10 +140,10 @@ static int krdma_blk_conn_welcomed(struct krdma_blk_queue *queue,
 }
 
 /* If @answers, the hello answers the challenge in @nonces. */
-static int krdma_blk_conn_connect(struct krdma_blk_queue *queue,
-				  const struct sockaddr_storage *remote, bool answers,
-				  struct krdma_blk_nonces *nonces,
-				  struct krdma_blk_geometry *geometry)
+static noinline_for_stack int
+krdma_blk_conn_connect(struct krdma_blk_queue *queue, const struct sockaddr_storage *remote,
+		       bool answers, struct krdma_blk_nonces *nonces,
+		       struct krdma_blk_geometry *geometry)
 {
 	struct krdma_blk_device *device = queue->device;
 	struct krdma_route route = { .remote = (const struct sockaddr *)remote };
