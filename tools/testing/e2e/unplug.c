@@ -70,15 +70,18 @@ TEST_F(unplug, the_interface_goes_and_takes_the_device_along)
 }
 
 /* Devices come and go while no program reads: records are lost, and a record reports the loss. */
-TEST_F_TIMEOUT(unplug, records_that_were_not_read_in_time, 300)
+TEST_F_TIMEOUT(unplug, records_that_were_not_read_in_time, 600)
 {
 	struct krdma_device_notify_args watch = { .size = sizeof(watch) };
 	struct krdma_device_record records[80];
 	ssize_t size;
 
 	ASSERT_EQ(0, session_request(self->session, KRDMA_DEVICE_NOTIFY, &watch));
-	/* Each round adds a record of a removal and a record of an addition. */
-	for (unsigned int i = 0; i < 40; i++) {
+	/*
+	 * Each round adds a record of a removal and a record of an addition: 66, which is more
+	 * than are kept.  In the debug kernel, a round takes 8 seconds also without krdma.
+	 */
+	for (unsigned int i = 0; i < 33; i++) {
 		ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
 		ASSERT_EQ(0, rdma_link_add(FABRIC_DEVICE, FABRIC_NETDEV));
 	}
