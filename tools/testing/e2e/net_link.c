@@ -54,12 +54,26 @@ int net_link_add_vlan(const char *name, const char *below, unsigned short id)
 	return netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
 }
 
+/* Makes @below a port of the bridge or bond @name. */
+static int net_link_add_port(const char *name, const char *below)
+{
+	const struct ifinfomsg head = {
+		.ifi_family = AF_UNSPEC,
+		.ifi_index = if_nametoindex(below),
+	};
+	uint32_t index = if_nametoindex(name);
+	struct netlink_request request;
+
+	netlink_begin(&request, RTM_NEWLINK, NLM_F_ACK, &head, sizeof(head));
+	netlink_put(&request, IFLA_MASTER, &index, sizeof(index));
+	return netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
+}
+
 int net_link_add_bridge(const char *name, const char *below)
 {
-	struct ifinfomsg head = { .ifi_family = AF_UNSPEC };
+	const struct ifinfomsg head = { .ifi_family = AF_UNSPEC };
 	struct netlink_request request;
 	struct nlattr *nest;
-	uint32_t index;
 	int ret;
 
 	netlink_begin(&request, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, &head,
@@ -69,14 +83,39 @@ int net_link_add_bridge(const char *name, const char *below)
 	netlink_put(&request, IFLA_INFO_KIND, "bridge", strlen("bridge"));
 	netlink_nest_end(&request, nest);
 	ret = netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
-	if (ret)
-		return ret;
+	return ret ? ret : net_link_add_port(name, below);
+}
 
-	index = if_nametoindex(name);
-	head.ifi_index = if_nametoindex(below);
-	netlink_begin(&request, RTM_NEWLINK, NLM_F_ACK, &head, sizeof(head));
-	netlink_put(&request, IFLA_MASTER, &index, sizeof(index));
-	return netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
+/* Values of the bonding driver; its ports' links are looked at every BOND_POLL_MS. */
+#define BOND_POLL_MS	10
+#define BOND_ACTIVE_BACKUP	1
+#define BOND_MAC_FOLLOWS	1
+
+int net_link_add_bond(const char *name, const char *first, const char *second, bool follows)
+{
+	const struct ifinfomsg head = { .ifi_family = AF_UNSPEC };
+	const uint8_t mode = BOND_ACTIVE_BACKUP;
+	const uint8_t mac = follows ? BOND_MAC_FOLLOWS : 0;
+	const uint32_t poll_ms = BOND_POLL_MS;
+	struct netlink_request request;
+	struct nlattr *nest, *data;
+	int ret;
+
+	netlink_begin(&request, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, &head,
+		      sizeof(head));
+	netlink_put_string(&request, IFLA_IFNAME, name);
+	nest = netlink_nest(&request, IFLA_LINKINFO);
+	netlink_put(&request, IFLA_INFO_KIND, "bond", strlen("bond"));
+	data = netlink_nest(&request, IFLA_INFO_DATA);
+	netlink_put(&request, IFLA_BOND_MODE, &mode, sizeof(mode));
+	netlink_put(&request, IFLA_BOND_FAIL_OVER_MAC, &mac, sizeof(mac));
+	netlink_put(&request, IFLA_BOND_MIIMON, &poll_ms, sizeof(poll_ms));
+	netlink_nest_end(&request, data);
+	netlink_nest_end(&request, nest);
+	ret = netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
+	if (!ret)
+		ret = net_link_add_port(name, first);
+	return ret ? ret : net_link_add_port(name, second);
 }
 
 int net_link_remove(const char *name)

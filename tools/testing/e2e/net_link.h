@@ -15,6 +15,12 @@ int net_link_remove(const char *name);
 int net_link_add_vlan(const char *name, const char *below, unsigned short id);
 int net_link_add_bridge(const char *name, const char *below);
 
+/*
+ * Create a bond of two ports, of which one is used until its link fails.  Its hardware address is
+ * that of the first port for good, or, if @follows, always that of the port in use.
+ */
+int net_link_add_bond(const char *name, const char *first, const char *second, bool follows);
+
 int net_link_address(const char *name, const char *ipv4);
 int net_link_up(const char *name, bool up);
 int net_link_mtu(const char *name, int mtu);
