@@ -11,8 +11,13 @@ from .tree import CannotCheck, Finding
 DOCS = "Documentation/"
 INDEX = DOCS + "index.rst"
 # Paths of this tree in documents.  A path of another tree begins differently.
-OUR_PATHS = re.compile(r"^(?:\./)?((?:tools|krdma|kunit|include|uapi|Documentation|\.ci)/[\w./*-]*)")
-
+OUR_PATHS = re.compile(r"^(?:\./)?((?:tools|krdma|blk|kunit|include|uapi|packaging|Documentation|\.ci)"
+                       r"/[\w./*-]*)")
+# The page that says what each file of the module and of krdma_blk is for; files in the folder for
+# older kernels are named by what they provide.
+FILES = DOCS + "overview/architecture.rst"
+FILES_OF = ("krdma/", "blk/")
+NOT_FILES = ("krdma/compat/", "krdma/trace.c")
 
 # The changelog also names what no longer exists.
 HISTORY = "CHANGELOG.rst"
@@ -77,6 +82,17 @@ def docs(tree):
     for name in tree.files(under=(DOCS,)):
         if name != INDEX and name not in reached:
             yield Finding(INDEX, 1, f"{name} is not listed")
+
+
+def files(tree):
+    """the page about the architecture lists each C file of the module and of krdma_blk once"""
+    if FILES not in tree.files():
+        yield Finding(FILES, 1, "is not there")
+        return
+    rows = [line.split("``")[1] for _, line in tree.lines(FILES) if line.startswith("``")]
+    for name in tree.files(".c", under=FILES_OF):
+        if not name.startswith(NOT_FILES) and rows.count(name) != 1:
+            yield Finding(FILES, 1, f"{name} is listed {rows.count(name)} times, not once")
 
 
 def literals(tree, name):
