@@ -29,8 +29,8 @@ int lane_explain(struct lane *lane, int err)
 			 lane->settings->host, bench_operation_names[lane->operation]);
 		break;
 	case -EOPNOTSUPP:
-		complain("the RDMA device %s does not support the operation '%s'", lane->peer.device,
-			 bench_operation_names[lane->operation]);
+		complain("the RDMA device %s does not support the operation '%s'",
+			 lane->peer.device, bench_operation_names[lane->operation]);
 		break;
 	default:
 		peer_explain_end(&lane->peer);

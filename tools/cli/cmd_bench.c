@@ -246,7 +246,8 @@ static int add_operation(struct bench_settings *settings, const char *word)
 		if (!strcmp(word, bench_operation_names[operation]))
 			break;
 	if (operation == BENCH_OPERATIONS)
-		return usage_error("'%s' is not an operation; 'krdma bench --help' lists them", word);
+		return usage_error("'%s' is not an operation; 'krdma bench --help' lists them",
+				   word);
 	for (i = 0; i < settings->operation_count; i++)
 		if (settings->operations[i] == (enum bench_operation)operation)
 			return usage_error("the operation '%s' is named twice", word);

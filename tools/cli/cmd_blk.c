@@ -229,7 +229,8 @@ static int complain_setting(const struct setting *setting, int err)
 	else if (!strcmp(setting->attribute, "secret"))
 		complain("the module refuses this secret: %s", strerror(-err));
 	else
-		complain("'%s' is not a valid %s: %s", setting->value, setting->attribute, strerror(-err));
+		complain("'%s' is not a valid %s: %s", setting->value, setting->attribute,
+			 strerror(-err));
 	return EXIT_FAILED;
 }
 
@@ -388,7 +389,8 @@ static void explain_end(const char *name, int err)
 			 name, file, strerror(-err));
 	else
 		complain("cannot end the export '%s': %s", name,
-			 err == -ENOENT || err == -EINVAL ? "there is no such export" : strerror(-err));
+			 err == -ENOENT || err == -EINVAL ? "there is no such export" :
+			 strerror(-err));
 }
 
 static int blk_end(int argc, char **argv, struct settings *settings, struct options *options)

@@ -221,7 +221,8 @@ static int check_get(const struct copying *copying, int count, char **words, con
 			return usage_error("'%s' names no file: HOST:PATH or HOST[:PORT]/PATH",
 					   words[i]);
 		if ((count > 1 || copy_glob_is(url.path)) && copying->stream < 0 && !is_folder(to))
-			return usage_error("'%s' is not a folder here, which several files need", to);
+			return usage_error("'%s' is not a folder here, as several files need",
+					   to);
 	}
 	return EXIT_OK;
 }

@@ -331,7 +331,7 @@ int cmd_dev(int argc, char **argv, struct options *options)
 		return cmd_show(1, argv, options);
 	command = command_find(commands, argv[first]);
 	if (!command)
-		return usage_error("'%s' is not a command of dev; did you mean 'krdma dev show %s'?",
+		return usage_error("'%s' is not a verb of dev; did you mean 'krdma dev show %s'?",
 				   argv[first], argv[first]);
 	return command->run(argc - first, argv + first, options);
 }

@@ -199,7 +199,8 @@ static int serve_side(const struct given *given, int argc, char **argv, int firs
 {
 	if (first < argc)
 		return usage_error("--serve takes no device '%s'; "
-				   "the address to which a client connects selects it", argv[first]);
+				   "the address to which a client connects selects it",
+				   argv[first]);
 	if (given->testing)
 		return usage_error("%s is for the side that tests, not for --serve",
 				   given->testing);

@@ -446,7 +446,8 @@ static int check_rules(const struct serving *serving)
 		if (*rule != '/' && folder)
 			continue;
 		complain("cannot offer '%s': there is no folder '%s' in it for a rule\n"
-			 "Make it, or give a name relative to the served folder", serving->path, rule);
+			 "Make it, or give a name relative to the served folder", serving->path,
+			 rule);
 		return -ENOENT;
 	}
 	return 0;

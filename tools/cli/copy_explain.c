@@ -103,7 +103,7 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 		break;
 	case -EACCES:
 	case -EPERM:
-		complain("cannot %s %s: '%s' leads out of the served folder, or the server has no permission\n"
+		complain("cannot %s %s: '%s' leads out of the served folder, or is not permitted\n"
 			 "Check the permissions of file and folder for the server: %s",
 			 words->verb, words->what, words->name, words->host);
 		break;
@@ -115,7 +115,8 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 	case -EISDIR:
 		complain("cannot %s %s: '%s' is a folder at %s\n%s", words->verb, words->what,
 			 words->name, words->host,
-			 copy->put ? "Add / to put it into that folder" : "Get all that is in it: -r");
+			 copy->put ? "Add / to put it into that folder" :
+				     "Get all that is in it: -r");
 		break;
 	case -EOPNOTSUPP:
 		complain("cannot %s %s: '%s' at %s is neither a file nor a folder",
@@ -142,7 +143,7 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 			 words->verb, words->what, words->place, words->verb);
 		break;
 	case -ETIMEDOUT:
-		complain("cannot %s %s: the server at %s has timed out, because there was no progress\n"
+		complain("cannot %s %s: the server at %s has ended it for lack of progress\n"
 			 "Continue with: %s", words->verb, words->what, words->place,
 			 words->again);
 		break;

@@ -141,7 +141,8 @@ static void explain_answer(struct doctor *doctor, const char *address, uint16_t 
 			    "krdma doctor");
 	} else if (err == -EINVAL && *cause.mend) {
 		doctor_say(doctor, "connect", VERDICT_FAIL, "%s", cause.why);
-		doctor_mend(doctor, "shows the interfaces; give one as in fe80::1%eth0", "ip -6 address");
+		doctor_mend(doctor, "shows the interfaces; give one as in fe80::1%eth0",
+			    "ip -6 address");
 	} else {
 		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot connect to %s: %s", address,
 			   cause.why);

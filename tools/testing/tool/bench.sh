@@ -233,7 +233,7 @@ wrong()
 	ended "$name" 2 "^krdma: $pattern" '!through rxe0'
 }
 
-wrong "no host" 'with whom\?'
+wrong "no host" 'no host is given'
 wrong "no such operation" "'fly' is not an operation" $host fly
 wrong "an operation twice" "the operation 'read' is named twice" $host read write read
 wrong "a depth of nothing" '--depth needs a number from 1 to 1024' --depth 1,0 $host

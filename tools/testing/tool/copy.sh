@@ -319,7 +319,7 @@ ended "into a folder to be written only, a file is put" 0 '!.'
 try krdma put odd $host/drop/digits
 ended "but replaces none" 1 "'drop/digits' exists at 10\.77\.0\.1"
 try krdma get $host/drop/digits dropped
-ended "nor is one got" 1 'the server has no permission'
+ended "nor is one got" 1 'or is not permitted'
 try krdma get $host/pub/digits public
 ended "from a folder to be read only, a file is got" 0 '!.'
 try krdma put odd $host/pub/digits
@@ -381,7 +381,7 @@ begin krdma get --progress $host/long stopped
 await "$work/err" "$some"
 kill -TERM "$server"
 finish
-ended "clients of a server that ends are told" 1 'the server at 10\.77\.0\.1:7476 has been ended'
+ended "clients of a server that ends are told" 1 'the server at 10\.77\.0\.1:7476 is shutting down'
 finish_server stopped
 ended "it ends as it should" 0 "get 'long' failed"
 

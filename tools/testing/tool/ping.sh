@@ -275,7 +275,7 @@ wrong()
 	ended "$name" 2 "^krdma: $pattern" '!transmitted'
 }
 
-wrong "no host" 'whom\?'
+wrong "no host" 'no host is given'
 wrong "two hosts" "'b' is a second host" a b
 wrong "a count of nothing" '-c needs a number from 1' -c 0 $host
 wrong "an interval that is none" '-i needs a time .*, not .fast.' -i fast $host
