@@ -315,7 +315,7 @@ int bench_ask(const struct bench_settings *settings)
 	if (*bench.address)
 		bench_report_end(&bench, !err);
 	if (!all_is_right(&bench)) {
-		complain("data have arrived that were not sent: see the rows marked WRONG");
+		complain("the received data differ from the sent data: see the rows marked WRONG");
 		err = -EIO;
 	}
 	if (plot_close(&plot, &bench) && !err)

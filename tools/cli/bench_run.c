@@ -25,12 +25,12 @@ int lane_explain(struct lane *lane, int err)
 	case -EPROTO:
 		break;
 	case -ETIMEDOUT:
-		complain("%s does not answer; the operation '%s' has not ended in time",
+		complain("%s does not answer: the operation '%s' has timed out",
 			 lane->settings->host, bench_operation_names[lane->operation]);
 		break;
 	case -EOPNOTSUPP:
-		complain("the RDMA device %s cannot do the operation '%s'", lane->peer.device,
-			 bench_operation_names[lane->operation]);
+		complain("the RDMA device %s does not support the operation '%s'",
+			 lane->peer.device, bench_operation_names[lane->operation]);
 		break;
 	default:
 		peer_explain_end(&lane->peer);
@@ -267,7 +267,7 @@ int lane_run(struct lane *lane, const struct goal *goal, struct stats *times, ui
 		err = many_at_a_time(lane, goal, count);
 	lane->operated += *count;
 	if (err == -EPROTO)
-		complain("%s does not keep to the format: it sends what nobody waits for",
+		complain("%s violates the protocol: it has sent a message that was not requested",
 			 lane->settings->host);
 	return lane_explain(lane, err);
 }

@@ -16,11 +16,11 @@ static const char usage[] =
 	"       krdma bench --listen [OPTION]...\n"
 	"       krdma bench --compare [--unit UNIT] OLD NEW\n"
 	"\n"
-	"Measures operations with HOST, where 'krdma bench --listen' runs: how long each takes,\n"
-	"or how many there are in a second.  Ctrl-C ends either.\n"
+	"Measures the latency or the rate of operations with HOST, where 'krdma bench --listen'\n"
+	"runs.  Ctrl-C ends both.\n"
 	"\n"
-	"Operations: write, read, send (there and back, or, where several are under way, in one\n"
-	"direction), atomic (fetch and add), connect; otherwise: write read send.\n"
+	"Operations: write, read, send (a round trip; with several in flight, in one direction),\n"
+	"atomic (fetch and add), connect.  Without any: write read send.\n"
 	"\n"
 	"  -s, --size LIST        sizes, separated by commas (64,4k,64k); all: the powers\n"
 	"                         of two up to 1 MiB\n"
@@ -33,17 +33,17 @@ static const char usage[] =
 	"      --event, --poll    wait for interrupts (the default), or poll the device\n"
 	"                         all the time; also with --listen\n"
 	"      --plot FILE        draws the results to FILE, as SVG\n"
-	"      --unit UNIT        of rates of bytes: MiB/s (the default), MB/s or Gbit/s\n"
+	"      --unit UNIT        unit of rates of bytes: MiB/s (the default), MB/s, Gbit/s\n"
 	"      --csv              a line of fields for each result, separated by commas\n"
 	"      --compare          prints two results of 'krdma bench -j' side by side\n"
 	"      --port PORT        port to connect to or listen on (7178)\n"
 	"  -W, --timeout TIME     how long to wait for an operation (10 seconds)\n"
 	"  -I, --source ADDRESS   local address\n"
 	"  -4, -6                 IPv4 or IPv6 only\n"
-	"      --listen           serve; any number of clients at a time\n"
+	"      --listen           serve several clients at a time, until Ctrl-C\n"
 	"  -q, --quiet            with --listen: only the summary\n"
 	"      --max-clients N, --max-memory SIZE, --max-size SIZE\n"
-	"                         what they may have; see the manual\n"
+	"                         limits for clients; see the manual\n"
 	"\n"
 	OPTIONS_HELP
 	"\n"
@@ -127,7 +127,7 @@ static int set_unit(const char *value, struct given *given)
 			return 0;
 		}
 	}
-	return usage_error("--unit wants MiB/s, MB/s or Gbit/s, not '%s'", value);
+	return usage_error("--unit needs MiB/s, MB/s or Gbit/s, not '%s'", value);
 }
 
 /* Options of the measuring side. */
@@ -246,7 +246,8 @@ static int add_operation(struct bench_settings *settings, const char *word)
 		if (!strcmp(word, bench_operation_names[operation]))
 			break;
 	if (operation == BENCH_OPERATIONS)
-		return usage_error("'%s' is no operation; 'krdma bench --help' lists them", word);
+		return usage_error("'%s' is not an operation; 'krdma bench --help' lists them",
+				   word);
 	for (i = 0; i < settings->operation_count; i++)
 		if (settings->operations[i] == (enum bench_operation)operation)
 			return usage_error("the operation '%s' is named twice", word);
@@ -283,15 +284,15 @@ static int ask_side(struct given *given, int argc, char **argv, int first)
 	struct bench_settings *settings = &given->settings;
 
 	if (first == argc)
-		return usage_error("with whom? 'krdma bench HOST'; 'krdma bench --help' says more");
+		return usage_error("no host is given: krdma bench HOST; see 'krdma bench --help'");
 	if (given->listening)
 		return usage_error("%s is for --listen", given->listening);
 	if (settings->csv && settings->common->json)
 		return usage_error("--csv or --json, not both");
 	if (given->time && !settings->time)
-		return usage_error("-t wants more than nothing");
+		return usage_error("-t must be greater than 0");
 	if (!settings->timeout)
-		return usage_error("-W wants more than nothing");
+		return usage_error("-W must be greater than 0");
 	settings->host = argv[first];
 	while (++first < argc)
 		if (add_operation(settings, argv[first]))
@@ -323,7 +324,7 @@ static int compare_side(const struct given *given, int argc, char **argv, int fi
 	if (argc - first != 2)
 		return usage_error("--compare takes two files of 'krdma bench -j HOST'");
 	if (given->settings.common->json)
-		return usage_error("--compare is for people; programs read both files");
+		return usage_error("--compare prints text only; a program can read both files");
 	return bench_compare(&given->settings, argv[first], argv[first + 1]);
 }
 

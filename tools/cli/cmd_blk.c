@@ -34,24 +34,24 @@ static const char usage[] =
 	"Exports memory of this host as a block device for others, and attaches what\n"
 	"others export as /dev/krdmabN.\n"
 	"\n"
-	"  -k, --secret FILE    a line of up to 64 characters that server and client must\n"
-	"                       have in common; -: standard input\n"
-	"  -r, --read-only      serve: clients only read; attach: beside a client that writes\n"
+	"  -k, --secret FILE    a file with a line of up to 64 characters, the same at server and\n"
+	"                       client; -: standard input\n"
+	"  -r, --read-only      serve: clients can only read; attach: only read\n"
 	"serve:\n"
-	"  -s, --size SIZE      how much memory: 512M, 8G\n"
-	"  -n, --name NAME      what it is called\n"
-	"  -x, --exclusive      one client at a time; else one that writes, and readers\n"
-	"  -S, --shared         any number of clients write: they must know of each other\n"
-	"  -a, --allow NETS     clients at these addresses: 10.0.0.0/24,fd00::/8; any: everybody;\n"
-	"                       wanted unless there is a secret\n"
-	"  -K, --keep FILE      keep the data there when the export is ended, and take them from there\n"
-	"  -b, --block-size N   512 or 4096, which is the default\n"
+	"  -s, --size SIZE      size of the export: 512M, 8G\n"
+	"  -n, --name NAME      name of the export\n"
+	"  -x, --exclusive      one client at a time; by default one writer, and readers\n"
+	"  -S, --shared         any number of clients can write, and must coordinate\n"
+	"  -a, --allow NETS     clients at these addresses: 10.0.0.0/24,fd00::/8; any: all;\n"
+	"                       required without a secret\n"
+	"  -K, --keep FILE      save the data to FILE at the end, and load them at the start\n"
+	"  -b, --block-size N   512 or 4096; default 4096\n"
 	"attach:\n"
-	"  -n, --name NAME      what it is called here, if it is not as there\n"
-	"  -q, --queues N       queues with a connection each, to 16; default one a CPU\n"
+	"  -n, --name NAME      name of the device, if it differs from the export's\n"
+	"  -q, --queues N       queues, each with a connection, up to 16; default one a CPU\n"
 	"  -w, --hold SECONDS   how long requests wait for a lost server; default 60\n"
 	"end, detach:\n"
-	"  -f, --force          also if it is in use: what is in it is lost, its users get errors\n"
+	"  -f, --force          even if it is in use: its data are lost, its users get errors\n"
 	OPTIONS_HELP
 	"\n"
 	"Manual: krdma-blk(8)\n";
@@ -227,9 +227,10 @@ static int complain_setting(const struct setting *setting, int err)
 	else if (err == -EACCES)
 		complain("only root may do this");
 	else if (!strcmp(setting->attribute, "secret"))
-		complain("the module does not take this secret: %s", strerror(-err));
+		complain("the module refuses this secret: %s", strerror(-err));
 	else
-		complain("'%s' is no %s: %s", setting->value, setting->attribute, strerror(-err));
+		complain("'%s' is not a valid %s: %s", setting->value, setting->attribute,
+			 strerror(-err));
 	return EXIT_FAILED;
 }
 
@@ -240,17 +241,17 @@ static void explain_enable(const char *kind, const char *name, int err)
 	if (!strcmp(kind, BLK_DEVICES) && *blk_config_read(text, kind, name, "error"))
 		complain("cannot attach '%s': %s", name, text);
 	else if (err == -ENOMEM)
-		complain("cannot export '%s': there is not so much memory", name);
+		complain("cannot export '%s': there is not enough memory", name);
 	else if (err == -EDESTADDRREQ)
-		complain("cannot export '%s': it is not said for whom\n"
-			 "Name addresses (-a 10.0.0.0/24), give a secret (-k FILE), or say -a any",
+		complain("cannot export '%s': it permits no client\n"
+			 "Permit addresses (-a 10.0.0.0/24) or all (-a any), or give a secret (-k FILE)",
 			 name);
 	else if (err == -EFBIG)
 		complain("cannot export '%s': it is too large, or --keep's file has another size",
 			 name);
 	else if (err == -EADDRINUSE)
-		complain("cannot export '%s': another program has the port\n"
-			 "Another one can be set in %s/listen", name, BLK_CONFIG);
+		complain("cannot export '%s': the port is in use\n"
+			 "Set another one in %s/listen", name, BLK_CONFIG);
 	else
 		complain("cannot %s '%s': %s", strcmp(kind, BLK_DEVICES) ? "export" : "attach",
 			 name, strerror(-err));
@@ -261,12 +262,12 @@ static int make_one(const char *kind, const char *name, const struct settings *s
 	int err = blk_config_make(kind, name);
 
 	if (err == -EEXIST) {
-		complain("there is a '%s' already; 'krdma blk list' shows all", name);
+		complain("'%s' exists already; 'krdma blk list' shows all", name);
 		return EXIT_FAILED;
 	}
 	if (err) {
 		complain("cannot make '%s': %s", name, err == -EACCES ? "only root may do this" :
-			 err == -EINVAL ? "this is no name for one" : strerror(-err));
+			 err == -EINVAL ? "this is not a valid name" : strerror(-err));
 		return EXIT_FAILED;
 	}
 	for (size_t i = 0; i < settings->count; i++) {
@@ -297,7 +298,7 @@ static int blk_serve(int argc, char **argv, struct settings *settings, struct op
 	(void)argv;
 	(void)options;
 	if (argc || !settings->name || !*settings->size)
-		return usage_error("'krdma blk serve' wants --size and --name");
+		return usage_error("'krdma blk serve' needs --size and --name");
 	return make_one(BLK_EXPORTS, settings->name, settings);
 }
 
@@ -321,7 +322,7 @@ static int add_host(const char *word, struct settings *settings)
 		length += (size_t)snprintf(settings->remote + length,
 					   sizeof(settings->remote) - length, " %s", text);
 		if (length >= sizeof(settings->remote)) {
-			complain("these are too many addresses");
+			complain("there are too many addresses");
 			return -EINVAL;
 		}
 	}
@@ -334,7 +335,7 @@ static int read_hosts(const char *words, struct settings *settings)
 	int err = 0;
 
 	if (!list) {
-		complain("there is no memory");
+		complain("out of memory");
 		return -ENOMEM;
 	}
 	while (!err && (word = strsep(&rest, ",")))
@@ -350,7 +351,7 @@ static int blk_attach(int argc, char **argv, struct settings *settings, struct o
 	int status;
 
 	if (argc != 2)
-		return usage_error("'krdma blk attach' wants a host and the name of an export");
+		return usage_error("'krdma blk attach' needs a host and the name of an export");
 	name = settings->name ? settings->name : argv[1];
 	if (read_hosts(argv[0], settings) || add_setting(settings, "export", argv[1]))
 		return EXIT_FAILED;
@@ -380,15 +381,16 @@ static void explain_end(const char *name, int err)
 
 	if (err == -EBUSY)
 		complain("cannot end the export '%s': it has clients that may hold writes\n"
-			 "'krdma blk clients %s' shows them; -f ends it all the same: its data are lost",
+			 "'krdma blk clients %s' shows them; -f ends it anyway, and its data are lost",
 			 name, name);
 	else if (*blk_config_read(file, BLK_EXPORTS, name, "file"))
-		complain("cannot end the export '%s': its data cannot be kept in %s: %s\n"
-			 "It is there as before; -f ends it all the same: its data are lost",
+		complain("cannot end the export '%s': its data cannot be saved in %s: %s\n"
+			 "It is still there; -f ends it anyway, and its data are lost",
 			 name, file, strerror(-err));
 	else
 		complain("cannot end the export '%s': %s", name,
-			 err == -ENOENT || err == -EINVAL ? "there is none" : strerror(-err));
+			 err == -ENOENT || err == -EINVAL ? "there is no such export" :
+			 strerror(-err));
 }
 
 static int blk_end(int argc, char **argv, struct settings *settings, struct options *options)
@@ -397,7 +399,7 @@ static int blk_end(int argc, char **argv, struct settings *settings, struct opti
 
 	(void)options;
 	if (argc != 1)
-		return usage_error("'krdma blk end' wants the name of an export");
+		return usage_error("'krdma blk end' needs the name of an export");
 	if (settings->force)
 		err = blk_config_write(BLK_EXPORTS, argv[0], "force", "1");
 	err = err ? err : blk_config_write(BLK_EXPORTS, argv[0], "enabled", "0");
@@ -442,7 +444,7 @@ static int blk_clients(int argc, char **argv, struct settings *settings, struct 
 
 	(void)settings;
 	if (argc != 1)
-		return usage_error("'krdma blk clients' wants the name of an export");
+		return usage_error("'krdma blk clients' needs the name of an export");
 	err = blk_config_read_all(text, sizeof(text), BLK_EXPORTS, argv[0], "clients");
 	if (err) {
 		complain("cannot list the clients of '%s': %s", argv[0],
@@ -468,11 +470,11 @@ static int blk_evict(int argc, char **argv, struct settings *settings, struct op
 	(void)settings;
 	(void)options;
 	if (argc != 2)
-		return usage_error("'krdma blk evict' wants the name of an export, and a client");
+		return usage_error("'krdma blk evict' needs the name of an export, and a client");
 	err = blk_config_write(BLK_EXPORTS, argv[0], "evict", argv[1]);
 	if (err)
 		complain("cannot evict '%s' from '%s': %s\n"
-			 "'krdma blk clients %s' lists those that there are", argv[1], argv[0],
+			 "'krdma blk clients %s' lists them", argv[1], argv[0],
 			 err == -EINVAL ? "this is not the number of a client" :
 			 err == -ENOENT ? "there is no such export or client" : strerror(-err),
 			 argv[0]);
@@ -486,13 +488,13 @@ static int blk_grow(int argc, char **argv, struct settings *settings, struct opt
 	(void)settings;
 	(void)options;
 	if (argc != 2)
-		return usage_error("'krdma blk grow' wants the name of an export, and a size");
+		return usage_error("'krdma blk grow' needs the name of an export, and a size");
 	err = blk_config_write(BLK_EXPORTS, argv[0], "size", argv[1]);
 	if (err)
 		complain("cannot grow '%s' to %s: %s", argv[0], argv[1],
-			 err == -EINVAL ? "this is no size, or the export is larger" :
+			 err == -EINVAL ? "this is not a size, or the export is larger" :
 			 err == -ENOMEM ? "there is not enough memory; nothing has changed" :
-			 err == -EFBIG ? "an export cannot be so large" :
+			 err == -EFBIG ? "an export cannot be as large as that" :
 			 err == -ENOENT ? "there is no such export" : strerror(-err));
 	return err ? EXIT_FAILED : EXIT_OK;
 }
@@ -521,7 +523,7 @@ static int blk_detach(int argc, char **argv, struct settings *settings, struct o
 
 	(void)options;
 	if (argc != 1)
-		return usage_error("'krdma blk detach' wants the name of a device, or its disk");
+		return usage_error("'krdma blk detach' needs the name of a device, or its disk");
 	name = argv[0];
 	if (!strncmp(name, "/dev/", 5)) {
 		search.disk = name + 5;
@@ -534,7 +536,7 @@ static int blk_detach(int argc, char **argv, struct settings *settings, struct o
 	err = err ? err : blk_config_remove(BLK_DEVICES, name);
 	if (err == -EBUSY)
 		complain("'%s' is in use: mounted, or open\n"
-			 "With -f it is detached all the same, and its users get errors", argv[0]);
+			 "-f detaches it anyway, and its users get errors", argv[0]);
 	else if (err)
 		complain("cannot detach '%s': %s", argv[0],
 			 err == -ENOENT || err == -EINVAL ? "there is none" : strerror(-err));
@@ -607,7 +609,7 @@ static int blk_list(int argc, char **argv, struct settings *settings, struct opt
 	(void)argv;
 	(void)settings;
 	if (argc)
-		return usage_error("'krdma blk list' wants nothing else");
+		return usage_error("'krdma blk list' needs nothing else");
 	if (options->json) {
 		exports.array = json_checked(json_object_new_array());
 		devices.array = json_checked(json_object_new_array());
@@ -660,7 +662,7 @@ int cmd_blk(int argc, char **argv, struct options *options)
 		return EXIT_OK;
 	}
 	if (first == argc)
-		return usage_error("'krdma blk' wants " VERBS);
+		return usage_error("'krdma blk' needs " VERBS);
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
 		if (!is_verb(i, argv[first]))
 			continue;
@@ -668,6 +670,6 @@ int cmd_blk(int argc, char **argv, struct options *options)
 			return EXIT_FAILED;
 		return verbs[i].run(argc - first - 1, argv + first + 1, &settings, options);
 	}
-	return usage_error("'krdma blk' wants " VERBS ", not '%s'\n"
-			   "end, evict, grow and detach are not to be shortened", argv[first]);
+	return usage_error("'krdma blk' needs " VERBS ", not '%s'\n"
+			   "end, evict, grow and detach must be written in full", argv[first]);
 }

@@ -18,27 +18,27 @@
 #include "value.h"
 
 #define COPY_OPTIONS						\
-	"  -r, --recursive  folders too, with all that is in them\n"	\
+	"  -r, --recursive  copy folders with all that is in them\n"	\
 	"  -p, --preserve  keep times, and exactly the permission bits\n"	\
 	"  -u, --update    only what differs in length or time; keeps times\n"	\
-	"  -c, --continue  go on from what an earlier try has left\n"	\
+	"  -c, --continue  continue an interrupted copy\n"	\
 	"  -q, --quiet     no progress\n"				\
-	"      --progress  progress, also if it is no terminal\n"	\
+	"      --progress  show progress also without a terminal\n"	\
 	"      --streams N  copy N files of a folder at a time (1)\n"	\
 	"      --exact-mode  exactly the permission bits of the source, whatever the umask\n" \
 	"      --no-sync   do not wait for the disk\n"		\
-	"      --secret FILE  of a server that knows this secret too\n"
+	"      --secret FILE  only with a server that knows this secret\n"
 
 static const char get_usage[] =
 	"Usage: krdma get [OPTION]... HOST:PATH [DEST]\n"
 	"       krdma get [OPTION]... HOST:PATH... DIR\n"
 	"\n"
-	"Gets files from a machine where 'krdma serve' runs: to DEST, a name or a folder, into\n"
-	"this folder without it; or to standard output with -.  PATH may have the wildcards *, ?\n"
-	"and [...].  Also: HOST[:PORT]/PATH, rdma://HOST[:PORT]/PATH.\n"
+	"Copies files from a machine where 'krdma serve' runs to DEST: a file, a folder, or - for\n"
+	"standard output; by default to this folder.  PATH may have the wildcards *, ? and [...].\n"
+	"Also: HOST[:PORT]/PATH, rdma://HOST[:PORT]/PATH.\n"
 	"\n"
 	COPY_OPTIONS
-	"      --hidden    take names that begin with a dot or a hyphen and were not given\n"
+	"      --hidden    take also names that begin with a dot or a hyphen\n"
 	"\n"
 	OPTIONS_HELP
 	"\n"
@@ -48,7 +48,7 @@ static const char put_usage[] =
 	"Usage: krdma put [OPTION]... FILE HOST:[PATH]\n"
 	"       krdma put [OPTION]... FILE... HOST:[DIR]\n"
 	"\n"
-	"Puts files onto a machine where 'krdma serve -w' runs.  FILE - is standard input.  Also:\n"
+	"Copies files to a machine where 'krdma serve -w' runs.  FILE - is standard input.  Also:\n"
 	"HOST[:PORT]/[PATH], rdma://HOST[:PORT]/[PATH].\n"
 	"\n"
 	COPY_OPTIONS
@@ -199,7 +199,7 @@ static int close_stream(struct copying *copying, const char *to, int status)
 		err = errno;
 	if (!err)
 		return status;
-	complain("cannot write to '%s': %s\nWhat was got is not there", to, strerror(err));
+	complain("cannot write to '%s': %s\nThe data were not saved", to, strerror(err));
 	return EXIT_FAILED;
 }
 
@@ -209,11 +209,11 @@ static int check_get(const struct copying *copying, int count, char **words, con
 	struct url url;
 
 	if (!strcmp(to, "-") && copying->options->json)
-		return usage_error("to standard output goes the file alone: without -j");
+		return usage_error("-j cannot be used if the file goes to standard output");
 	if (copying->stream >= 0 && copying->flags & KRDMA_FILE_CONTINUE)
-		return usage_error("-c goes on with a file, and '%s' is none", to);
+		return usage_error("-c continues a file, and '%s' is not a file", to);
 	if (copying->stream >= 0 && copying->recursive)
-		return usage_error("-r gets a folder, and '%s' is none", to);
+		return usage_error("-r needs a folder, and '%s' is not a folder", to);
 	for (int i = 0; i < count; i++) {
 		if (url_parse(words[i], KRDMA_FILE_PORT, &url))
 			return EXIT_USAGE;
@@ -221,7 +221,8 @@ static int check_get(const struct copying *copying, int count, char **words, con
 			return usage_error("'%s' names no file: HOST:PATH or HOST[:PORT]/PATH",
 					   words[i]);
 		if ((count > 1 || copy_glob_is(url.path)) && copying->stream < 0 && !is_folder(to))
-			return usage_error("'%s' is no folder here for several files", to);
+			return usage_error("'%s' is not a folder here, as several files need",
+					   to);
 	}
 	return EXIT_OK;
 }
@@ -239,7 +240,7 @@ static int check_put(const struct copying *copying, int count, char **words, con
 			if (count > 1 || !*last)
 				return usage_error("standard input needs a name: HOST:PATH");
 			if (copying->flags & (KRDMA_FILE_CONTINUE | KRDMA_FILE_UPDATE))
-				return usage_error("standard input goes without -c and -u");
+				return usage_error("-c and -u cannot be used with standard input");
 		} else if (!copying->recursive && !*last_name(words[i])) {
 			return usage_error("'%s' is not the name of a file", words[i]);
 		}
@@ -504,10 +505,10 @@ static int copy(int argc, char **argv, struct options *options, bool put)
 		return EXIT_OK;
 	}
 	if (put && count < 2)
-		return usage_error("'krdma put' wants FILE... and HOST:[PATH]; "
+		return usage_error("'krdma put' needs FILE... and HOST:[PATH]; "
 				   "see 'krdma put help'");
 	if (!count)
-		return usage_error("'krdma get' wants HOST:PATH; see 'krdma get help'");
+		return usage_error("'krdma get' needs HOST:PATH; see 'krdma get help'");
 	if (count == 1)
 		status = copy_words(&copying, 1, argv + first, here);
 	else

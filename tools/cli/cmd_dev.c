@@ -190,7 +190,7 @@ static bool is_gone(int err)
 static void explain_no_devices(void)
 {
 	complain("there is no RDMA device here\n"
-		 "Any network interface can carry one; for eth0, as root:\n"
+		 "rxe makes one of any network interface; for eth0, as root:\n"
 		 "rdma link add rxe0 type rxe netdev eth0");
 }
 
@@ -269,7 +269,7 @@ static int show(struct krdma *session, const char *word, const struct options *o
 			explain_no_devices();
 		err = 0;
 	} else if (word && (is_gone(err) || err == -EINVAL || err == -ENAMETOOLONG)) {
-		complain("there is no RDMA device '%s' here; 'krdma dev' lists those there are",
+		complain("there is no RDMA device '%s' here; 'krdma dev' lists all",
 			 word);
 	} else if (err) {
 		complain_request("query the RDMA devices", err);
@@ -331,7 +331,7 @@ int cmd_dev(int argc, char **argv, struct options *options)
 		return cmd_show(1, argv, options);
 	command = command_find(commands, argv[first]);
 	if (!command)
-		return usage_error("'%s' is no command of dev; did you mean 'krdma dev show %s'?",
+		return usage_error("'%s' is not a verb of dev; did you mean 'krdma dev show %s'?",
 				   argv[first], argv[first]);
 	return command->run(argc - first, argv + first, options);
 }

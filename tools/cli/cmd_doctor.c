@@ -12,9 +12,9 @@
 static const char usage[] =
 	"Usage: krdma doctor [HOST [PORT]]\n"
 	"\n"
-	"Looks at what RDMA needs on this machine, and with HOST at the way there.  Each line is\n"
-	"OK, WARN (it works, and may not everywhere) or FAIL; below it is the command that mends\n"
-	"it, if there is one.  Run it as root to see the firewall too.\n"
+	"Checks what RDMA needs on this machine, and with HOST also the route to that host.  Each\n"
+	"line is OK, WARN (it works, but may fail in some cases) or FAIL; below it is the command\n"
+	"that corrects it, if there is one.  Only root can check the firewall.\n"
 	"\n"
 	OPTIONS_HELP
 	"\n"

@@ -18,10 +18,10 @@ static const char usage[] =
 	"Lists the files and folders that 'krdma serve' offers.  PATH may have the wildcards *, ?\n"
 	"and [...].  Also: HOST[:PORT]/[PATH], rdma://HOST[:PORT]/[PATH].\n"
 	"\n"
-	"  -a, --all        also names that begin with a dot\n"
-	"  -l, --long       type, permission bits, length and time\n"
-	"  -r, --recursive  the folders in a folder too\n"
-	"      --secret FILE  of a server that knows this secret too\n"
+	"  -a, --all        list names that begin with a dot, too\n"
+	"  -l, --long       print type, permission bits, length and time\n"
+	"  -r, --recursive  list folders with all that is in them\n"
+	"      --secret FILE  only with a server that knows this secret\n"
 	"\n"
 	OPTIONS_HELP
 	"\n"
@@ -221,6 +221,6 @@ int cmd_ls(int argc, char **argv, struct options *options)
 		return EXIT_OK;
 	}
 	if (!count)
-		return usage_error("'krdma ls' wants HOST:[PATH]; see 'krdma ls help'");
+		return usage_error("'krdma ls' needs HOST:[PATH]; see 'krdma ls help'");
 	return list_all(&listing, count, argv + first);
 }

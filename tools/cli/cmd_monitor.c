@@ -18,10 +18,10 @@
 static const char usage[] =
 	"Usage: krdma monitor [-c COUNT]\n"
 	"\n"
-	"Says what happens to RDMA devices and their ports, a line for each event, until it is\n"
-	"ended (Ctrl-C).  First come the devices that are there.\n"
+	"Prints a line for each event of RDMA devices and their ports, until Ctrl-C.  The first\n"
+	"lines are the devices present.\n"
 	"\n"
-	"  -c, --count COUNT  end after so many\n"
+	"  -c, --count COUNT  end after COUNT events\n"
 	"\n"
 	OPTIONS_HELP
 	"\n"

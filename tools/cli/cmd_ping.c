@@ -14,23 +14,23 @@ static const char usage[] =
 	"Usage: krdma ping [OPTION]... HOST\n"
 	"       krdma ping --listen [OPTION]...\n"
 	"\n"
-	"Sends messages to HOST, where 'krdma ping --listen' runs, and looks whether they come\n"
-	"back as they were, and after what time.  Ctrl-C ends either.\n"
+	"Sends messages to HOST, where 'krdma ping --listen' runs, checks that they come back\n"
+	"unchanged, and prints the round-trip times.  Ctrl-C ends both.\n"
 	"\n"
-	"  -c, --count N          so many messages; otherwise until Ctrl-C\n"
-	"  -i, --interval TIME    between them: 1 (second) unless said otherwise; 0.2; 0: none\n"
-	"  -s, --size SIZE        of a message: 64 unless said otherwise; 4k\n"
-	"  -p, --port PORT        7177 unless said otherwise; with --rping 7174\n"
-	"  -W, --timeout TIME     how long to wait for an answer: 5 unless said otherwise\n"
-	"  -w, --deadline TIME    ends after this time, however many messages were sent\n"
-	"  -D, --timestamp        the time of day, in seconds, before each line\n"
+	"  -c, --count N          number of messages; by default until Ctrl-C\n"
+	"  -i, --interval TIME    between two messages (1 second); 0: none\n"
+	"  -s, --size SIZE        of a message (64)\n"
+	"  -p, --port PORT        port (7177; with --rping 7174)\n"
+	"  -W, --timeout TIME     how long to wait for an answer (5 seconds)\n"
+	"  -w, --deadline TIME    end after this time, however many messages were sent\n"
+	"  -D, --timestamp        print the time of day, in seconds, before each line\n"
 	"  -q, --quiet            only the summary\n"
-	"  -I, --source ADDRESS   one's own address\n"
+	"  -I, --source ADDRESS   local address\n"
 	"  -4, -6                 IPv4 or IPv6 only\n"
-	"      --rping            in the format of rping(1), also with --listen\n"
-	"      --listen           answer; any number of clients at a time\n"
+	"      --rping            use the protocol of rping(1), also with --listen\n"
+	"      --listen           answer several clients at a time, until Ctrl-C\n"
 	"      --max-clients N, --max-memory SIZE, --max-size SIZE\n"
-	"                         what they may have; see the manual\n"
+	"                         limits for clients; see the manual\n"
 	"\n"
 	"Options of every command (-p is another one here):\n"
 	"  -d, --details  with -j: each message, too\n"
@@ -109,7 +109,7 @@ static int set(int key, const char *value, void *to)
 	case 'w':
 		given->asking = "-w";
 		return value_time("-w", value, 365 * DAY, &settings->whole) ||
-		       (settings->whole ? 0 : usage_error("-w wants more than nothing"));
+		       (settings->whole ? 0 : usage_error("-w must be greater than 0"));
 	case 'D':
 		given->asking = "-D";
 		settings->stamped = true;
@@ -169,14 +169,14 @@ static int listen_side(const struct given *given, int argc, char **argv, int fir
 static int ask_side(struct given *given, int argc, char **argv, int first)
 {
 	if (first == argc)
-		return usage_error("whom? 'krdma ping HOST'; 'krdma ping --help' says more");
+		return usage_error("no host is given: krdma ping HOST; see 'krdma ping --help'");
 	if (first + 1 < argc)
 		return usage_error("'%s' is a second host; 'krdma ping' takes one",
 				   argv[first + 1]);
 	if (given->listening)
 		return usage_error("%s is for --listen", given->listening);
 	if (!given->settings.timeout)
-		return usage_error("-W wants more than nothing");
+		return usage_error("-W must be greater than 0");
 	if (given->settings.rping && check_rping(&given->settings))
 		return EXIT_USAGE;
 	given->settings.host = argv[first];

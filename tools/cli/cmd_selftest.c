@@ -17,24 +17,24 @@ static const char usage[] =
 	"       krdma selftest --serve [OPTION]...\n"
 	"       krdma selftest --list\n"
 	"\n"
-	"Tests krdma on DEVICE: it is connected to itself, or with --peer to another machine, and\n"
-	"every operation, limit and kind of end is tried.  Each line is PASS, FAIL, NOT OFFERED (the\n"
-	"device does not have it) or NOT RUN.  It takes about a minute; Ctrl-C ends it.\n"
+	"Tests krdma on DEVICE: connects it to itself, or with --peer to another machine, and tries\n"
+	"every operation, limit and kind of end.  Each line is PASS, FAIL, NOT OFFERED (the device\n"
+	"does not have it) or NOT RUN.  It takes about a minute; Ctrl-C ends it.\n"
 	"\n"
 	"      --peer HOST        the other end is at HOST, where 'krdma selftest --serve' runs\n"
 	"      --serve            be that other end, until Ctrl-C\n"
 	"      --report FILE      writes the results to FILE, as JSON, to be sent to others: no\n"
 	"                         host names, addresses or GUIDs are in it\n"
-	"      --addresses        put those into the report all the same\n"
-	"      --unplug           at the end, remove the device while it works; as root\n"
+	"      --addresses        include those in the report\n"
+	"      --unplug           at the end, remove the device during operation; as root\n"
 	"      --only NAME        the checks whose names begin with NAME\n"
 	"      --list             the names of all checks\n"
-	"      --memory SIZE      register at most SIZE at a time (64MiB)\n"
+	"      --memory SIZE      memory that each end registers at a time (64MiB)\n"
 	"      --cycles N         connections, one after the other (100)\n"
 	"      --seed N           of the data, to repeat a test\n"
 	"  -t, --time TIME        begin no check after this time (180 seconds)\n"
 	"  -W, --timeout TIME     how long to wait for an operation (10 seconds)\n"
-	"      --port PORT        TCP port by which the two ends agree (7179)\n"
+	"      --port PORT        TCP port of --serve (7179)\n"
 	"  -I, --source ADDRESS   local address\n"
 	"  -4, -6                 IPv4 or IPv6 only\n"
 	"  -q, --quiet            only what fails, and the summary\n"
@@ -181,16 +181,16 @@ static int test_side(struct given *given, int argc, char **argv, int first)
 	struct selftest_settings *settings = &given->settings;
 
 	if (first == argc)
-		return usage_error("which device? 'krdma selftest DEVICE'; see 'krdma dev'");
+		return usage_error("no device is given: krdma selftest DEVICE; see 'krdma dev'");
 	if (first + 1 < argc)
 		return usage_error("'krdma selftest' takes one device, and no '%s'; "
 				   "another machine is named with --peer", argv[first + 1]);
 	if (given->serving)
 		return usage_error("%s is for --serve", given->serving);
 	if (!settings->timeout || !settings->time)
-		return usage_error("-W and -t want more than nothing");
+		return usage_error("-W and -t must be greater than 0");
 	if (settings->mr < 2 << 20)
-		return usage_error("--memory wants 2MiB at least");
+		return usage_error("--memory must be at least 2MiB");
 	settings->device = argv[first];
 	return selftest_run(settings);
 }
@@ -199,7 +199,8 @@ static int serve_side(const struct given *given, int argc, char **argv, int firs
 {
 	if (first < argc)
 		return usage_error("--serve takes no device '%s'; "
-				   "the address that is connected to has one", argv[first]);
+				   "the address to which a client connects selects it",
+				   argv[first]);
 	if (given->testing)
 		return usage_error("%s is for the side that tests, not for --serve",
 				   given->testing);

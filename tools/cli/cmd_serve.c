@@ -24,23 +24,23 @@
 static const char usage[] =
 	"Usage: krdma serve [OPTION]... DIR|FILE\n"
 	"\n"
-	"Offers a folder, or one file, to all machines that can connect by RDMA, until it is\n"
-	"ended (Ctrl-C).  Nothing is encrypted.\n"
+	"Offers a folder, or one file, to all machines that can connect by RDMA, until Ctrl-C.\n"
+	"Nothing is encrypted.\n"
 	"\n"
-	"  -p, --port PORT        where (7476)\n"
-	"  -a, --address ADDRESS  at this address of the machine's alone\n"
-	"  -w, --write            clients may put files too, and replace those there are\n"
+	"  -p, --port PORT        port (7476)\n"
+	"  -a, --address ADDRESS  listen only at this local address\n"
+	"  -w, --write            clients may also put files, and replace existing ones\n"
 	"      --once             end after the first file that was copied\n"
 	"      --clients N        clients at a time (16)\n"
 	"      --clients-per-address N  of these, from one address (half of them)\n"
-	"      --allow NETS       clients at these addresses only: 10.0.0.0/24,fd00::/8\n"
-	"      --secret FILE      clients only that know this secret\n"
-	"      --read-only DIR    in this folder of it, clients get files and put none\n"
+	"      --allow NETS       only clients at these addresses: 10.0.0.0/24,fd00::/8\n"
+	"      --secret FILE      only clients that know this secret\n"
+	"      --read-only DIR    in this folder below DIR, clients get files and put none\n"
 	"      --write-only DIR   in this one, they put new files and get none\n"
-	"      --request-timeout TIME   for saying what they want (10s)\n"
-	"      --progress-timeout TIME  for doing nothing afterwards (120s)\n"
+	"      --request-timeout TIME   for a client's request (10s)\n"
+	"      --progress-timeout TIME  without progress afterwards (120s)\n"
 	"      --no-sync          do not wait for the disk when files are put\n"
-	"  -q, --quiet            say nothing of clients\n"
+	"  -q, --quiet            print no lines for clients\n"
 	"\n"
 	OPTIONS_HELP
 	"-p is the port here.\n"
@@ -278,10 +278,10 @@ static void report_stranger(int err, const char *peer)
 		       peer);
 		break;
 	case -EPROTONOSUPPORT:
-		printf("%s was refused: its krdma is of another version\n", peer);
+		printf("%s was refused: its krdma has another version\n", peer);
 		break;
 	case -ETIMEDOUT:
-		printf("%s was let go: it sent no request in time\n", peer);
+		printf("%s was disconnected: it sent no request in time\n", peer);
 		break;
 	case -ENOKEY:
 		printf("%s was refused: it has no secret\n", peer);
@@ -360,7 +360,7 @@ static void announce(struct serving *serving)
 	} else {
 		name_text(path, sizeof(path), serving->path);
 		printf("serving '%s' at %s%s\n", path, place,
-		       serving->write ? ", to be written too" : "");
+		       serving->write ? ", writable" : "");
 	}
 	fflush(stdout);
 }
@@ -372,22 +372,22 @@ static void explain_listen(const struct serving *serving, int err)
 	switch (err) {
 	case -EADDRINUSE:
 		complain("cannot serve at port %u: another program listens there\n"
-			 "Take another one: krdma serve -p PORT ...", serving->port);
+			 "Give another port: krdma serve -p PORT ...", serving->port);
 		break;
 	case -EADDRNOTAVAIL:
 		complain("cannot serve at %s: no RDMA device has that address, or a program that\n"
-			 "listens at all addresses has port %u; 'krdma doctor' says what there is",
+			 "listens at all addresses has port %u; 'krdma doctor' shows the devices",
 			 serving->address ? serving->address : "all addresses", serving->port);
 		break;
 	case -EACCES:
-		complain("cannot serve at port %u: ports below 1024 are root's\n"
-			 "Take another one: krdma serve -p PORT ...", serving->port);
+		complain("cannot serve at port %u: ports below 1024 are only for root\n"
+			 "Give another port: krdma serve -p PORT ...", serving->port);
 		break;
 	default:
 		cause_of(&cause, serving->address ? serving->address : "", err);
 		if (!*cause.mend)
 			snprintf(cause.mend, sizeof(cause.mend),
-				 "'krdma doctor' says what is missing");
+				 "'krdma doctor' shows what is missing");
 		complain_cause(&cause, "cannot serve");
 		break;
 	}
@@ -446,7 +446,8 @@ static int check_rules(const struct serving *serving)
 		if (*rule != '/' && folder)
 			continue;
 		complain("cannot offer '%s': there is no folder '%s' in it for a rule\n"
-			 "Make it, or name one as it is seen from there", serving->path, rule);
+			 "Make it, or give a name relative to the served folder", serving->path,
+			 rule);
 		return -ENOENT;
 	}
 	return 0;
@@ -473,8 +474,8 @@ static int run_server(struct serving *serving)
 			complain("cannot offer '%s': it is neither a folder nor a file",
 				 serving->path);
 		else if (err == -EINVAL && serving->allow)
-			complain("cannot offer '%s': '%s' are no addresses\n"
-				 "Give some: krdma serve --allow 10.0.0.0/24,fd00::/8 ...",
+			complain("cannot offer '%s': '%s' is not a list of addresses\n"
+				 "Give one: krdma serve --allow 10.0.0.0/24,fd00::/8 ...",
 				 serving->path, serving->allow);
 		else if (err != SAID)
 			explain_listen(serving, err);
@@ -485,7 +486,7 @@ static int run_server(struct serving *serving)
 	announce(serving);
 	err = krdma_file_server_run(serving->server);
 	if (err)
-		complain("cannot go on: %s\n'krdma doctor' says what is missing",
+		complain("cannot continue: %s\n'krdma doctor' shows what is missing",
 			 err == -ENODEV ? "the RDMA device is gone" : strerror(-err));
 	/* The handler runs for the first signal only; a second one ends the process. */
 	krdma_file_server_destroy(serving->server);
@@ -509,7 +510,7 @@ int cmd_serve(int argc, char **argv, struct options *options)
 		return EXIT_OK;
 	}
 	if (first + 1 != argc)
-		return usage_error("'krdma serve' wants one folder or file; see 'krdma serve -h'");
+		return usage_error("'krdma serve' needs one folder or file; see 'krdma serve -h'");
 	serving.path = argv[first];
 	return run_server(&serving);
 }

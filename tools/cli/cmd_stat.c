@@ -15,11 +15,11 @@
 static const char usage[] =
 	"Usage: krdma stat [sessions|listeners|connections|rings|srqs] [OPTION]...\n"
 	"\n"
-	"Shows what processes have opened through krdma: sessions and what was made in\n"
-	"them, or everything of one kind.  Other users' processes are shown to root.\n"
+	"Shows the objects that processes have opened through krdma: a line for each session,\n"
+	"or for each object of one kind.  Only root sees other users' processes.\n"
 	"\n"
-	"  -i, --interval SECONDS  again and again, with what happens in a second\n"
-	"  -c, --count COUNT       so many times; without -i, every second\n"
+	"  -i, --interval SECONDS  repeat, with rates per second\n"
+	"  -c, --count COUNT       number of outputs; without -i, every second\n"
 	OPTIONS_HELP
 	"\n"
 	"Manual: krdma-stat(8)\n";
@@ -272,7 +272,7 @@ static int show(const struct settings *settings, int only, const struct options 
 	}
 	objects_free(&before);
 	if (err)
-		complain("cannot look at the processes in /proc: %s", strerror(-err));
+		complain("cannot read the processes in /proc: %s", strerror(-err));
 	return err ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -303,7 +303,7 @@ int cmd_stat(int argc, char **argv, struct options *options)
 	if (first < argc)
 		only = find_kind(argv[first++]);
 	if (only == -2)
-		return usage_error("'krdma stat' knows no '%s'; see 'krdma stat help'",
+		return usage_error("'%s' is not a kind of object; see 'krdma stat help'",
 				   argv[first - 1]);
 	if (first < argc)
 		return usage_error("'krdma stat' takes no further argument '%s'", argv[first]);

@@ -19,12 +19,12 @@
 static const char usage[] =
 	"Usage: krdma top [OPTION]...\n"
 	"\n"
-	"Shows the connections on which most happens, and what all of them do together,\n"
-	"anew every two seconds.  q ends it.\n"
+	"Shows the busiest connections, and the totals of all, updated every two seconds.\n"
+	"q ends it.\n"
 	"\n"
-	"  -i, --interval SECONDS  how often, from 0.1 on\n"
-	"  -c, --count COUNT       end after so many times\n"
-	"  -b, --batch             one after the other, for files and pipes\n"
+	"  -i, --interval SECONDS  between two updates, at least 0.1\n"
+	"  -c, --count COUNT       end after COUNT updates\n"
+	"  -b, --batch             one screen after another, for files and pipes\n"
 	"  -h, --help              this help\n"
 	"\n"
 	"Manual: krdma-stat(8)\n";
@@ -259,7 +259,7 @@ int cmd_top(int argc, char **argv, struct options *options)
 		return usage_error("'krdma top' takes no argument '%s'; see 'krdma top help'",
 				   argv[first]);
 	if (options->json)
-		return usage_error("'krdma top' is for people; programs take 'krdma stat -j -i 2'");
+		return usage_error("'krdma top' has no JSON; use 'krdma stat -j -i 2'");
 	if (require_module())
 		return EXIT_FAILED;
 	/* Only a terminal can be overwritten. */
@@ -277,6 +277,6 @@ int cmd_top(int argc, char **argv, struct options *options)
 		terminal_end();
 	}
 	if (err && err != -EIO)
-		complain("cannot look at the processes in /proc: %s", strerror(-err));
+		complain("cannot read the processes in /proc: %s", strerror(-err));
 	return err ? EXIT_FAILED : EXIT_OK;
 }

@@ -24,7 +24,7 @@ int color_choose(const char *when)
 	} else if (!strcmp(when, "auto")) {
 		chosen = AUTO;
 	} else {
-		complain("--color wants always, never or auto, not '%s'", when);
+		complain("--color needs always, never or auto, not '%s'", when);
 		return -EINVAL;
 	}
 	return 0;

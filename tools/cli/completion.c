@@ -352,7 +352,7 @@ int cmd_completion(int argc, char **argv, const struct command *commands)
 	struct request request = { .commands = commands, .current = "" };
 
 	if (argc < 3 || strcmp(argv[1], "--"))
-		return usage_error("'krdma completion' is for the scripts of shells: -- WORD...");
+		return usage_error("'krdma completion' is for scripts of shells: -- WORD...");
 	if (!read_words(&request, argc - 2, argv + 2))
 		return EXIT_OK;
 	if (!request.value_of)

@@ -48,8 +48,8 @@ static void explain_between(const struct words *words, int err, bool begun)
 	struct cause cause;
 
 	if (err == -EPROTO && begun) {
-		complain("cannot %s %s: %s does not keep to what was agreed, or the network did\n"
-			 "Go on with: %s", words->verb, words->what, words->place,
+		complain("cannot %s %s: %s violates the protocol, or the network changes data\n"
+			 "Continue with: %s", words->verb, words->what, words->place,
 			 words->again);
 		return;
 	}
@@ -61,23 +61,23 @@ static void explain_between(const struct words *words, int err, bool begun)
 			 words->verb, words->what, cause.why, words->serve, KRDMA_FILE_PORT);
 		break;
 	case -ECONNRESET:
-		complain("cannot %s %s: the connection to %s has ended; did the server?\n"
-			 "When it serves again, go on with: krdma %s -c ...",
+		complain("cannot %s %s: the connection to %s has ended, maybe with the server\n"
+			 "When it serves again, continue with: krdma %s -c ...",
 			 words->verb, words->what, words->place, words->verb);
 		break;
 	case -EPROTO:
-		complain("cannot %s %s: what answers at %s is not krdma serve\n"
-			 "Give the port at which that was started: %s:PORT/...",
+		complain("cannot %s %s: the program that answers at %s is not krdma serve\n"
+			 "Give the port of krdma serve: %s:PORT/...",
 			 words->verb, words->what, words->place, words->host);
 		break;
 	case -EKEYREJECTED:
-		complain("cannot %s %s: what serves at %s does not know this secret\n"
-			 "Start it there with the same one: krdma serve --secret FILE ...",
+		complain("cannot %s %s: the server at %s does not know this secret\n"
+			 "Start it there with the same secret: krdma serve --secret FILE ...",
 			 words->verb, words->what, words->place);
 		break;
 	case -EPROTONOSUPPORT:
-		complain("cannot %s %s: krdma at %s is of another version; this is %s\n"
-			 "Install the same on both machines", words->verb, words->what,
+		complain("cannot %s %s: krdma at %s has another version; this is %s\n"
+			 "Install the same version on both machines", words->verb, words->what,
 			 words->host, krdma_version());
 		break;
 	default:
@@ -96,15 +96,15 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 	switch (err) {
 	case -ENOENT:
 	case -ENOTDIR:
-		complain("cannot %s %s: %s has no %s '%s' there\n"
-			 "Names begin in the folder that is served, without a slash in front",
+		complain("cannot %s %s: %s has no %s '%s'\n"
+			 "Names are relative to the served folder; 'krdma ls' lists them",
 			 words->verb, words->what, words->host,
 			 copy->put ? "folder for" : "file", words->name);
 		break;
 	case -EACCES:
 	case -EPERM:
-		complain("cannot %s %s: '%s' leads out of what is served, or the server may not\n"
-			 "Look at the permissions there of file, folder and server: %s",
+		complain("cannot %s %s: '%s' leads out of the served folder, or is not permitted\n"
+			 "Check the permissions of file and folder for the server: %s",
 			 words->verb, words->what, words->name, words->host);
 		break;
 	case -EROFS:
@@ -115,24 +115,25 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 	case -EISDIR:
 		complain("cannot %s %s: '%s' is a folder at %s\n%s", words->verb, words->what,
 			 words->name, words->host,
-			 copy->put ? "Add / to put it in there" : "Get all that is in it: -r");
+			 copy->put ? "Add / to put it into that folder" :
+				     "Get all that is in it: -r");
 		break;
 	case -EOPNOTSUPP:
 		complain("cannot %s %s: '%s' at %s is neither a file nor a folder",
 			 words->verb, words->what, words->name, words->host);
 		break;
 	case -EUSERS:
-		complain("cannot %s %s: %s has as many clients as it takes, or as many from here\n"
-			 "Try again later, or start it with more: --clients, --clients-per-address",
+		complain("cannot %s %s: %s has reached its limit of clients, in all or from here\n"
+			 "Try again later, or raise the limits there: --clients, --clients-per-address",
 			 words->verb, words->what, words->place);
 		break;
 	case -ECONNREFUSED:
-		complain("cannot %s %s: the server at %s takes no clients from this address\n"
-			 "If it should, start it there with this address too: krdma serve --allow",
+		complain("cannot %s %s: the server at %s admits no clients from this address\n"
+			 "To admit them, start it there with this address too: krdma serve --allow",
 			 words->verb, words->what, words->place);
 		break;
 	case -ENOKEY:
-		complain("cannot %s %s: the server at %s wants a secret\n"
+		complain("cannot %s %s: the server at %s requires a secret\n"
 			 "Give the one that it was started with: krdma %s --secret FILE ...",
 			 words->verb, words->what, words->place, words->verb);
 		break;
@@ -142,34 +143,34 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 			 words->verb, words->what, words->place, words->verb);
 		break;
 	case -ETIMEDOUT:
-		complain("cannot %s %s: nothing went on for too long, says the server at %s\n"
-			 "Go on with: %s", words->verb, words->what, words->place,
+		complain("cannot %s %s: the server at %s has ended it for lack of progress\n"
+			 "Continue with: %s", words->verb, words->what, words->place,
 			 words->again);
 		break;
 	case -ESHUTDOWN:
-		complain("cannot %s %s: the server at %s has been ended\n"
-			 "When it serves again, go on with: %s",
+		complain("cannot %s %s: the server at %s is shutting down\n"
+			 "When it serves again, continue with: %s",
 			 words->verb, words->what, words->place, words->again);
 		break;
 	case -EBUSY:
-		complain("cannot put %s: another client goes on with '%s' at %s\n"
-			 "Try again when it is done, or begin anew: without -c", words->what,
+		complain("cannot put %s: another client continues '%s' at %s\n"
+			 "Try again when it is done, or start again: without -c", words->what,
 			 words->name, words->host);
 		break;
 	case -EEXIST:
-		complain("cannot put %s: '%s' is there already at %s, and not to be replaced\n"
+		complain("cannot put %s: '%s' exists at %s, and must not be replaced\n"
 			 "Give it another name", words->what, words->name, words->host);
 		break;
 	case -ENOSPC:
 	case -EDQUOT:
 	case -EFBIG:
-		complain("cannot put %s: no room at %s: %s\n"
-			 "Make room there, then go on with: krdma put -c ...",
+		complain("cannot put %s: not enough space at %s: %s\n"
+			 "Free some there, then continue with: krdma put -c ...",
 			 words->what, words->host, strerror(-err));
 		break;
 	case -ENOMEM:
 		complain("cannot %s %s: the server at %s may not lock enough memory\n"
-			 "Try again when it has fewer clients, or start it where 'ulimit -l' is more",
+			 "Try again when it has fewer clients, or raise its limit: ulimit -l",
 			 words->verb, words->what, words->place);
 		break;
 	case -ESTALE:
@@ -177,7 +178,7 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 			 "Try again", words->what);
 		break;
 	case -EBADMSG:
-		complain("cannot put %s: what arrived is not what was sent (checksum)\n"
+		complain("cannot put %s: the received data differ from the sent data (checksum)\n"
 			 "Try again; if it happens again, memory or a network card is broken",
 			 words->what);
 		break;
@@ -206,27 +207,27 @@ static void explain_here(const struct copy *copy, const struct words *words,
 			break;
 		}
 		complain("cannot get %s: the server calls it '%s', and '%s' has one of that name\n"
-			 "If it is to be replaced, say so: krdma get %s/%s %s/%s", words->what,
+			 "To replace it: krdma get %s/%s %s/%s", words->what,
 			 chosen, where, words->place, words->name, where, chosen);
 		break;
 	case -ECANCELED:
-		complain("cannot %s %s: interrupted\nGo on with: %s", words->verb,
+		complain("cannot %s %s: interrupted\nContinue with: %s", words->verb,
 			 words->what, words->again);
 		break;
 	case -EDQUOT:
 		complain("cannot %s %s: %s\n"
-			 "It is that of the disk, or that in /sys/module/krdma/parameters",
+			 "The limit is one of the disk, or of the module: krdma info",
 			 words->verb, words->what, strerror(-err));
 		break;
 	case -ENOMEM:
 	case -EPERM:
 		complain("cannot %s %s: %s\n"
-			 "RDMA locks its buffers in memory; this process may lock so much: ulimit -l\n"
-			 "How to change that says: krdma doctor", words->verb, words->what,
+			 "RDMA locks its buffers in memory; 'ulimit -l' shows how much this process may lock\n"
+			 "To see how to raise that: krdma doctor", words->verb, words->what,
 			 strerror(-err));
 		break;
 	case -EBADMSG:
-		complain("cannot get %s: what arrived is not what was sent (checksum)\n"
+		complain("cannot get %s: the received data differ from the sent data (checksum)\n"
 			 "Try again; if it happens again, memory or a network card is broken",
 			 words->what);
 		break;
@@ -235,14 +236,14 @@ static void explain_here(const struct copy *copy, const struct words *words,
 			 "Try again", words->what);
 		break;
 	case -EBUSY:
-		complain("cannot get %s: another process goes on with it in '%s'\n"
-			 "Try again when it is done, or begin anew: without -c", words->what,
+		complain("cannot get %s: another process continues it in '%s'\n"
+			 "Try again when it is done, or start again: without -c", words->what,
 			 where);
 		break;
 	case -ENOSPC:
 	case -EFBIG:
-		complain("cannot get %s: no room for '%s': %s\n"
-			 "Make room, then go on with: krdma get -c ...", words->what, where,
+		complain("cannot get %s: not enough space for '%s': %s\n"
+			 "Free some, then continue with: krdma get -c ...", words->what, where,
 			 strerror(-err));
 		break;
 	case -EISDIR:

@@ -92,7 +92,8 @@ void copy_input(struct copying *copying, const struct url *url)
 			complain("cannot put standard input: interrupted");
 		else
 			complain("cannot collect standard input in '%s': %s\n"
-				 "Set TMPDIR to a folder with room", folder, strerror(-err));
+				 "Set TMPDIR to a folder with enough space", folder,
+				 strerror(-err));
 	} else {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		copy_one(copying, &copy, false);

@@ -217,6 +217,6 @@ void copy_queue_run(struct copy_queue *queue)
 	total->failed += queue->count - queue->next;
 	if (queue->next < queue->count)
 		complain("%zu more files of '%s' were not copied\n"
-			 "Go on with the same command and -u", queue->count - queue->next,
+			 "Continue with the same command and -u", queue->count - queue->next,
 			 queue->local);
 }

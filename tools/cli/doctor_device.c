@@ -72,7 +72,7 @@ static void explain_none(struct doctor *doctor)
 	}
 	any_interface(interface);
 	doctor_say(doctor, "device", VERDICT_FAIL,
-		   "there is no RDMA device here; any network interface can carry one");
+		   "there is no RDMA device here; rxe makes one of any network interface");
 	doctor_mend(doctor, "as root", "rdma link add rxe0 type rxe netdev %s", interface);
 }
 
@@ -132,12 +132,12 @@ static void check_mtu(struct doctor *doctor, const struct port *port, int mtu)
 {
 	if (port->is.active_mtu < 1024) {
 		doctor_say(doctor, "mtu", VERDICT_WARN,
-			   "packets of %s carry %u bytes only, as the MTU of %s is %d",
+			   "packets of %s carry only %u bytes, because the MTU of %s is %d",
 			   port->name, port->is.active_mtu, port->netdev, mtu);
 		mend_mtu(doctor, port);
 	} else if (port->is.active_mtu < port->is.max_mtu) {
 		doctor_say(doctor, "mtu", VERDICT_OK,
-			   "packets of %s carry %u bytes, as the MTU of %s is %d; %u are faster",
+			   "packets of %s carry %u bytes, because the MTU of %s is %d; %u are faster",
 			   port->name, port->is.active_mtu, port->netdev, mtu, port->is.max_mtu);
 		mend_mtu(doctor, port);
 	} else {
@@ -273,5 +273,5 @@ void doctor_device(struct doctor *doctor)
 	if (doctor->device || doctor->failed)
 		return;
 	doctor_say(doctor, "port", VERDICT_FAIL, "no port of any device works");
-	doctor_mend(doctor, "says how each is", "krdma dev");
+	doctor_mend(doctor, "shows the state of each", "krdma dev");
 }

@@ -108,15 +108,15 @@ static void judge(struct doctor *doctor, const struct firewall *firewall,
 
 	if (rules->keeps_out) {
 		doctor_say(doctor, "firewall", VERDICT_WARN,
-			   "%s has a rule that keeps out UDP port " PORT ", RoCE: %s", program,
+			   "%s has a rule that blocks UDP port " PORT ", RoCE: %s", program,
 			   rules->which);
 	} else if (rules->rest_is_kept_out && !rules->lets_in) {
 		doctor_say(doctor, "firewall", VERDICT_WARN,
-			   "%s keeps out what no rule lets in, and none lets in UDP port " PORT
+			   "%s drops what no rule accepts, and none accepts UDP port " PORT
 			   ", RoCE: %s", program, rules->which);
 	} else {
 		doctor_say(doctor, "firewall", VERDICT_OK,
-			   "%s does not keep out UDP port " PORT ", RoCE", program);
+			   "%s does not block UDP port " PORT ", RoCE", program);
 		return;
 	}
 	doctor_mend(doctor, firewall->note, "%s", firewall->remedy);
@@ -134,7 +134,7 @@ static bool check(struct doctor *doctor, const struct firewall *firewall)
 		judge(doctor, firewall, &rules);
 	} else if (there) {
 		doctor_say(doctor, "firewall", VERDICT_WARN,
-			   "%s does not show its rules: that is for root", firewall->list[0]);
+			   "%s shows its rules only to root", firewall->list[0]);
 		doctor_mend(doctor, "as root", "krdma doctor");
 	}
 	return there;
@@ -162,10 +162,10 @@ void doctor_firewall(struct doctor *doctor)
 	/* The PATH of other users than root may lack the folder of these programs. */
 	if (geteuid()) {
 		doctor_say(doctor, "firewall", VERDICT_WARN,
-			   "a firewall that keeps out UDP port " PORT " is for root to see");
+			   "only root can see whether a firewall blocks UDP port " PORT);
 		doctor_mend(doctor, "as root", "krdma doctor");
 	} else {
 		doctor_say(doctor, "firewall", VERDICT_OK,
-			   "there is no program for a firewall here (nft, iptables)");
+			   "neither nft nor iptables is installed");
 	}
 }

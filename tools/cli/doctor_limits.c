@@ -47,7 +47,7 @@ static void check_limit(struct doctor *doctor)
 			   "this process may lock, and so register, any amount of memory");
 	} else if (getrlimit(RLIMIT_MEMLOCK, &limit)) {
 		doctor_say(doctor, "memlock", VERDICT_WARN,
-			   "how much memory may be locked is not known: %s", strerror(errno));
+			   "the limit of locked memory is not known: %s", strerror(errno));
 	} else if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= PLENTY) {
 		doctor_say(doctor, "memlock", VERDICT_OK,
 			   "this process may lock, and so register, %s of memory",
@@ -55,7 +55,7 @@ static void check_limit(struct doctor *doctor)
 			   size_text(size, limit.rlim_cur));
 	} else {
 		doctor_say(doctor, "memlock", VERDICT_WARN,
-			   "this process may lock, and so register, %s of memory in all",
+			   "this process may lock, and so register, only %s of memory",
 			   size_text(size, limit.rlim_cur));
 		mend_limit(doctor);
 	}
@@ -130,7 +130,7 @@ static void check_quotas(struct doctor *doctor)
 		check_quota(doctor, &limit);
 	if (number && said == doctor->warned + doctor->failed)
 		doctor_say(doctor, "limits", VERDICT_OK,
-			   "this user has less than it may of everything that is limited");
+			   "this user has reached no limit");
 }
 
 void doctor_limits(struct doctor *doctor)

@@ -31,21 +31,21 @@ static void explain_open(struct doctor *doctor, int err)
 	case -EPERM:
 		user_name(user, sizeof(user));
 		doctor_say(doctor, "file", VERDICT_FAIL,
-			   "%s may not be opened: that is for root and the group rdma",
+			   "%s cannot be opened: only root and the group rdma may",
 			   KRDMA_DEVICE_PATH);
 		doctor_mend(doctor, "as root; then log in again", "usermod -aG rdma %s", user);
 		break;
 	case -EPROTONOSUPPORT:
 	case -ENOTTY:
 		doctor_say(doctor, "file", VERDICT_FAIL,
-			   "the loaded module does not speak the tool's version of the interface, %d",
+			   "the loaded module does not support the tool's version of the interface, %d",
 			   KRDMA_ABI_VERSION);
 		doctor_mend(doctor, "as root; with the module of the tool's release",
 			    REMEDY_MODULE);
 		break;
 	case -EDQUOT:
 		doctor_say(doctor, "file", VERDICT_FAIL,
-			   "%s may not be opened: this user has as many sessions as are allowed",
+			   "%s cannot be opened: this user has reached the limit of sessions",
 			   KRDMA_DEVICE_PATH);
 		doctor_mend(doctor, "as root; or another number",
 			    "echo 4096 > " MODULE_FOLDER "/parameters/max_sessions");
@@ -53,7 +53,7 @@ static void explain_open(struct doctor *doctor, int err)
 	default:
 		doctor_say(doctor, "file", VERDICT_FAIL, "%s cannot be opened: %s",
 			   KRDMA_DEVICE_PATH, strerror(-err));
-		doctor_mend(doctor, "as root; what does the kernel say?", "dmesg | grep krdma");
+		doctor_mend(doctor, "as root; shows what the kernel reports", "dmesg | grep krdma");
 		break;
 	}
 }
@@ -94,13 +94,13 @@ static void check_versions(struct doctor *doctor)
 
 	if (err) {
 		doctor_say(doctor, "version", VERDICT_FAIL,
-			   "the module does not say its version: %s", strerror(-err));
+			   "the version of the module is not known: %s", strerror(-err));
 		return;
 	}
 	printable(version, sizeof(version), info.module_version, sizeof(info.module_version));
 	if (strcmp(version, krdma_version())) {
 		doctor_say(doctor, "version", VERDICT_WARN,
-			   "the module is %s and this tool %s: what only one of them has is missing",
+			   "the module is %s and this tool %s: features of only one of them are missing",
 			   version, krdma_version());
 		doctor_mend(doctor, "as root; if the module of the tool's release is installed",
 			    REMEDY_MODULE);
@@ -109,7 +109,7 @@ static void check_versions(struct doctor *doctor)
 	}
 	if (!(info.features & KRDMA_FEATURE_TRANSFERS)) {
 		doctor_say(doctor, "version", VERDICT_FAIL,
-			   "the module can show devices, and not transfer anything");
+			   "the module can show devices, but not transfer data");
 		doctor_mend(doctor, "as root; with the module of the tool's release",
 			    REMEDY_MODULE);
 	}
@@ -132,7 +132,7 @@ void doctor_module(struct doctor *doctor)
 	if (!there) {
 		doctor_say(doctor, "file", VERDICT_FAIL,
 			   "%s is not there, though the module is loaded", KRDMA_DEVICE_PATH);
-		doctor_mend(doctor, "as root; to a container it is given with --device "
+		doctor_mend(doctor, "as root; for a container: --device "
 			    KRDMA_DEVICE_PATH, "modprobe -r krdma && modprobe krdma");
 		return;
 	}

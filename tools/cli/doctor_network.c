@@ -71,7 +71,7 @@ static void explain_no_route(struct doctor *doctor, const struct sockaddr_storag
 		return;
 	}
 	doctor_say(doctor, "route", VERDICT_FAIL, "%s", cause.why);
-	doctor_mend(doctor, "where would it go?", "ip route get %s", address);
+	doctor_mend(doctor, "shows the route that the kernel takes", "ip route get %s", address);
 }
 
 /* Returns the device with a route to @remote, or 0. */
@@ -133,15 +133,16 @@ static void explain_answer(struct doctor *doctor, const char *address, uint16_t 
 	} else if (err == -ECONNREFUSED) {
 		doctor_say(doctor, "connect", VERDICT_FAIL,
 			   "%s answers, but no program listens at port %u there", address, port);
-		doctor_mend(doctor, "there; or whatever is to listen", "krdma serve -p %u DIR",
+		doctor_mend(doctor, "there; or another server", "krdma serve -p %u DIR",
 			    port);
 	} else if (err == -ETIMEDOUT) {
 		doctor_say(doctor, "connect", VERDICT_FAIL, "%s", cause.why);
-		doctor_mend(doctor, "there, as root: is there a device, and what of the firewall?",
+		doctor_mend(doctor, "there, as root: checks its device and firewall",
 			    "krdma doctor");
 	} else if (err == -EINVAL && *cause.mend) {
 		doctor_say(doctor, "connect", VERDICT_FAIL, "%s", cause.why);
-		doctor_mend(doctor, "which interface? give it as in fe80::1%eth0", "ip -6 address");
+		doctor_mend(doctor, "shows the interfaces; give one as in fe80::1%eth0",
+			    "ip -6 address");
 	} else {
 		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot connect to %s: %s", address,
 			   cause.why);
@@ -192,7 +193,7 @@ void doctor_network(struct doctor *doctor)
 	if (!count) {
 		doctor_say(doctor, "host", VERDICT_FAIL, "cannot find the address of '%s': %s",
 			   url.host, url_error(error));
-		doctor_mend(doctor, "is the name right?", "getent hosts %s", url.host);
+		doctor_mend(doctor, "checks the name", "getent hosts %s", url.host);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {

@@ -72,24 +72,24 @@ int open_session(struct krdma **session)
 		break;
 	case -EACCES:
 	case -EPERM:
-		complain("cannot open %s: you are not in the group that may, rdma, nor root\n"
-			 "Join it, and log in again; as root: usermod -aG rdma USER",
+		complain("cannot open %s: only root and the group rdma may\n"
+			 "Join the group, and log in again; as root: usermod -aG rdma USER",
 			 KRDMA_DEVICE_PATH);
 		break;
 	case -ENOTTY:
-		complain("%s is not krdma's: another device is there, or a module too old\n"
+		complain("%s is not a device of krdma, or the module is too old\n"
 			 "Load the module that came with this tool, version %s; as root:\n"
 			 "modprobe -r krdma && modprobe krdma",
 			 KRDMA_DEVICE_PATH, krdma_version());
 		break;
 	case -EPROTONOSUPPORT:
-		complain("the loaded module does not speak version %d of the interface\n"
-			 "Install module and tool of one release: the tool is krdma %s, and\n"
-			 "the module says with: modinfo krdma",
+		complain("the loaded module does not support version %d of the interface\n"
+			 "Install module and tool of the same release: the tool is krdma %s;\n"
+			 "for the module see: modinfo krdma",
 			 KRDMA_ABI_VERSION, krdma_version());
 		break;
 	case -EDQUOT:
-		complain("cannot open %s: this user has as many sessions as are allowed\n"
+		complain("cannot open %s: this user has reached the limit of sessions\n"
 			 "The limits are in /sys/module/krdma/parameters: max_sessions, max_memory_mb",
 			 KRDMA_DEVICE_PATH);
 		break;
@@ -119,7 +119,7 @@ const char *quota_text(char text[QUOTA_TEXT_MAX], struct krdma *session)
 
 	if (!err && limit.limit == KRDMA_LIMIT_DEVICE)
 		snprintf(text, QUOTA_TEXT_MAX,
-			 "the control group has as much of the RDMA device as it may\n"
+			 "the control group has reached its limit for the RDMA device\n"
 			 "The limit is in rdma.max of the group; see: cat /proc/self/cgroup");
 	else if (!err && limit.limit < ARRAY_SIZE(parameters))
 		snprintf(text, QUOTA_TEXT_MAX,

@@ -12,7 +12,7 @@
 /* json-c only fails if there is no memory.  Incomplete JSON is useless, so exit. */
 static void out_of_memory(void)
 {
-	complain("cannot put the answer together: out of memory");
+	complain("cannot write JSON: out of memory");
 	exit(EXIT_FAILED);
 }
 

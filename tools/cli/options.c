@@ -125,7 +125,7 @@ static int parse(int argc, char **argv, struct options *options, enum options_pl
 			return -1;
 		}
 		if (option == ':') {
-			complain("the option '%s' wants a value", argv[optind - 1]);
+			complain("the option '%s' needs a value", argv[optind - 1]);
 			return -1;
 		}
 		if (option == (COMMON | 'C')) {

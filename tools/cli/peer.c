@@ -229,19 +229,19 @@ static void explain_refusal(const struct peer *peer)
 	}
 	switch (answer.verdict) {
 	case VERDICT_VERSION:
-		complain("%s speaks version %u of the format, this tool version %u\n"
-			 "Install krdma of one release on both sides", options->host,
+		complain("%s uses version %u of the protocol, this tool version %u\n"
+			 "Install krdma of the same release on both sides", options->host,
 			 answer.version, HELLO_VERSION);
 		break;
 	case VERDICT_MALFORMED:
 	case VERDICT_SERVICE:
-		complain("%s serves something else at port %u\n"
+		complain("%s runs another service at port %u\n"
 			 "Start there: %s; or give its port with --port", options->host,
 			 options->port, options->listener);
 		break;
 	case VERDICT_LENGTH:
 		complain("%s refuses messages longer than %s\n"
-			 "Make them shorter with -s, or let it take more: %s --max-size SIZE",
+			 "Give a smaller size with -s, or raise the limit there: %s --max-size SIZE",
 			 options->host, size_text(size, answer.limit), options->listener);
 		break;
 	case VERDICT_DEPTH:
@@ -250,7 +250,7 @@ static void explain_refusal(const struct peer *peer)
 		break;
 	case VERDICT_FULL:
 		complain("%s has reached its limit of clients or memory\n"
-			 "Try again later, or let it serve more: %s --max-clients N --max-memory SIZE",
+			 "Try again later, or raise it there: %s --max-clients N --max-memory SIZE",
 			 options->host, options->listener);
 		break;
 	case VERDICT_DEVICE:
@@ -285,7 +285,7 @@ static void explain_connect(const struct peer *peer, int err)
 	case -EIO:
 		/* Its first message may arrive before the connection is established. */
 		complain("cannot connect to %s port %u: the connection has failed at once\n"
-			 "Does this run there? %s; or give its port with --port", peer->name,
+			 "Start there: %s; or give its port with --port", peer->name,
 			 options->port, options->listener);
 		break;
 	case -EMSGSIZE:
@@ -331,7 +331,7 @@ int peer_answer(struct peer *peer, uint64_t length, struct krdma_remote_mr *remo
 	if (!err && remote && remote->length < length)
 		err = -EPROTO;
 	if (err)
-		complain("%s answers at port %u, but not as this service\n"
+		complain("%s answers at port %u, but is another service\n"
 			 "Start there: %s; or give its port with --port", peer->options->host,
 			 peer->options->port, peer->options->listener);
 	return err;
@@ -400,7 +400,7 @@ void peer_explain_end(struct peer *peer)
 			complain("the connection to %s is lost: the device reports no cause", host);
 		else
 			complain("the connection to %s has failed: %s\n"
-				 "Does this run there? %s; or give its port with --port", host,
+				 "Start there: %s; or give its port with --port", host,
 				 krdma_wc_status_name(peer->status), peer->options->listener);
 		break;
 	default:

@@ -40,7 +40,7 @@ int address_parse(const char *word, int family, struct sockaddr_storage *address
 	memset(address, 0, sizeof(*address));
 	if (getaddrinfo(word, NULL, &hints, &found)) {
 		complain("'%s' is not an %s address\n"
-			 "Give one of this machine's: 'ip address' shows them", word,
+			 "Give an address of this machine: 'ip address' shows them", word,
 			 family == AF_INET ? "IPv4" : family == AF_INET6 ? "IPv6" : "IP");
 		return -EINVAL;
 	}

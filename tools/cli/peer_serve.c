@@ -52,19 +52,19 @@ static const char *end_text(int err)
 	case -ECONNRESET:
 		return "left";
 	case -EINTR:
-		return "was let go";
+		return "was disconnected";
 	case -EINVAL:
 	case -EPROTO:
 	case -EPROTONOSUPPORT:
-		return "was refused: it asks for something else";
+		return "was refused: it requests another service";
 	case -EMSGSIZE:
-		return "was refused: it asks for more than it may";
+		return "was refused: it requests more than the limits allow";
 	case -EDQUOT:
-		return "was refused: there is no room for it";
+		return "was refused: the limit of clients or memory is reached";
 	case -ETIMEDOUT:
 		return "has vanished";
 	case -EIO:
-		return "was cut off: the connection broke";
+		return "was lost: the connection has failed";
 	default:
 		return strerror(-err);
 	}

@@ -131,7 +131,8 @@ static int take_answer(struct ping *ping, const struct krdma_cqe *cqe, uint64_t 
 	enum ping_answer answer = PING_ANSWERED;
 
 	if (index == echo->sent) {
-		complain("%s has sent an answer to no message", ping->settings->host);
+		complain("%s violates the protocol: it has sent an answer to no message",
+			 ping->settings->host);
 		return -EPROTO;
 	}
 	echo->answered++;

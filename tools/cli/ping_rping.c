@@ -173,7 +173,7 @@ static int rping_exchange(struct ping *ping, uint64_t number)
 		/* After -w, it had not the time to end it. */
 		if (clock_ns() >= ping->end)
 			return 0;
-		complain("%s has not ended the round: rping's protocol cannot go on after that",
+		complain("%s has not ended the round in time: rping's protocol cannot continue",
 			 ping->settings->host);
 		return -EPROTO;
 	}

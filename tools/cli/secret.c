@@ -49,7 +49,7 @@ int secret_read(const char *path, struct secret *secret)
 	else if (!S_ISREG(status.st_mode))
 		err = refuse(path, "it is not a regular file");
 	else if (status.st_mode & 077)
-		err = refuse(path, "others may read it");
+		err = refuse(path, "other users can read it");
 	if (!err)
 		length = read_all(fd, secret->bytes, sizeof(secret->bytes));
 	close(fd);

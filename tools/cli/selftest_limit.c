@@ -164,7 +164,7 @@ static int big_open(struct selftest *test, struct big *big, uint64_t length)
 			0);
 	if (big->map == MAP_FAILED) {
 		big->map = NULL;
-		err = check_leave_out(test, "there is no memory for it");
+		err = check_leave_out(test, "out of memory");
 		return err ? err : -ENOMEM;
 	}
 	err = krdma_mr_register(test->session, test->device.id, big->map, big->length,

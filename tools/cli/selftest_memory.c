@@ -47,7 +47,7 @@ static int register_one(struct selftest *test, uint64_t length, uint32_t offset)
 	map = mmap(NULL, offset + length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		   0);
 	if (map == MAP_FAILED)
-		return check_leave_out(test, "there is no memory for it");
+		return check_leave_out(test, "out of memory");
 	err = krdma_mr_register(test->session, test->device.id, map + offset, length,
 				KRDMA_ACCESS_LOCAL_WRITE, &mr);
 	if (err) {

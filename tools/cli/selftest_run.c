@@ -147,7 +147,7 @@ static int create_qp(struct selftest *test)
 	if (err)
 		return err;
 	if (test->settings->unplug && geteuid()) {
-		complain("cannot remove the device: that is for root\n"
+		complain("cannot remove the device: only root may\n"
 			 "Run it as root, or without --unplug");
 		return -EPERM;
 	}

@@ -38,7 +38,7 @@ int value_number(const char *option, const char *word, uint64_t least, uint64_t 
 	uint64_t number;
 
 	if (read_digits(&at, &number) || *at || number < least || number > most) {
-		complain("%s wants a number from %llu to %llu, not '%s'", option,
+		complain("%s needs a number from %llu to %llu, not '%s'", option,
 			 (unsigned long long)least, (unsigned long long)most, word);
 		return -EINVAL;
 	}
@@ -79,7 +79,7 @@ int value_size(const char *option, const char *word, uint64_t most, uint64_t *va
 	*value = number << shift;
 	return 0;
 refuse:
-	complain("%s wants a size up to %s, such as 64, 4k or 1M, not '%s'", option,
+	complain("%s needs a size up to %s, such as 64, 4k or 1M, not '%s'", option,
 		 size_text(limit, most), word);
 	return -EINVAL;
 }
@@ -123,7 +123,7 @@ int value_time(const char *option, const char *word, uint64_t most, uint64_t *va
 		goto refuse;
 	return 0;
 refuse:
-	complain("%s wants a time of at most %llu s, such as 1, 0.2 or 50ms, not '%s'", option,
+	complain("%s needs a time of at most %llu s, such as 1, 0.2 or 50ms, not '%s'", option,
 		 (unsigned long long)(most / VALUE_SECOND), word);
 	return -EINVAL;
 }

@@ -127,7 +127,7 @@ static void tick_ep(struct krdma_ep *ep, uint64_t now)
 		if (ep->progress + idle > now)
 			hub_wake_at(ep->hub, ep->progress + idle);
 		else
-			hub_ep_fail(ep, -ETIMEDOUT, "the peer took nothing for %u s",
+			hub_ep_fail(ep, -ETIMEDOUT, "the peer has taken no message for %u s",
 				    ep->hub->options.idle_ms / 1000);
 	}
 }

@@ -183,7 +183,7 @@ void hub_frame_arrived(struct krdma_ep *ep, struct hub_slot *slot, uint32_t leng
 		return;
 	}
 	if (take(ep, slot, length, &keeps))
-		hub_ep_fail(ep, -EPROTO, "the peer sent something that it must not send");
+		hub_ep_fail(ep, -EPROTO, "the peer has violated the protocol");
 	if (!keeps)
 		hub_slot_release(slot);
 	hub_send_room(ep);

@@ -684,10 +684,10 @@ static int check_peer(struct krdma_hub *hub, const struct sockaddr_storage *peer
 	*words = "this address is not admitted";
 	if (hub->nets.count && !nets_have(&hub->nets, peer))
 		return -EACCES;
-	*words = "all places of this address are taken";
+	*words = "the limit of peers at this address is reached";
 	if (count_same(hub, peer) >= hub->options.per_address)
 		return -EUSERS;
-	*words = "all places are taken";
+	*words = "the limit of peers is reached";
 	if (hub->ep_count >= hub->options.peers)
 		return -EUSERS;
 	*words = "the program does not admit this peer";
@@ -750,7 +750,7 @@ static void take_request(struct krdma_hub *hub, struct krdma_conn *conn)
 		err = check_peer(hub, &peer, &greeting, &words);
 	}
 	if (!err) {
-		words = "the server is short of something";
+		words = "the server is out of memory or other resources";
 		err = take_on(hub, conn, &greeting);
 	}
 	if (err)

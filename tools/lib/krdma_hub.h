@@ -72,7 +72,7 @@ struct krdma_ep_memory;
  * @peers: maximum number of endpoints; 0: 64
  * @per_address: maximum number of them that a host has connected, as far as addresses show; 0:
  *	half of @peers, at least 1
- * @depth: number of messages, and of calls, that a peer may have under way, at most 256; 0: 8
+ * @depth: number of messages, and of calls, that a peer may have in flight, at most 256; 0: 8
  * @eager: bytes of the longest message that is sent as a whole, from 64 to 1 MiB; 0: 2048. Both
  *	sides use the smaller value of each, and of @depth.
  * @idle_ms: a peer whose device does not respond, or that has no receive for what was sent, for
@@ -320,7 +320,7 @@ int krdma_ep_send_lent(struct krdma_ep *ep, uint64_t tag, const void *data, size
  * @size: sizeof(*answer)
  *
  * After a deadline or a signal the answer is dropped when it comes, and the endpoint is usable.
- * Until it comes, the call counts as one of those that may be under way.
+ * Until it comes, the call counts as one of those that may be in flight.
  *
  * Errors: as for krdma_ep_send(); ETIMEDOUT, EINTR (the peer may have the message);
  * EINVAL also if @deadline is 0.
@@ -340,7 +340,7 @@ int krdma_ep_call(struct krdma_ep *ep, uint64_t tag, const void *data, size_t le
  *
  * Does not wait.
  *
- * Errors: as for krdma_ep_send(); EAGAIN (too many calls are under way, or the peer has no free
+ * Errors: as for krdma_ep_send(); EAGAIN (too many calls are in flight, or the peer has no free
  * receive).
  */
 int krdma_ep_call_begin(struct krdma_ep *ep, uint64_t tag, const void *data, size_t length,

@@ -87,7 +87,7 @@ class Memory(Object):
             check(lib.krdma_mr_register(owner, device_id, buffer.address, buffer.length, access,
                                         ctypes.byref(pointer)),
                   f"register {buffer.length} bytes of memory",
-                  "see 'ulimit -l', 'krdma limits' and 'krdma doctor'")
+                  "see 'ulimit -l', 'krdma info' and 'krdma doctor'")
 
         def end(handle: int) -> None:
             if lib.krdma_mr_deregister(handle, 0):

@@ -173,7 +173,7 @@ ip addr add "$network" dev "$interface"
 check "an export with a client" device_new first $first_address export=alone
 check "is ended by force" krdma blk end -f alone
 krdma blk detach -f first
-says "an export for nobody" "for whom" krdma blk serve -n nobody -s 1M
+says "an export for nobody" "permits no client" krdma blk serve -n nobody -s 1M
 mkdir $config/exports/nobody
 put $config/exports/nobody/size 1M
 refused "is not enabled" "Destination address required" put $config/exports/nobody/enabled 1
@@ -201,7 +201,7 @@ check "and has the data" same $work/new "$(disk first)"
 device_end first
 rm $kept
 mkdir $kept
-says "data that cannot be kept are not thrown away" "cannot be kept" krdma blk end kept
+says "data that cannot be kept are not thrown away" "cannot be saved" krdma blk end kept
 device_new first $first_address export=kept
 check "they are there" same $work/new "$(disk first)"
 device_end first

@@ -120,7 +120,7 @@ def test_a_server_of_krdma_of_another_service():
     for words, port in ((["bench", "--listen"], "7178"), (["ping", "--listen"], "7177")):
         with listening(port, *words):
             says(tool("ping", "--rping", "-c", "1", "-p", port, HOST),
-                 f"{HOST} serves something else at port {port}\nStart there: krdma ping --rping")
+                 f"{HOST} runs another service at port {port}\nStart there: krdma ping --rping")
 
 
 @contextlib.contextmanager

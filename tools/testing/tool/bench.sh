@@ -203,10 +203,10 @@ try krdma bench -n 1 -s 4k $host send
 ended "more memory than all may have is refused" 1 'has reached its limit of clients or memory'
 leave INT "$client"
 try krdma ping -p 7178 -c 1 $host
-ended "another service is refused" 1 'serves something else at port 7178'
+ended "another service is refused" 1 'runs another service at port 7178'
 stop_server small
-ended "those were told apart" 0 'was refused: it asks for more than it may' \
-	'was refused: there is no room for it' 'was refused: it asks for something else' \
+ended "those were told apart" 0 'was refused: it requests more than the limits allow' \
+	'was refused: the limit of clients or memory is reached' 'was refused: it requests another service' \
 	'0 failed, 3 refused'
 
 serve json krdma bench --listen -q
@@ -233,16 +233,16 @@ wrong()
 	ended "$name" 2 "^krdma: $pattern" '!through rxe0'
 }
 
-wrong "no host" 'with whom\?'
-wrong "no such operation" "'fly' is no operation" $host fly
+wrong "no host" 'no host is given'
+wrong "no such operation" "'fly' is not an operation" $host fly
 wrong "an operation twice" "the operation 'read' is named twice" $host read write read
-wrong "a depth of nothing" '--depth wants a number from 1 to 1024' --depth 1,0 $host
-wrong "a size above all" '-s wants a size up to 16MiB' -s 64,17M $host
-wrong "no time" '-t wants more than nothing' -t 0 $host
-wrong "no time to end" '-W wants more than nothing' -W 0 $host
+wrong "a depth of nothing" '--depth needs a number from 1 to 1024' --depth 1,0 $host
+wrong "a size above all" '-s needs a size up to 16MiB' -s 64,17M $host
+wrong "no time" '-t must be greater than 0' -t 0 $host
+wrong "no time to end" '-W must be greater than 0' -W 0 $host
 wrong "a host for the listening side" '--listen takes no host' --listen $host
 wrong "a size for the listening side" '-s is for the side that measures' --listen -s 64
-wrong "an unknown unit" '--unit wants MiB/s, MB/s or Gbit/s' --unit Mbit $host
+wrong "an unknown unit" '--unit needs MiB/s, MB/s or Gbit/s' --unit Mbit $host
 wrong "fields and JSON" '--csv or --json, not both' -j --csv $host
 wrong "one result alone" '--compare takes two files' --compare "$work/old"
 wrong "a comparison that measures" '--compare measures nothing: leave -n out' --compare -n 1 a b

@@ -141,7 +141,7 @@ else
 	skip "what is seen on a terminal" "there is no /tool/terminal"
 fi
 stop_server all
-ended "the server tells of each" 0 "^serving '.*/there' at \[::\]:7476, to be written too$" \
+ended "the server tells of each" 0 "^serving '.*/there' at \[::\]:7476, writable$" \
 	"^10\.77\.0\.1:[0-9]+ get 'digits' 9 B in [0-9.]+ s$" "put 'folder/odd' 1\.0 MiB in " \
 	"get 'none' failed: No such file or directory" "^\[fd77::1\]:[0-9]+ get 'digits'"
 
@@ -164,7 +164,7 @@ rm -f long
 begin krdma get --progress $host/long
 await "$work/err" "$some"
 leave INT "$client"
-ended "Ctrl-C ends it" 130 'interrupted' 'Go on with: krdma get -c'
+ended "Ctrl-C ends it" 130 'interrupted' 'Continue with: krdma get -c'
 holds "and leaves the part alone" only_part long
 # Change one byte of the partial file.  It must not be used then.
 printf '?' | dd of="$(parts .)" bs=1 seek=1000 conv=notrunc 2>/dev/null
@@ -199,7 +199,7 @@ await "$work/err" "$some"
 leave KILL "$server"
 finish
 ended "a server that is killed is missed" 1 'the connection to 10\.77\.0\.1:7476 has ended' \
-	'go on with: krdma put -c'
+	'continue with: krdma put -c'
 offer after -w "$there"
 try krdma put -c -j long $host/lost
 ended "what it had taken is used" 0 '!"resumed_from":0,'
@@ -231,14 +231,14 @@ rm -f "$there/at-once"
 # Errors and their messages
 
 try krdma get $host/../there/digits out1
-ended "a name that leads out" 1 "leads out of what is served"
+ended "a name that leads out" 1 "leads out of the served folder"
 ln -s /etc "$there/etc"
 try krdma get $host/etc/passwd out2
-ended "a link that leads out" 1 "leads out of what is served"
+ended "a link that leads out" 1 "leads out of the served folder"
 try krdma put digits $host//tmp/digits
-ended "a name from the root" 1 "leads out of what is served"
+ended "a name from the root" 1 "leads out of the served folder"
 try krdma put digits $host/../digits
-ended "a name above, to be written" 1 "leads out of what is served"
+ended "a name above, to be written" 1 "leads out of the served folder"
 holds "nothing was written there" [ ! -e /tmp/digits -a ! -e "$work/digits" ]
 try krdma get $host/folder
 ended "a folder" 1 "'folder' is a folder at 10\.77\.0\.1" 'all that is in it: -r'
@@ -265,7 +265,7 @@ ended "output that nobody reads" 0 ended 'Broken pipe'
 mkdir small
 mount -t tmpfs -o size=4m tmpfs small
 try krdma get $host/middle small
-ended "a disk that is full" 1 "no room for 'small': No space left on device" 'krdma get -c'
+ended "a disk that is full" 1 "not enough space for 'small': No space left on device" 'krdma get -c'
 umount small
 main=$server
 offer busy -p 7480 -q --clients 1 "$there"
@@ -274,7 +274,7 @@ await "$work/err" "$some"
 kill -STOP "$client"
 cp "$work/err" "$work/held.err"
 try krdma get $host:7480/digits out4
-ended "a server with clients enough" 1 'has as many clients as it takes'
+ended "a server with clients enough" 1 'has reached its limit of clients'
 kill -CONT "$client"
 gone "$client"
 stop_server busy
@@ -292,21 +292,21 @@ ended "who knows the secret is served" 0 '!.'
 try krdma put --secret "$work/secret" digits $host/secret
 ended "also to put a file" 0 '!.'
 try krdma get $host/digits
-ended "who does not know it is not" 1 'wants a secret' 'krdma get --secret FILE'
+ended "who does not know it is not" 1 'requires a secret' 'krdma get --secret FILE'
 try krdma get --secret "$work/other" $host/digits
 ended "nor who knows another one" 1 'has another secret'
 try krdma get 'fd77::1/digits'
-ended "nor who is at another address" 1 'takes no clients from this address' \
+ended "nor who is at another address" 1 'admits no clients from this address' \
 	'krdma serve --allow'
 chmod 644 "$work/other"
 try krdma get --secret "$work/other" $host/digits
-ended "a secret that others may read is none" 2 'others may read it' 'umask 077'
+ended "a secret that others may read is none" 2 'other users can read it' 'umask 077'
 echo short >"$work/other"
 chmod 600 "$work/other"
 try krdma serve --secret "$work/other" "$there"
 ended "nor is a short one" 2 'less than 16 bytes'
 try krdma serve --allow 10.0.0.0/99 "$there"
-ended "addresses are read" 1 "'10\.0\.0\.0/99' are no addresses"
+ended "addresses are read" 1 "'10\.0\.0\.0/99' is not a list of addresses"
 stop_server secret
 ended "the server tells of them" 0 '^10\.77\.0\.1:[0-9]+ was refused: it has another secret$' \
 	'^10\.77\.0\.1:[0-9]+ was refused: it has no secret$'
@@ -317,9 +317,9 @@ offer rules -w --read-only pub --write-only drop --request-timeout 5s --progress
 try krdma put digits $host/drop/
 ended "into a folder to be written only, a file is put" 0 '!.'
 try krdma put odd $host/drop/digits
-ended "but replaces none" 1 "'drop/digits' is there already"
+ended "but replaces none" 1 "'drop/digits' exists at 10\.77\.0\.1"
 try krdma get $host/drop/digits dropped
-ended "nor is one got" 1 'the server may not'
+ended "nor is one got" 1 'or is not permitted'
 try krdma get $host/pub/digits public
 ended "from a folder to be read only, a file is got" 0 '!.'
 try krdma put odd $host/pub/digits
@@ -381,7 +381,7 @@ begin krdma get --progress $host/long stopped
 await "$work/err" "$some"
 kill -TERM "$server"
 finish
-ended "clients of a server that ends are told" 1 'the server at 10\.77\.0\.1:7476 has been ended'
+ended "clients of a server that ends are told" 1 'the server at 10\.77\.0\.1:7476 is shutting down'
 finish_server stopped
 ended "it ends as it should" 0 "get 'long' failed"
 

@@ -25,9 +25,9 @@ try krdma doctor
 ended "all is well" 0 '^OK +module +krdma is loaded$' '^OK +file +/dev/krdma can be opened$' \
 	'^OK +version +module and tool are both [0-9]' '^OK +device +there is 1 RDMA device$' \
 	'^OK +interface +dummy0, behind rxe0, has an address$' \
-	'^OK +mtu +packets of rxe0 carry 1024 bytes, as the MTU of dummy0 is 1500; 4096 are faster$' \
+	'^OK +mtu +packets of rxe0 carry 1024 bytes, because the MTU of dummy0 is 1500; 4096 are faster$' \
 	'^ +ip link set dummy0 mtu 4192   \(' '^OK +port +port 1 of rxe0 is active$' \
-	'^OK +memlock ' '^OK +register ' '^OK +firewall +there is no program' '!WARN' '!FAIL'
+	'^OK +memlock ' '^OK +register ' '^OK +firewall +neither nft nor iptables' '!WARN' '!FAIL'
 escape=$(printf '\033')
 holds "in a pipe there is no color" [ "$(grep -c "$escape" "$work/out")" = 0 ]
 for words in '--color' '--color=always'; do
@@ -41,7 +41,7 @@ ended "at a terminal there is none if one likes" 0 '^OK +module ' "!$escape"
 try env NO_COLOR=1 "$here/terminal" krdma doctor
 ended "nor if the environment says so" 0 '^OK +module ' "!$escape"
 try krdma doctor --color=blue
-ended "a color that is none" 2 "^krdma: --color wants always, never or auto, not 'blue'"
+ended "a color that is none" 2 "^krdma: --color needs always, never or auto, not 'blue'"
 try krdma doctor -j $host
 ended "JSON has it all" 0 '^\{"checks":\[\{"check":"module","verdict":"ok","text":"krdma is loaded"\},' \
 	'"check":"mtu","verdict":"ok",.*"remedy":"ip link set dummy0 mtu 4192","note":"' \
@@ -130,7 +130,7 @@ ended "another namespace" 1 '^FAIL +(device|interface) .*namespace$' '^ +(rdma d
 chmod 600 /dev/krdma
 try_user "krdma doctor"
 ended "one who may not" 1 \
-	'^FAIL +file +/dev/krdma may not be opened: that is for root and the group rdma$' \
+	'^FAIL +file +/dev/krdma cannot be opened: only root and the group rdma may$' \
 	'^ +usermod -aG rdma ' '!device'
 chmod 666 /dev/krdma
 try_user "ulimit -l 256; krdma doctor"
@@ -138,7 +138,7 @@ try_user "ulimit -l 256; krdma doctor"
 ended "one who may lock little memory" 0 \
 	'^WARN +memlock +this process may lock, and so register, 256KiB of memory in all$' \
 	'memlock unlimited' '^OK +register ' \
-	'^WARN +firewall +a firewall that keeps out UDP port 4791 is for root to see$'
+	'^WARN +firewall +only root can see whether a firewall blocks UDP port 4791$'
 try_user "ulimit -l 4; krdma doctor"
 ended "one who may lock next to none" 1 '^FAIL +register +not even 64KiB of memory can be registered'
 ports=$(cat /sys/module/krdma/parameters/max_ports)
@@ -150,7 +150,7 @@ ended "one who has all ports that it may have" 1 \
 	'^ +echo 1 > /sys/module/krdma/parameters/max_ports   \(as root'
 echo "$ports" >/sys/module/krdma/parameters/max_ports
 try_user "krdma doctor"
-ended "one who has not" 0 '^OK +limits +this user has less '
+ended "one who has not" 0 '^OK +limits +this user has reached no limit$'
 chmod 600 /dev/krdma
 
 # The QP of the connection manager, as the program rdma shows it
@@ -198,7 +198,7 @@ firewall nft 'table inet filter {
 	}
 }'
 try krdma doctor
-ended "nft lets it in" 0 '^OK +firewall +nft does not keep out UDP port 4791'
+ended "nft lets it in" 0 '^OK +firewall +nft does not block UDP port 4791'
 firewall nft 'table inet filter {
 	chain input {
 		type filter hook input priority filter; policy drop;
@@ -207,7 +207,7 @@ firewall nft 'table inet filter {
 }'
 try krdma doctor
 ended "nft keeps out what it does not know" 0 \
-	'^WARN +firewall +nft keeps out what no rule lets in, .*policy drop;$' \
+	'^WARN +firewall +nft drops what no rule accepts, .*policy drop;$' \
 	'^ +nft insert rule inet filter input udp dport 4791 accept   '
 firewall nft 'table inet filter {
 	chain input {
@@ -235,7 +235,7 @@ firewall iptables '-P INPUT DROP
 -A INPUT -p tcp -m tcp --dport 22 -j ACCEPT'
 try krdma doctor
 ended "iptables keeps out what it does not know" 0 \
-	'^WARN +firewall +iptables keeps out what no rule lets in, .*-P INPUT DROP$' \
+	'^WARN +firewall +iptables drops what no rule accepts, .*-P INPUT DROP$' \
 	'^ +iptables -I INPUT -p udp --dport 4791 -j ACCEPT   \(as root\)$'
 firewall iptables '-P INPUT ACCEPT
 -A INPUT -p udp -m udp --dport 4791 -j ACCEPT

@@ -61,7 +61,7 @@ ended "-w ends it" 0 '^[456] transmitted, [456] received, 0% loss, time (1[0-9]{
 try krdma ping -w 1 -W 60 10.77.0.99
 ended "-w ends it where nobody answers" 1 '10\.77\.0\.99 does not answer'
 try krdma ping -w 0 $host
-ended "-w wants time" 2 '-w wants more than nothing'
+ended "-w wants time" 2 '-w must be greater than 0'
 try krdma ping --listen -w 1
 ended "-w is not for the side that listens" 2 '-w is for the side that asks'
 
@@ -215,9 +215,9 @@ krdma ping -p 7200 -i 0.1 -s 1k $host >"$work/last" 2>&1 &
 first=$!
 await "$work/last" 'seq=1 '
 stop_server small
-ended "a client at the end of the listening side is let go" 0 ' was let go after [0-9]+ messages' \
-	' was refused: it asks for more than it may after 0 messages' \
-	' was refused: there is no room for it after 0 messages' ', 2 refused; '
+ended "a client at the end of the listening side is let go" 0 ' was disconnected after [0-9]+ messages' \
+	' was refused: it requests more than the limits allow after 0 messages' \
+	' was refused: the limit of clients or memory is reached after 0 messages' ', 2 refused; '
 wait $first
 
 serve memory krdma ping --listen --max-memory 40k
@@ -236,12 +236,12 @@ stop_server memory
 
 serve ping krdma ping --listen
 try krdma bench --port 7177 -n 1 $host write
-ended "another service is refused, with what is meant" 1 'serves something else at port 7177' \
+ended "another service is refused, with what is meant" 1 'runs another service at port 7177' \
 	'krdma bench --listen'
 try krdma ping --rping -p 7177 -c 1 $host
 ended "one that does not say what it wants is refused" 1
 stop_server ping
-ended "those were told apart" 0 ' was refused: it asks for something else' '2 refused'
+ended "those were told apart" 0 ' was refused: it requests another service' '2 refused'
 
 serve one krdma ping --listen -I $host -q
 try krdma ping -c 1 $host
@@ -275,14 +275,14 @@ wrong()
 	ended "$name" 2 "^krdma: $pattern" '!transmitted'
 }
 
-wrong "no host" 'whom\?'
+wrong "no host" 'no host is given'
 wrong "two hosts" "'b' is a second host" a b
-wrong "a count of nothing" '-c wants a number from 1' -c 0 $host
-wrong "an interval that is none" '-i wants a time .*, not .fast.' -i fast $host
-wrong "no time to answer" '-W wants more than nothing' -W 0 $host
-wrong "a size above all" '-s wants a size up to 1MiB, .* not .2M.' -s 2M $host
-wrong "a port that is none" '-p wants a number from 1 to 65535' -p 70000 $host
-wrong "an option without its value" "the option '-c' wants a value" $host -c
+wrong "a count of nothing" '-c needs a number from 1' -c 0 $host
+wrong "an interval that is none" '-i needs a time .*, not .fast.' -i fast $host
+wrong "no time to answer" '-W must be greater than 0' -W 0 $host
+wrong "a size above all" '-s needs a size up to 1MiB, .* not .2M.' -s 2M $host
+wrong "a port that is none" '-p needs a number from 1 to 65535' -p 70000 $host
+wrong "an option without its value" "the option '-c' needs a value" $host -c
 wrong "an unknown option" "unknown option '-x'" -x $host
 wrong "an unknown long option" "unknown option '--fast'" --fast $host
 wrong "a host for the listening side" '--listen takes no host' --listen $host

@@ -44,7 +44,7 @@ leave INT "$client"
 ended "Ctrl-C ends it, with the summary" 0 ' 0% loss' '^rtt p50'
 
 try krdma ping -p 7174 -c 1 $host
-ended "a listening side of rping's is not taken for krdma's" 1 'but not as this service' \
+ended "a listening side of rping's is not taken for krdma's" 1 'but is another service' \
 	'krdma ping --listen'
 stop_server all
 ended "a round is two messages and twice the text" 0 \

@@ -78,7 +78,7 @@ try su -s /bin/sh nobody -c 'ulimit -l 8192; krdma selftest --only register rxe0
 ended "memory that may not be locked is no failure of the device" 1 \
 	'^NOT RUN +register +64MiB cannot be locked here'
 try su -s /bin/sh nobody -c 'krdma selftest --unplug rxe0'
-ended "unplug is for root" 1 'cannot remove the device: that is for root'
+ended "unplug is for root" 1 'cannot remove the device: only root may'
 chmod 600 /dev/krdma
 
 # Faults, and the check that detects each of them
@@ -151,8 +151,8 @@ wrong "two devices" "'krdma selftest' takes one device" rxe0 rxe1
 wrong "a device to serve" '--serve takes no device' --serve rxe0
 wrong "a report of the serving side" '--report is for the side that tests' --serve --report x
 wrong "a limit of the testing side" '--max-memory is for --serve' --max-memory 1M rxe0
-wrong "no time" '-W and -t want more' -t 0 rxe0
-wrong "too little memory" '--memory wants 2MiB' --memory 4k rxe0
+wrong "no time" '-W and -t must be' -t 0 rxe0
+wrong "too little memory" '--memory must be at least 2MiB' --memory 4k rxe0
 try krdma selftest --only nonsense rxe0
 ended "no such check" 1 "cannot run 'nonsense'"
 try krdma selftest --help

@@ -86,21 +86,21 @@ ended "those who have ended are gone" 0 '^\{"sessions":\[\],'
 # Invalid command lines
 
 try krdma stat nonsense
-ended "no such kind" 2 "^krdma: 'krdma stat' knows no 'nonsense'"
+ended "no such kind" 2 "^krdma: 'nonsense' is not a kind of object"
 try krdma stat sessions more
 ended "a word too many" 2 "takes no further argument 'more'"
 for wrong in '-i 0' '-i 0.09' '-i x' '-i -1' '-c 0' '-c -1' '-c x'; do
 	# shellcheck disable=SC2086 # two words
 	try krdma stat $wrong
-	ended "stat $wrong" 2 "^krdma: ${wrong% *}(:| wants ).*'${wrong#* }'"
+	ended "stat $wrong" 2 "^krdma: ${wrong% *}(:| needs ).*'${wrong#* }'"
 	# shellcheck disable=SC2086 # two words
 	try krdma top $wrong
-	ended "top $wrong" 2 "^krdma: ${wrong% *}(:| wants ).*'${wrong#* }'"
+	ended "top $wrong" 2 "^krdma: ${wrong% *}(:| needs ).*'${wrong#* }'"
 done
 try krdma stat -c 1 -i 200ms
 ended "an interval may have a unit" 0 'SENDS/s'
 try krdma top -j
-ended "top has no JSON, and says what has" 2 "programs take 'krdma stat -j -i 2'"
+ended "top has no JSON, and says what has" 2 "use 'krdma stat -j -i 2'"
 try krdma stat help
 ended "stat helps" 0 '^Usage: krdma stat'
 try krdma top -h

@@ -52,7 +52,7 @@ try krdma ping -c 10 -i 0 $host
 ended "ping: one that takes no answers does not disturb others" 0 '10 received'
 stop_server ping
 ended "ping: nor does it keep the listening side from its end" 0 \
-	' was let go after 1[0-9] messages' \
+	' was disconnected after 1[0-9] messages' \
 	'^10\.77\.0\.1:[0-9]+ .* after 0 messages' ' 8 refused; '
 finish
 cp "$work/stranger" "$work/out"
@@ -82,7 +82,7 @@ try krdma bench -n 20 $host write
 ended "bench: a stream whose answers nobody takes does not disturb others" 0 '^write +65536'
 stop_server bench
 ended "bench: nor does it keep the listening side from its end" 0 \
-	' was let go after 60 messages'
+	' was disconnected after 60 messages'
 finish
 cp "$work/streams" "$work/out"
 ended "bench: it is told" 0 '^ended$|then: '
@@ -100,8 +100,8 @@ ended "rping: memory that may not be read ends the connection" 0 'arrived, then:
 try krdma ping --rping -c 3 -i 0 $host
 ended "rping: others are served" 0 '3 received'
 stop_server rping
-ended "rping: those were told apart" 0 ' was refused: it asks for more than it may' \
-	' was refused: it asks for something else' '1 clients served, 1 failed, 3 refused'
+ended "rping: those were told apart" 0 ' was refused: it requests more than the limits allow' \
+	' was refused: it requests another service' '1 clients served, 1 failed, 3 refused'
 
 holds "nothing is left behind" nothing_is_left "$before"
 tap_end

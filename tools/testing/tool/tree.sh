@@ -141,9 +141,9 @@ holds "the files come" [ "$(cat README)" = readme ]
 try krdma get "$host:project/.c*" .
 holds "a pattern with a dot fits names with a dot" [ "$(cat .config)" = hidden ]
 try krdma get "$host:nothing*" .
-ended "a pattern that fits nothing is a name" 1 "has no file 'nothing\*' there"
+ended "a pattern that fits nothing is a name" 1 "has no file 'nothing\*'"
 try krdma get "$host:many/*" none
-ended "a pattern wants a folder" 2 "'none' is no folder here"
+ended "a pattern wants a folder" 2 "'none' is not a folder here"
 rm -rf README .config main.c
 printf x >"$there/-rf"
 printf x >"$there/$(printf 'a\tb')"
@@ -210,7 +210,7 @@ ended "of what is missing" 1 "cannot ls 10\.77\.0\.1:7476/none" "has no file 'no
 try krdma ls $host:9999
 ended "a port alone names a server" 1 'connection refused' 'Start it there'
 try krdma ls
-ended "of nothing" 2 "'krdma ls' wants HOST"
+ended "of nothing" 2 "'krdma ls' needs HOST"
 
 # A command that is interrupted, and a server that goes away
 

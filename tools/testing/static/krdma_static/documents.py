@@ -10,9 +10,18 @@ from .tree import CannotCheck, Finding
 
 DOCS = "Documentation/"
 INDEX = DOCS + "index.rst"
+THREADS = DOCS + "threads.rst"
+KERNEL_HEADER = "include/krdma/krdma.h"
+# The check "pictures" looks for documents that show them.
+PICTURES = DOCS + "pictures/"
 # Paths of this tree in documents.  A path of another tree begins differently.
-OUR_PATHS = re.compile(r"^(?:\./)?((?:tools|krdma|kunit|include|uapi|Documentation|\.ci)/[\w./*-]*)")
-
+OUR_PATHS = re.compile(r"^(?:\./)?((?:tools|krdma|blk|kunit|include|uapi|packaging|Documentation|\.ci)"
+                       r"/[\w./*-]*)")
+# The page that says what each file of the module and of krdma_blk is for; files in the folder for
+# older kernels are named by what they provide.
+FILES = DOCS + "overview/architecture.rst"
+FILES_OF = ("krdma/", "blk/")
+NOT_FILES = ("krdma/compat/", "krdma/trace.c")
 
 # The changelog also names what no longer exists.
 HISTORY = "CHANGELOG.rst"
@@ -55,6 +64,14 @@ def line_of(node):
     return 1
 
 
+def images(tree, name):
+    """The files that a document shows as pictures."""
+    import docutils.nodes
+    document, _ = parse(name, tree.text(name))
+    for node in document.findall(docutils.nodes.image):
+        yield os.path.normpath(os.path.join(os.path.dirname(name), node["uri"]))
+
+
 def docs(tree):
     """documents parse, their links lead somewhere, the index lists all"""
     reached = set()
@@ -71,12 +88,55 @@ def docs(tree):
                 yield Finding(name, line_of(node), f"the link to {target} leads nowhere")
             elif name == INDEX:
                 reached.add(place)
+        for picture in images(tree, name):
+            if not os.path.exists(tree.path(picture)):
+                yield Finding(name, 1, f"there is no picture {picture}")
     if INDEX not in tree.files():
         yield Finding(INDEX, 1, "there is no index")
         return
     for name in tree.files(under=(DOCS,)):
-        if name != INDEX and name not in reached:
+        if name != INDEX and name not in reached and not name.startswith(PICTURES):
             yield Finding(INDEX, 1, f"{name} is not listed")
+
+
+def files(tree):
+    """the page about the architecture lists each C file of the module and of krdma_blk once"""
+    if FILES not in tree.files():
+        yield Finding(FILES, 1, "is not there")
+        return
+    rows = [line.split("``")[1] for _, line in tree.lines(FILES) if line.startswith("``")]
+    for name in tree.files(".c", under=FILES_OF):
+        if not name.startswith(NOT_FILES) and rows.count(name) != 1:
+            yield Finding(FILES, 1, f"{name} is listed {rows.count(name)} times, not once")
+
+
+def threads(tree):
+    """the page about threads lists each function for kernel modules, and counts them"""
+    header = tree.text(KERNEL_HEADER) if KERNEL_HEADER in tree.files() else ""
+    exported = {function for name in tree.files(".c", under=("krdma/",)) for function in
+                re.findall(r"^EXPORT_SYMBOL_NS_GPL\((\w+),", tree.text(name), re.MULTILINE)
+                if f"{function}(" in header}
+    if THREADS not in tree.files():
+        yield Finding(THREADS, 1, "is not there")
+        return
+    listed, lines = set(), list(tree.lines(THREADS))
+    for place, (number, line) in enumerate(lines):
+        words = re.findall(r"``(\w+)``", line) if line.startswith("   * - ``krdma_") else []
+        stem = ""
+        for word in words:
+            # A word without the prefix has that of the function before it.
+            starts = [stem[:at + 1] for at, letter in enumerate(stem) if letter == "_"]
+            name = next((start + word for start in reversed(starts) if start + word in exported), word)
+            stem = name
+            listed.add(name)
+            if name not in exported:
+                yield Finding(THREADS, number, f"{word} is no function for kernel modules")
+        counts = [int(count) for _, text in lines[place + 1:place + 4]
+                  for count in re.findall(r"^     - (\d+)$", text)]
+        if words and sum(counts) != len(words):
+            yield Finding(THREADS, number, f"{len(words)} functions, and the row counts {sum(counts)}")
+    for function in sorted(exported - listed):
+        yield Finding(THREADS, 1, f"{function} is not listed")
 
 
 def literals(tree, name):

@@ -52,9 +52,9 @@ def blocks(tree, name):
 
 
 def excerpts(tree):
-    """code in tutorials and how-to pages is part of a file of the tree that is tested"""
+    """code in README, tutorials and how-to pages is part of a file of the tree that is tested"""
     files = set(tree.files())
-    for name in tree.files(".rst", under=PAGES):
+    for name in tree.files(".rst", under=("README.rst", *PAGES)):
         shown = {}
         for line, source, code in blocks(tree, name):
             if not source:

@@ -215,3 +215,27 @@ def functions(tree):
             if not re.search(rf"\b{match.group(3)}\(", shown):
                 yield Finding(name, line, f"{match.group(3)}() is in no example and no manual "
                               "page's EXAMPLES")
+
+
+# Where people read of a command of the tool, and the quotes that stand before it.
+NAMING = (((".rst",), ("Documentation/", "README.rst", "CHANGELOG.rst"), "``"),
+          ((".c", ".h", ".py"), ("tools/cli/", "tools/lib/", "tools/python/"), "'"),
+          ((), ("tools/install/", "packaging/"), "'"))
+# A command of the scripts for completion, which no page shows.
+HIDDEN = {"completion"}
+
+
+def named(tree):
+    """each command of the tool that a document or a message names exists"""
+    main = CLI + "main.c"
+    table = WORDS.search(tree.text(main)) if main in tree.files() else None
+    if not table:
+        yield Finding(main, 1, "there is no table of commands")
+        return
+    known = {word for word, _ in WORD.findall(table.group(1))} | HIDDEN
+    for suffixes, folders, quote in NAMING:
+        for name in tree.files(*suffixes, under=folders):
+            for line, text in tree.lines(name):
+                for word in re.findall(quote + r"krdma ([a-z]+)\b", text):
+                    if word not in known:
+                        yield Finding(name, line, f"krdma has no command '{word}'")

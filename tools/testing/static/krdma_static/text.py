@@ -32,7 +32,7 @@ PLANTED = "tools/testing/mutants/"
 DATA = re.compile(r"^(LICENSE|\.gitignore|tools/testing/static/urls)$|/golden/|"
                   r"^packaging/debian/(?!rules$)|"
                   r"^" + PLANTED + r".*\.patch$|"
-                  r"\.(expected|samples|clean|json)$")
+                  r"\.(expected|samples|clean|json|session)$")
 
 URLS = "tools/testing/static/urls"
 
