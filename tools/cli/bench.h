@@ -101,7 +101,7 @@ struct bench {
 };
 
 /* A connection that measures one operation with one depth. */
-struct lane {
+struct meter {
 	const struct bench_settings *settings;
 	struct peer_options options;
 	struct peer peer;
@@ -151,20 +151,20 @@ int bench_compare(const struct bench_settings *settings, const char *old, const 
  */
 
 /* bench_run.c: operate until the goal is reached.  @times may be NULL. */
-int lane_run(struct lane *lane, const struct goal *goal, struct stats *times, uint64_t *count);
+int meter_run(struct meter *meter, const struct goal *goal, struct stats *times, uint64_t *count);
 /* Post one work request and wait for its completion. */
-int lane_operate(struct lane *lane, const struct krdma_sqe *entry);
+int meter_operate(struct meter *meter, const struct krdma_sqe *entry);
 /* Post a receive. */
-int lane_post_receive(struct lane *lane);
+int meter_post_receive(struct meter *meter);
 /* Print why the connection failed with @err, and return @err. */
-int lane_explain(struct lane *lane, int err);
+int meter_explain(struct meter *meter, int err);
 
 /* bench_data.c: data before and after a measurement. */
-int lane_prepare_data(struct lane *lane);
-int lane_check_data(struct lane *lane, enum bench_data *data);
+int meter_prepare_data(struct meter *meter);
+int meter_check_data(struct meter *meter, enum bench_data *data);
 
 /* bench_connect.c: measure connecting instead of operations. */
-int bench_connect(struct lane *lane, struct bench_result *result);
+int bench_connect(struct meter *meter, struct bench_result *result);
 
 /* bench_report.c */
 void bench_report_begin(const struct bench *bench);
