@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -304,8 +303,6 @@ int cmd_monitor(int argc, char **argv, struct options *options)
 				   argv[first]);
 	if (open_session(&monitor.session))
 		return EXIT_FAILED;
-	/* Also if it is ignored, as a shell sets it for background jobs. */
-	signal(SIGINT, SIG_DFL);
 	err = watch(&monitor);
 	krdma_close(monitor.session);
 	while (monitor.known)

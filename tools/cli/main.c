@@ -2,10 +2,12 @@
 /*
  * krdma: the tool for RDMA as a kernel service.
  */
+#include <signal.h>
 #include <string.h>
 
 #include "cli.h"
 #include "completion.h"
+#include "peer_stop.h"
 
 static const char usage[] =
 	"Usage: krdma [OPTION]... COMMAND [ARGUMENT]...\n"
@@ -97,6 +99,12 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	int status;
+
+	/* A shell has background jobs ignore it.  Ctrl-C ends each command in the same way. */
+	signal(SIGINT, SIG_DFL);
 	reserve_standard_streams();
-	return close_standard_output(run(argc, argv));
+	status = close_standard_output(run(argc, argv));
+	stop_end();
+	return status;
 }

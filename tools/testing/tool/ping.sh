@@ -91,7 +91,7 @@ ended "JSON can be pretty" 0 '^  "transmitted": ?1,$'
 begin krdma ping $host
 await "$work/out" 'seq=2 '
 leave INT "$client"
-ended "Ctrl-C ends it, with the summary" 0 'transmitted, ' ' 0% loss' '^rtt p50'
+ended "Ctrl-C ends it, with the summary" 130 'transmitted, ' ' 0% loss' '^rtt p50'
 begin krdma ping -i 0 -q $host
 await "$work/out" '^PING'
 usleep 700000
@@ -100,7 +100,7 @@ ended "SIGTERM ends it, also in full speed" 0 'transmitted, ' ' 0% loss'
 begin krdma ping -i 60 $host
 await "$work/out" 'seq=1 '
 leave INT "$client"
-ended "Ctrl-C does not wait for the interval" 0 '^1 transmitted, 1 received'
+ended "Ctrl-C does not wait for the interval" 130 '^1 transmitted, 1 received'
 try sh -c "krdma ping -i 0 $host | head -n 3"
 holds "a pipe that is closed ends it" [ "$status" = 0 -a "$(wc -l <"$work/out")" = 3 ]
 # shellcheck disable=SC2016 # for the shell inside
@@ -169,7 +169,7 @@ await "$work/out" '^late answer from 10\.77\.0\.1: seq='
 last=$(sed -n 's/.*seq=\([0-9]*\).*/\1/p' "$work/out" | tail -n 1)
 await "$work/out" "^64 bytes from 10\.77\.0\.1: seq=($((last + 2))|$((last + 3))) "
 leave INT "$client"
-ended "one that stops for a while loses messages, and is met again" 1 \
+ended "one that stops for a while loses messages, and is met again" 130 \
 	'^no answer from' '^not sent' '^late answer' 'transmitted, .* 8 late, [0-9.]+% loss'
 stop_server stopped
 ended "the listening side has not noticed" 0 '1 clients served, 0 failed'
@@ -260,7 +260,7 @@ try krdma ping -c 2 -i 0 $host
 leave INT $server
 cp "$work/json" "$work/out"
 cp "$work/json" /out/ping-listen.json
-ended "the listening side speaks JSON, too" 0 \
+ended "the listening side speaks JSON, too" 130 \
 	'^\{"client":"10\.77\.0\.1:[0-9]+","messages":2,"bytes":128,"end":"left"\}$' \
 	'^\{"address":"\*:7177","clients_served":1,"clients_failed":0,"clients_refused":0,"messages":2,"bytes":128\}$'
 

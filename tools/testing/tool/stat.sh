@@ -76,6 +76,19 @@ ended "another user is told that there are others" 0 \
 try su -s /bin/sh nobody -c 'krdma stat -j'
 ended "and in JSON how many" 0 '^\{"sessions":\[\],.*"hidden_processes":[1-9][0-9]*\}$'
 
+# interrupted COMMAND...: Ctrl-C ends the command while it waits for the next output.
+interrupted()
+{
+	begin krdma "$@"
+	await "$work/out" '.'
+	leave INT "$client"
+	holds "Ctrl-C ends krdma $*" [ "$status" = 130 ]
+}
+
+interrupted stat -i 1
+interrupted stat -j -c 1000
+interrupted top -i 60
+
 # The processes have ended
 
 leave INT "$pinging"
