@@ -32,9 +32,15 @@ void ping_report_begin(const struct ping *ping)
 
 	if (settings->common->json)
 		return;
-	printf("PING %s port %u%s: %llu bytes, through %s\n", ping->peer.name, settings->port,
+	printf("PING %s port %u%s: %llu bytes, through %s", ping->peer.name, settings->port,
 	       settings->rping ? " as rping" : "",
 	       (unsigned long long)settings->length, ping->peer.device);
+	if (ping->peer.trunk)
+		printf(", over a lane of trunk %llu\n", (unsigned long long)ping->peer.trunk);
+	else if (settings->lane)
+		puts(", over a plain connection: the other side takes no lanes");
+	else
+		putchar('\n');
 	flush();
 }
 
@@ -141,6 +147,8 @@ static void print_end_json(const struct ping *ping, uint64_t elapsed)
 	json_put_number(object, "port", settings->port);
 	json_put_text(object, "protocol", settings->rping ? "rping" : "krdma");
 	json_put_text(object, "device", ping->peer.device);
+	json_put_text(object, "kind", ping->peer.trunk ? "lane" : "plain");
+	json_put_number(object, "trunk", ping->peer.trunk);
 	json_put_number(object, "bytes", settings->length);
 	json_put_number(object, "transmitted", ping->transmitted);
 	json_put_number(object, "received", ping->answers[PING_ANSWERED]);

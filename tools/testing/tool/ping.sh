@@ -70,7 +70,8 @@ ended "-w is not for the side that listens" 2 '-w is for the side that asks'
 try krdma ping -j -c 3 -i 0 -s 4k $host
 cp "$work/out" /out/ping.json
 ended "JSON is one object" 0 '^\{"host":"10\.77\.0\.1",.*\}\}$' '"address":"10\.77\.0\.1"' \
-	'"port":7177' '"protocol":"krdma"' '"device":"rxe0"' '"bytes":4096' '"transmitted":3' \
+	'"port":7177' '"protocol":"krdma"' '"device":"rxe0"' '"kind":"plain","trunk":0' \
+	'"bytes":4096' '"transmitted":3' \
 	'"received":3' '"lost":0' '"wrong":0' '"late":0' '"elapsed_ns":[0-9]+' \
 	'"rtt_ns":\{"min":[0-9]+,"avg":[0-9]+,"max":[0-9]+,"mdev":[0-9]+,"p50":[0-9]+,' \
 	'"p90":[0-9]+,"p99":[0-9]+,"p99_9":[0-9]+\}' '!^PING'
@@ -261,7 +262,7 @@ leave INT $server
 cp "$work/json" "$work/out"
 cp "$work/json" /out/ping-listen.json
 ended "the listening side speaks JSON, too" 130 \
-	'^\{"client":"10\.77\.0\.1:[0-9]+","messages":2,"bytes":128,"end":"left"\}$' \
+	'^\{"client":"10\.77\.0\.1:[0-9]+","kind":"plain","messages":2,"bytes":128,"end":"left"\}$' \
 	'^\{"address":"\*:7177","clients_served":1,"clients_failed":0,"clients_refused":0,"messages":2,"bytes":128\}$'
 
 # Invalid command lines
@@ -288,6 +289,7 @@ wrong "an unknown long option" "unknown option '--fast'" --fast $host
 wrong "a host for the listening side" '--listen takes no host' --listen $host
 wrong "a count for the listening side" '-c is for the side that asks' --listen -c 3
 wrong "a limit for the side that asks" '--max-clients is for --listen' --max-clients 3 $host
+wrong "lanes in rping's format" '--lane or --rping, not both' --lane --rping $host
 wrong "a size that rping has not" 'with --rping, -s is from 16 to 65536' --rping -s 15 $host
 try krdma ping --help
 ended "help is there" 0 '^Usage: krdma ping ' 'krdma-ping\(8\)'

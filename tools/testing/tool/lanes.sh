@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# Tests the commands of the tool that use lanes.  Runs inside a VM; see peer.sh.  Prints TAP.
+
+# shellcheck source=tools/testing/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tools/testing/tool/peer.sh
+. "$(dirname "$0")/peer.sh"
+
+before=$(resources)
+
+# krdma ping
+
+over='^PING 10\.77\.0\.1 port 7177: 64 bytes, through rxe0, over'
+serve plain krdma ping --listen
+try krdma ping --lane -c 2 -i 0 $host
+ended "a peer without lanes gets a plain connection, and that is said" 0 \
+	"$over a plain connection: the other side takes no lanes\$" '2 transmitted, 2 received'
+stop_server plain
+ended "which the listening side does not notice" 0 '[0-9] left after 2 messages' '!lane'
+serve lanes krdma ping --listen --lane
+cp "$work/servers/lanes" "$work/out"
+ended "a listening side says that it takes lanes" 0 '^listening at \*:7177, also for lanes, answering '
+try krdma ping --lane -c 3 -i 0 $host
+# Proves: F14
+ended "messages go over a lane, and that is said" 0 "$over a lane of trunk [1-9][0-9]*\$" \
+	'^64 bytes from 10\.77\.0\.1: seq=3 ' '3 transmitted, 3 received, 0% loss'
+for size in 0 1 63 4k 100k 1M; do
+	try krdma ping --lane -c 3 -i 0 -s $size $host
+	ended "messages of $size come back over a lane" 0 ' a lane of trunk ' '3 received, 0% loss'
+done
+try krdma ping --lane -c 2 -i 0 $host6
+ended "a lane over IPv6" 0 ' a lane of trunk ' '^64 bytes from fd77::1: seq=2 '
+try krdma ping -c 2 -i 0 $host
+ended "who asks for no lane gets none" 0 '64 bytes, through rxe0$' '2 received'
+try krdma ping -j --lane -c 2 -i 0 $host
+cp "$work/out" /out/ping-lane.json
+ended "JSON has the trunk of the lane" 0 '"kind":"lane","trunk":[1-9][0-9]*,"bytes":64'
+krdma ping --lane -i 0.1 -q $host >"$work/one" 2>&1 &
+first=$!
+await "$work/one" ' a lane of trunk '
+try krdma ping --lane -c 1 $host
+holds "two lanes to one host share a trunk" [ "$(sed -n 's/.*of trunk //p' "$work/one")" = \
+	"$(sed -n 's/.*of trunk //p' "$work/out")" ]
+leave INT $first
+# Longer than the silence after which the listening side probes plain connections.
+try krdma ping --lane -c 2 -i 12 $host
+ended "a lane that is silent for long stays" 0 '2 transmitted, 2 received, 0% loss'
+begin krdma ping --lane -i 0.05 $host
+await "$work/out" 'seq=3 '
+stop_server lanes
+ended "the listening side tells lanes from others" 0 \
+	'^10\.77\.0\.1:[0-9]+ over a lane left after 3 messages, 192 bytes$' \
+	'^10\.77\.0\.1:[0-9]+ left after 2 messages' ', 0 failed, 0 refused; '
+finish
+holds "a lane ends with the listening side" [ "$status" = 1 ]
+serve first krdma ping --listen -p 1019
+try krdma ping --listen --lane
+ended "without its port there are no lanes" 1 'the address is in use, or port 1019, where' 'krdma doctor'
+stop_server first
+
+holds "nothing is left behind" nothing_is_left "$before"
+tap_end
