@@ -11,7 +11,7 @@ CLI_SOURCES := cause color cmd_dev cmd_info command completion errors json main 
 	cmd_doctor doctor_device doctor_firewall doctor_limits doctor_manager doctor_module doctor_network \
 	doctor_program doctor_report \
 	peer peer_address peer_client peer_echo peer_hello peer_serve peer_stop \
-	cmd_stat cmd_top objects rates cmd_blk blk_config \
+	cmd_stat cmd_top cmd_trunk objects rates cmd_blk blk_config \
 	cmd_selftest selftest_atomic selftest_device selftest_end selftest_far selftest_far_end \
 	selftest_limit selftest_link selftest_memory selftest_message selftest_op \
 	selftest_pattern selftest_rdma selftest_report selftest_run selftest_serve selftest_wire \
@@ -20,7 +20,7 @@ CLI_OBJECTS := $(CLI_SOURCES:%=$(TOOLS_OUTPUT)/cli/%.o)
 CLI_TOOL    := $(TOOLS_OUTPUT)/krdma
 CLI_STATIC  := $(TOOLS_OUTPUT)/krdma.static
 CLI_MAN     := krdma.8 krdma-bench.8 krdma-dev.8 krdma-info.8 krdma-ping.8 krdma-stat.8 \
-	krdma-serve.8 krdma-get.1 krdma-monitor.8 krdma-doctor.8 krdma-blk.8 krdma-selftest.8
+	krdma-serve.8 krdma-get.1 krdma-monitor.8 krdma-doctor.8 krdma-blk.8 krdma-selftest.8 krdma-trunk.8
 
 JSONC_LIBS  ?= -ljson-c
 CLI_LIBS     = $(JSONC_LIBS) -lm -pthread

@@ -28,6 +28,7 @@ static const char usage[] =
 	"  blk VERB                block devices in other hosts' memory\n"
 	"  selftest DEVICE         does krdma work on this device\n"
 	"  ls HOST:[PATH]          list the files that another machine offers\n"
+	"  trunk                   the trunks that carry lanes\n"
 	"  help [COMMAND]          this help, or a command's\n"
 	"\n"
 	OPTIONS_HELP
@@ -56,6 +57,7 @@ static const struct command commands[] = {
 	{ "blk", cmd_blk },
 	{ "selftest", cmd_selftest },
 	{ "ls", cmd_ls },
+	{ "trunk", cmd_trunk },
 	{ "help", cmd_help },
 	{ NULL, NULL },
 };

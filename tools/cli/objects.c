@@ -48,6 +48,9 @@ static const struct {
 	{ "submitted", offsetof(struct object, submitted) },
 	{ "completed", offsetof(struct object, completed) },
 	{ "untaken", offsetof(struct object, untaken) },
+	{ "lane", offsetof(struct object, lane) },
+	{ "trunk", offsetof(struct object, trunk) },
+	{ "lanes", offsetof(struct object, lanes) },
 	{ "waiting", offsetof(struct object, waiting) },
 	{ "mr_count", offsetof(struct object, mr_count) },
 	{ "mr_bytes", offsetof(struct object, mr_bytes) },
@@ -286,11 +289,19 @@ void objects_free(struct objects *objects)
 
 const struct object *objects_find(const struct objects *objects, const struct object *object)
 {
-	for (size_t i = 0; i < objects->count; i++) {
-		const struct object *other = &objects->list[i];
+	size_t from = 0, to = objects->count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		const struct object *other = &objects->list[middle];
 
 		if (other->kind == object->kind && other->id == object->id)
 			return other;
+		if (other->kind < object->kind ||
+		    (other->kind == object->kind && other->id < object->id))
+			from = middle + 1;
+		else
+			to = middle;
 	}
 	return NULL;
 }

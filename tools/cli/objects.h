@@ -35,6 +35,8 @@ enum object_kind {
  * @sends, @receives: completed work requests of a connection
  * @sends_waiting, @receives_waiting: work requests of a connection that have not completed
  * @submitted, @completed, @untaken: entries of a ring
+ * @lane, @trunk: a connection is a lane, of the trunk with this number
+ * @lanes: a listener takes lanes
  * @waiting: a caller waits for this listener
  * @mr_count, @mr_bytes: number and bytes of the MRs of a session
  */
@@ -59,6 +61,9 @@ struct object {
 	uint64_t submitted;
 	uint64_t completed;
 	uint64_t untaken;
+	uint64_t lane;
+	uint64_t trunk;
+	uint64_t lanes;
 	uint64_t waiting;
 	uint64_t mr_count;
 	uint64_t mr_bytes;

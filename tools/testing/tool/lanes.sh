@@ -61,5 +61,74 @@ try krdma ping --listen --lane
 ended "without its port there are no lanes" 1 'the address is in use, or port 1019, where' 'krdma doctor'
 stop_server first
 
+# krdma trunk
+
+# await_lanes NUMBER: wait until as many lanes are connected.
+await_lanes()
+{
+	local tries=0
+
+	until [ "$(krdma trunk -d | grep -c '^ *lane .* connected ')" = "$1" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt $((patience * 10)) ] || return 1
+		usleep 100000
+	done
+}
+
+try krdma trunk
+ended "without lanes there are no trunks" 0 '^TRUNK +DEVICE +STATE ' '![0-9] +rxe0'
+serve lanes krdma ping --listen --lane
+krdma ping --lane -i 0.02 -q $host >"$work/one" 2>&1 &
+first=$!
+krdma ping --lane -i 0.02 -q $host >"$work/two" 2>&1 &
+second=$!
+await_lanes 4
+try krdma trunk
+# Both ends are here, with a number each.
+ended "each trunk has its line" 0 \
+	'^[0-9]+ +rxe0 +up +10\.77\.0\.1 +10\.77\.0\.1 +2 +[1-9][0-9]* +[1-9][0-9]* +[0-9]+$' \
+	'^the kernel has [2-9] trunks, [4-9] lanes$' '!lane '
+holds "there are as many as ends" [ "$(objects "$work/out" ' rxe0 ')" = 2 ]
+try krdma trunk -d
+ended "and each lane, with -d" 0 \
+	"^ +lane [0-9]+ +$first krdma +connected +10\.77\.0\.1:[0-9]+ +10\.77\.0\.1:7177 " \
+	"^ +lane [0-9]+ +$second krdma +connected " "^ +lane [0-9]+ +$server krdma +connected "
+number=$(sed -n 's/.*of trunk //p' "$work/one")
+holds "its number is that of krdma ping" grep -q "^$number  *rxe0 " "$work/out"
+try krdma trunk -i 0.5 -c 2
+ended "again and again, what happens in a second" 0 'SENDS/s +RECEIVES/s' \
+	'^[0-9]+ +rxe0 +up .* 2 +[0-9]+\.[0-9] +[0-9]+\.[0-9] +[0-9]+$'
+holds "so many times" [ "$(objects "$work/out" '^TRUNK')" = 2 ]
+try krdma trunk -j
+cp "$work/out" /out/trunk.json
+ended "JSON has all of it" 0 "\"trunk\":$number,\"device\":\"rxe0\",\"state\":\"up\"" \
+	'"peer":"10\.77\.0\.1"' "\"pid\":$second,\"command\":\"krdma\"" \
+	'"sends_completed":[1-9]' '"kernel_trunks":[2-9],"kernel_lanes":[4-9],"hidden_processes":0\}$'
+try krdma trunk -j -i 0.5 -c 1
+cp "$work/out" /out/trunk-rates.json
+ended "and rates" 0 '"sends_per_second":[1-9][0-9]*\.[0-9],"receives_per_second":'
+try krdma stat -j
+ended "krdma stat tells lanes from others" 0 "\"qp\":0,\"kind\":\"lane\",\"trunk\":$number," \
+	'"lanes":true,"waiting":'
+grep -qs '^nobody:' /etc/passwd || echo 'nobody:x:65534:65534::/:/bin/sh' >>/etc/passwd
+try su -s /bin/sh nobody -c 'krdma trunk -j'
+ended "another user sees how many processes are hidden, and nothing of them" 0 \
+	'^\{"trunks":\[\],"kernel_trunks":null,"kernel_lanes":null,"hidden_processes":[1-9][0-9]*\}$'
+leave INT $second
+await_lanes 2
+leave INT $first
+stop_server lanes
+try krdma trunk
+ended "trunks whose lanes have ended are gone" 0 '![0-9] +rxe0'
+for wrong in '-i 0' '-i x' '-c 0'; do
+	# shellcheck disable=SC2086 # two words
+	try krdma trunk $wrong
+	ended "trunk $wrong" 2 "^krdma: ${wrong% *}(:| wants ).*'${wrong#* }'"
+done
+try krdma trunk nonsense
+ended "trunk takes no word" 2 "takes no argument 'nonsense'"
+try krdma trunk help
+ended "trunk helps" 0 '^Usage: krdma trunk'
+
 holds "nothing is left behind" nothing_is_left "$before"
 tap_end

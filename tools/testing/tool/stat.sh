@@ -88,6 +88,7 @@ interrupted()
 interrupted stat -i 1
 interrupted stat -j -c 1000
 interrupted top -i 60
+interrupted trunk -i 1
 
 # The processes have ended
 
