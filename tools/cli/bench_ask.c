@@ -99,14 +99,16 @@ static void meter_init(struct meter *meter, const struct bench_settings *setting
 		.port = settings->port,
 		.timeout = settings->timeout,
 		.polled = settings->polled,
+		.lane = settings->lanes && !settings->plain,
+		.connections = (uint32_t)settings->lanes,
 		/* An answer can arrive before the message that it answers completes. */
-		.send_depth = meter->depth + 16,
+		.send_depth = meter->depth + (settings->lanes ? 7 : 16),
 		.recv_depth = BENCH_CREDITS,
 		.listener = "krdma bench --listen",
 	};
 }
 
-static int meter_connect(struct meter *meter)
+int meter_connect(struct meter *meter)
 {
 	struct hello hello = {
 		.service = SERVICE_BENCH,
@@ -132,6 +134,12 @@ static int meter_connect(struct meter *meter)
 			   has_remote_memory(meter) && meter->longest ? &meter->remote : NULL);
 }
 
+static int out_of_memory(void)
+{
+	complain("out of memory");
+	return -ENOMEM;
+}
+
 static int meter_open(struct meter *meter)
 {
 	int err = peer_open(&meter->peer, &meter->options);
@@ -139,23 +147,32 @@ static int meter_open(struct meter *meter)
 	if (err)
 		return err;
 	meter->entries = calloc(meter->batch, sizeof(*meter->entries));
-	if (!meter->entries) {
-		complain("out of memory");
-		return -ENOMEM;
-	}
+	if (!meter->entries)
+		return out_of_memory();
 	meter->credits = 2 * (uint64_t)meter->depth;
 	err = peer_memory(&meter->peer, memory_length(meter), KRDMA_ACCESS_LOCAL_WRITE,
 			  &meter->mr);
+	if (!err && meter->settings->lanes) {
+		meter->conn_count = (uint32_t)meter->settings->lanes;
+		meter->conns = calloc(meter->conn_count, sizeof(*meter->conns));
+		if (!meter->conns)
+			err = out_of_memory();
+	}
 	if (err || meter->operation == BENCH_CONNECT)
 		return err;
-	return meter_connect(meter);
+	err = meter_connect(meter);
+	if (err || !meter->conns)
+		return err;
+	meter->conns[0] = meter->peer.conn;
+	return meter_open_all(meter, NULL);
 }
 
 static void meter_close(struct meter *meter)
 {
-	peer_end(&meter->peer);
+	meter_close_all(meter);
 	krdma_mr_deregister(meter->mr, KRDMA_DEREGISTER_LATER);
 	peer_close(&meter->peer);
+	free(meter->conns);
 	free(meter->entries);
 }
 
@@ -178,12 +195,6 @@ static int measure_operations(struct meter *meter, struct bench_result *result)
 	err = meter_run(meter, &goal, result->times, &result->count);
 	result->elapsed = clock_ns() - begun;
 	return err ? err : meter_check_data(meter, &result->data);
-}
-
-static int out_of_memory(void)
-{
-	complain("out of memory");
-	return -ENOMEM;
 }
 
 static int keep_result(struct bench *bench, const struct bench_result *result)
@@ -240,6 +251,7 @@ static void remember_way(struct bench *bench, const struct meter *meter)
 	snprintf(bench->address, sizeof(bench->address), "%s", meter->peer.address);
 	snprintf(bench->name, sizeof(bench->name), "%s", meter->peer.name);
 	snprintf(bench->device, sizeof(bench->device), "%s", meter->peer.device);
+	bench->trunk = meter->peer.trunk;
 	if (meter->peer.conn && !krdma_conn_query(meter->peer.conn, &query, sizeof(query)))
 		bench->path_mtu = query.path_mtu;
 	bench_report_begin(bench);

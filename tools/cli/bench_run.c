@@ -157,6 +157,8 @@ static int one_by_one(struct meter *meter, const struct goal *goal, struct stats
 	int err = 0;
 
 	for (*count = 0; !err && !goal_reached(goal, *count); (*count)++) {
+		if (meter->conn_count)
+			meter->peer.conn = meter->conns[meter->turn++ % meter->conn_count];
 		begun = clock_ns();
 		err = echo ? echo_once(meter, cqes) : operate_once(meter, cqes);
 		if (err)
