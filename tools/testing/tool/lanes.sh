@@ -167,5 +167,32 @@ stop_server bench
 ended "the listening side has served all" 0 ' over a lane: send, up to 4KiB, depth 1 left after ' \
 	', 0 failed, 0 refused; '
 
+# krdma doctor
+
+try krdma doctor
+# Proves: E13
+ended "doctor says that listeners can take lanes, and the limits" 0 \
+	'^OK +lanes +listeners can take lanes, with port 1019 for trunks; 0 of them do now$' \
+	'^OK +trunks +this host has [0-9]+ of 1024 trunks; a user may have 128, and a trunk 65536 lanes$'
+serve plain krdma ping --listen
+plain=$server
+serve lanes krdma bench --listen --lane
+try krdma doctor $host 7177
+ended "a host that takes no lanes at a port" 0 '; 2 of them do now$' \
+	'^OK +lane +10\.77\.0\.1 takes no lanes at port 7177, so connections are plain ones$'
+try krdma doctor $host 7178
+ended "and one that does" 0 '^OK +lane +10\.77\.0\.1 takes lanes at port 7178$'
+leave INT "$server"
+leave INT "$plain"
+serve taken krdma ping --listen -4 -p 1019
+try krdma doctor
+# Proves: E13
+ended "the port of trunks is in use" 0 \
+	'^WARN +lanes +no listener can take lanes: port 1019, where trunks connect, is in use$' \
+	'^ +rdma resource show cm_id \| grep :1019 '
+try sh -c 'rdma resource show cm_id | grep :1019'
+holds "what it says shows who has it" grep -q 'krdma\|rdma' "$work/out"
+leave INT "$server"
+
 holds "nothing is left behind" nothing_is_left "$before"
 tap_end
