@@ -23,7 +23,7 @@ static const char usage[] =
 	"  -p, --port PORT        7177 unless said otherwise; with --rping 7174\n"
 	"  -W, --timeout TIME     how long to wait for an answer: 5 unless said otherwise\n"
 	"  -w, --deadline TIME    ends after this time, however many messages were sent\n"
-	"  -D, --timestamp        the time of day, in seconds, before each line\n"
+	"  -D, --timestamp        the time of day before each line\n"
 	"  -q, --quiet            only the summary\n"
 	"  -I, --source ADDRESS   one's own address\n"
 	"  -4, -6                 IPv4 or IPv6 only\n"

@@ -69,13 +69,13 @@ static void print_json(const struct ping *ping, uint64_t number, enum ping_answe
 	json_print(object, ping->settings->common);
 }
 
-/* As ping(8) does with -D. */
 static void print_stamp(void)
 {
+	char text[VALUE_MOMENT_TEXT];
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	printf("[%lld.%06ld] ", (long long)now.tv_sec, now.tv_nsec / 1000);
+	printf("[%s] ", value_moment_text(text, &now, 6));
 }
 
 static void print_text(const struct ping *ping, uint64_t number, enum ping_answer answer,

@@ -55,7 +55,7 @@ ended "a name is looked up" 0 '^PING friend \(10\.77\.0\.1\) port' '^--- friend 
 
 try krdma ping -c 3 -i .1 -D $host
 ended "an interval begins with a point; -D shows the time of day" 0 '3 received' \
-	'^\[[0-9]{9,}\.[0-9]{6}\] 64 bytes from 10\.77\.0\.1: seq=1 time='
+	'^\[20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-9:]{8}\.[0-9]{6}[+-][0-9]{2}:[0-9]{2}\] 64 bytes from 10\.77\.0\.1: seq=1 time='
 try krdma ping -w 1 -i .2 $host
 ended "-w ends it" 0 '^[456] transmitted, [456] received, 0% loss, time (1[0-9]{3}|9[0-9]{2}) ms'
 try krdma ping -w 1 -W 60 10.77.0.99
