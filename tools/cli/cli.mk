@@ -21,6 +21,9 @@ CLI_TOOL    := $(TOOLS_OUTPUT)/krdma
 CLI_STATIC  := $(TOOLS_OUTPUT)/krdma.static
 CLI_MAN     := krdma.8 krdma-bench.8 krdma-dev.8 krdma-info.8 krdma-ping.8 krdma-stat.8 \
 	krdma-serve.8 krdma-get.1 krdma-monitor.8 krdma-doctor.8 krdma-blk.8 krdma-selftest.8 krdma-trunk.8
+# Commands that are described in the page of another one: ALIAS=PAGE.
+CLI_MAN_ALIASES := krdma-ls.1=krdma-get.1 krdma-put.1=krdma-get.1 krdma-top.8=krdma-stat.8
+CLI_MAN_LINKS   := $(foreach alias,$(CLI_MAN_ALIASES),$(firstword $(subst =, ,$(alias))))
 
 JSONC_LIBS  ?= -ljson-c
 CLI_LIBS     = $(JSONC_LIBS) -lm -pthread
