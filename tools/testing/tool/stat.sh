@@ -70,9 +70,9 @@ try krdma top -c 1 --sort conn
 ended "connections in the order that one likes" 0 '^by conn$' " connected "
 holds "which they have" [ "$(sed -n 's/.* krdma *\([0-9]*\) connected .*/\1/p' "$work/out")" = \
 	"$(sed -n 's/.* krdma *\([0-9]*\) connected .*/\1/p' "$work/out" | sort -n)" ]
-try krdma top -c 1 --sort peer --filter $pinging
-ended "and only those with a text" 0 "^by peer, only with: $pinging\$" " $pinging krdma " "! $server krdma " \
-	'^krdma: 2 sessions, .* 2 connections'
+try krdma top -c 1 --sort peer --filter :7177
+ended "and only those with a text" 0 '^by peer, only with: :7177$' " $pinging krdma " \
+	"! $server krdma " '^krdma: 2 sessions, .* 2 connections'
 try krdma top -c 1 --filter nonsense
 ended "which may be none" 0 '^by total, only with: nonsense$' '! connected '
 try krdma top --sort size
@@ -101,8 +101,8 @@ typed()
 mkfifo "$work/keys.pipe"
 typed n q
 ended "a key changes the order at once, and q ends it" 0 '^by conn$'
-typed "/$server\\r" q
-ended "a filter is typed" 0 "^filter: ${server}_\$" "^by total, only with: $server\$"
+typed '/:7177\r' q
+ended "a filter is typed" 0 '^filter: :7177_$' '^by total, only with: :7177$'
 typed /x '\010k' '\r' '\033' q
 ended "a letter is taken back, and Escape ends the filter" 0 '^filter: x_$' '^filter: k_$' \
 	'^by total, only with: k$'
