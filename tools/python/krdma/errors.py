@@ -101,7 +101,7 @@ _HINTS: Dict[int, str] = {
     errno.ECONNREFUSED: "see that a program listens there, and that it takes this kind of client",
     errno.EHOSTUNREACH: "no RDMA device has a route there; 'krdma doctor ADDRESS' says why",
     errno.ENODEV: "'krdma dev' lists the devices that are there",
-    errno.EDQUOT: "'krdma limits' shows what is used; the module's parameters set the limits",
+    errno.EDQUOT: "'krdma info' shows what is used; the module's parameters set the limits",
     errno.ENOTCONN: "connect it first, or make a new connection",
 }
 

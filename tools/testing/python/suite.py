@@ -658,7 +658,7 @@ def test_a_quota():
         with krdma.Session() as session:
             rings = [session.ring() for _ in range(3)]
             error = raises(krdma.QuotaExceeded, session.ring, number=errno.EDQUOT,
-                           says="krdma limits")
+                           says="krdma info")
             holds("it is no other error", isinstance(error, OSError))
             same(session.limit_refused().limit, Limit.OBJECTS)
             holds("they are open", not any(ring.closed for ring in rings))
