@@ -16,8 +16,6 @@
 #include "rates.h"
 #include "value.h"
 
-#define COUNTS_PATH "/sys/kernel/debug/krdma/objects"
-
 static const char usage[] =
 	"Usage: krdma trunk [OPTION]...\n"
 	"\n"
@@ -39,12 +37,6 @@ static const struct own_option own_options[] = {
 	{ "interval", 'i', true },
 	{ "count", 'c', true },
 	{ NULL, 0, false },
-};
-
-/* Trunks and lanes of the host, those of the kernel included; -1: not known. */
-struct host {
-	long long trunks;
-	long long lanes;
 };
 
 /* A trunk: lanes that follow each other in a sorted list, and their sums. */
@@ -69,25 +61,6 @@ static int set(int key, const char *value, void *to)
 /*
  * From objects to trunks
  */
-
-static struct host read_host(void)
-{
-	struct host host = { -1, -1 };
-	FILE *file = fopen(COUNTS_PATH, "re");
-	long long number;
-	char name[64];
-
-	if (!file)
-		return host;
-	while (fscanf(file, "%63s %lld", name, &number) == 2) {
-		if (!strcmp(name, "trunk"))
-			host.trunks = number;
-		else if (!strcmp(name, "lane"))
-			host.lanes = number;
-	}
-	fclose(file);
-	return host;
-}
 
 static int compare(const void *one, const void *other)
 {
@@ -212,7 +185,7 @@ static void print_text(const struct object *const *at, const struct objects *now
 		       const struct objects *before, struct krdma *session, bool details)
 {
 	const char *unit = before ? "/s" : "";
-	struct host host = read_host();
+	struct kernel_objects host = objects_of_kernel();
 	struct trunk trunk;
 
 	printf("%-7s %-10s %-7s %-20s %-20s %6s %10s%-2s %10s%-2s %7s\n", "TRUNK", "DEVICE",
@@ -295,7 +268,7 @@ static void print_json(const struct object *const *at, const struct objects *now
 {
 	struct json_object *json = json_checked(json_object_new_object());
 	struct json_object *trunks = json_checked(json_object_new_array());
-	struct host host = read_host();
+	struct kernel_objects host = objects_of_kernel();
 	struct trunk trunk;
 
 	while (next_trunk(&at, now, before, &trunk))

@@ -4,7 +4,6 @@
  * the host takes them.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <netinet/in.h>
 
@@ -12,7 +11,6 @@
 #include "objects.h"
 #include "peer.h"
 
-#define COUNTS_PATH	"/sys/kernel/debug/krdma/objects"
 /* Limits of krdma; no parameter changes them. */
 #define TRUNKS_MAX	1024
 #define USER_TRUNKS_MAX	128
@@ -104,18 +102,11 @@ static void check_port(struct doctor *doctor)
 /* Only root can read the number of trunks. */
 static void check_limits(struct doctor *doctor)
 {
-	FILE *file = fopen(COUNTS_PATH, "re");
-	long long number, trunks = 0;
-	char name[64];
-	bool full;
+	long long trunks = objects_of_kernel().trunks;
+	bool full = trunks >= TRUNKS_MAX - TRUNKS_MAX / 10;
 
-	if (!file)
+	if (trunks < 0)
 		return;
-	while (fscanf(file, "%63s %lld", name, &number) == 2)
-		if (!strcmp(name, "trunk"))
-			trunks = number;
-	fclose(file);
-	full = trunks >= TRUNKS_MAX - TRUNKS_MAX / 10;
 	doctor_say(doctor, "trunks", full ? VERDICT_WARN : VERDICT_OK,
 		   "this host has %lld of %d trunks; a user may have %d, and a trunk %d lanes",
 		   trunks, TRUNKS_MAX, USER_TRUNKS_MAX, LANES_MAX);

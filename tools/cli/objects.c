@@ -15,6 +15,8 @@
 #include "cli.h"
 #include "objects.h"
 
+#define KERNEL_OBJECTS "/sys/kernel/debug/krdma/objects"
+
 static const char * const kind_names[OBJECT_KINDS][2] = {
 	[OBJECT_SESSION] = { "session", "sessions" },
 	[OBJECT_LISTENER] = { "listener", "listeners" },
@@ -304,4 +306,23 @@ const struct object *objects_find(const struct objects *objects, const struct ob
 			to = middle;
 	}
 	return NULL;
+}
+
+struct kernel_objects objects_of_kernel(void)
+{
+	struct kernel_objects counts = { -1, -1 };
+	FILE *file = fopen(KERNEL_OBJECTS, "re");
+	long long number;
+	char name[64];
+
+	if (!file)
+		return counts;
+	while (fscanf(file, "%63s %lld", name, &number) == 2) {
+		if (!strcmp(name, "trunk"))
+			counts.trunks = number;
+		else if (!strcmp(name, "lane"))
+			counts.lanes = number;
+	}
+	fclose(file);
+	return counts;
 }

@@ -90,6 +90,15 @@ void objects_free(struct objects *objects);
 /* Find the same object in another reading.  Returns NULL if it is not there. */
 const struct object *objects_find(const struct objects *objects, const struct object *object);
 
+/* Trunks and lanes of the whole host, those of kernel modules included; -1: not known. */
+struct kernel_objects {
+	long long trunks;
+	long long lanes;
+};
+
+/* Only root can read them, where debugfs is mounted. */
+struct kernel_objects objects_of_kernel(void);
+
 /* Singular and plural, such as "connection" and "connections". */
 const char *object_kind_name(enum object_kind kind);
 const char *object_kind_names(enum object_kind kind);
