@@ -24,6 +24,8 @@
 #define BENCH_DEPTHS		8
 /* Receives for a stream's credit messages, of which two can arrive at once. */
 #define BENCH_CREDITS		4
+/* As many as a listening side serves by default. */
+#define BENCH_MAX_LANES		1000
 
 enum bench_operation {
 	BENCH_WRITE,
@@ -61,6 +63,11 @@ struct bench_settings {
 	uint64_t warmup;
 	uint64_t timeout;
 	bool polled;
+	/* Connections to measure at a time, lanes unless @plain; 0: one, which is no lane. */
+	uint64_t lanes;
+	bool plain;
+	/* With @listen: take lanes, too. */
+	bool take_lanes;
 	const char *plot;
 	enum bench_unit unit;
 	bool csv;
@@ -96,12 +103,14 @@ struct bench {
 	char name[2 * PEER_TEXT];
 	char device[KRDMA_NAME_MAX + 1];
 	uint32_t path_mtu;
+	/* Number of the trunk that carries the lanes; 0: the connections are plain ones. */
+	uint64_t trunk;
 	struct bench_result *results;
 	size_t result_count;
 };
 
-/* A connection that measures one operation with one depth. */
-struct lane {
+/* A connection, or several in turn, that measures one operation with one depth. */
+struct meter {
 	const struct bench_settings *settings;
 	struct peer_options options;
 	struct peer peer;
@@ -113,6 +122,10 @@ struct lane {
 	uint32_t length;
 	/* The first half is sent or written; the second half receives data. */
 	struct krdma_mr *mr;
+	/* With several connections: all of them, of which @peer has the one whose turn it is. */
+	struct krdma_conn **conns;
+	uint32_t conn_count;
+	uint32_t turn;
 	struct krdma_remote_mr remote;
 	/* Entries of a batch. */
 	struct krdma_sqe *entries;
@@ -151,20 +164,28 @@ int bench_compare(const struct bench_settings *settings, const char *old, const 
  */
 
 /* bench_run.c: operate until the goal is reached.  @times may be NULL. */
-int lane_run(struct lane *lane, const struct goal *goal, struct stats *times, uint64_t *count);
+int meter_run(struct meter *meter, const struct goal *goal, struct stats *times, uint64_t *count);
 /* Post one work request and wait for its completion. */
-int lane_operate(struct lane *lane, const struct krdma_sqe *entry);
+int meter_operate(struct meter *meter, const struct krdma_sqe *entry);
 /* Post a receive. */
-int lane_post_receive(struct lane *lane);
+int meter_post_receive(struct meter *meter);
 /* Print why the connection failed with @err, and return @err. */
-int lane_explain(struct lane *lane, int err);
+int meter_explain(struct meter *meter, int err);
 
 /* bench_data.c: data before and after a measurement. */
-int lane_prepare_data(struct lane *lane);
-int lane_check_data(struct lane *lane, enum bench_data *data);
+int meter_prepare_data(struct meter *meter);
+int meter_check_data(struct meter *meter, enum bench_data *data);
 
-/* bench_connect.c: measure connecting instead of operations. */
-int bench_connect(struct lane *lane, struct bench_result *result);
+/* bench_ask.c: connect for the operation of the meter. */
+int meter_connect(struct meter *meter);
+
+/*
+ * bench_connect.c: measure connecting instead of operations; and open and close the connections
+ * that take turns.  The first one is open already, or NULL.
+ */
+int bench_connect(struct meter *meter, struct bench_result *result);
+int meter_open_all(struct meter *meter, struct stats *times);
+void meter_close_all(struct meter *meter);
 
 /* bench_report.c */
 void bench_report_begin(const struct bench *bench);

@@ -48,9 +48,9 @@ static int plot_close(struct new_file *plot, const struct bench *bench)
 	return err;
 }
 
-static uint8_t hello_operation(const struct lane *lane)
+static uint8_t hello_operation(const struct meter *meter)
 {
-	switch (lane->operation) {
+	switch (meter->operation) {
 	case BENCH_WRITE:
 		return OPERATION_WRITE;
 	case BENCH_READ:
@@ -60,130 +60,141 @@ static uint8_t hello_operation(const struct lane *lane)
 	case BENCH_CONNECT:
 		return OPERATION_CONNECT;
 	default:
-		return lane->depth == 1 ? OPERATION_ECHO : OPERATION_STREAM;
+		return meter->depth == 1 ? OPERATION_ECHO : OPERATION_STREAM;
 	}
 }
 
-static bool has_remote_memory(const struct lane *lane)
+static bool has_remote_memory(const struct meter *meter)
 {
-	return lane->operation == BENCH_WRITE || lane->operation == BENCH_READ ||
-	       lane->operation == BENCH_ATOMIC;
+	return meter->operation == BENCH_WRITE || meter->operation == BENCH_READ ||
+	       meter->operation == BENCH_ATOMIC;
 }
 
 /* Twice the largest size, and a result of 8 bytes for each atomic in flight. */
-static size_t memory_length(const struct lane *lane)
+static size_t memory_length(const struct meter *meter)
 {
-	return (size_t)2 * lane->longest + (size_t)8 * lane->depth;
+	return (size_t)2 * meter->longest + (size_t)8 * meter->depth;
 }
 
-static void lane_init(struct lane *lane, const struct bench_settings *settings,
-		      enum bench_operation operation, uint64_t depth)
+static void meter_init(struct meter *meter, const struct bench_settings *settings,
+		       enum bench_operation operation, uint64_t depth)
 {
 	size_t i;
 
-	memset(lane, 0, sizeof(*lane));
-	lane->settings = settings;
-	lane->operation = operation;
-	lane->depth = (uint32_t)depth;
-	lane->batch = (uint32_t)(settings->batch < depth ? settings->batch : depth);
+	memset(meter, 0, sizeof(*meter));
+	meter->settings = settings;
+	meter->operation = operation;
+	meter->depth = (uint32_t)depth;
+	meter->batch = (uint32_t)(settings->batch < depth ? settings->batch : depth);
 	if (operation == BENCH_ATOMIC)
-		lane->longest = 8;
+		meter->longest = 8;
 	else if (operation != BENCH_CONNECT)
 		for (i = 0; i < settings->size_count; i++)
-			if (settings->sizes[i] > lane->longest)
-				lane->longest = (uint32_t)settings->sizes[i];
-	lane->options = (struct peer_options) {
+			if (settings->sizes[i] > meter->longest)
+				meter->longest = (uint32_t)settings->sizes[i];
+	meter->options = (struct peer_options) {
 		.host = settings->host,
 		.source = settings->source,
 		.family = settings->family,
 		.port = settings->port,
 		.timeout = settings->timeout,
 		.polled = settings->polled,
+		.lane = settings->lanes && !settings->plain,
+		.connections = (uint32_t)settings->lanes,
 		/* An answer can arrive before the message that it answers completes. */
-		.send_depth = lane->depth + 16,
+		.send_depth = meter->depth + (settings->lanes ? 7 : 16),
 		.recv_depth = BENCH_CREDITS,
 		.listener = "krdma bench --listen",
 	};
 }
 
-static int lane_connect(struct lane *lane)
+int meter_connect(struct meter *meter)
 {
 	struct hello hello = {
 		.service = SERVICE_BENCH,
-		.operation = hello_operation(lane),
-		.length = lane->longest,
-		.depth = lane->depth,
+		.operation = hello_operation(meter),
+		.length = meter->longest,
+		.depth = meter->depth,
 	};
 	uint8_t wire[HELLO_SIZE];
 	int i, err = 0;
 
 	for (i = 0; !err && i < BENCH_CREDITS; i++)
-		err = lane_post_receive(lane);
+		err = meter_post_receive(meter);
 	if (err) {
 		complain_request("make room for messages", err);
 		return err;
 	}
 	hello_encode(&hello, wire);
-	err = peer_connect(&lane->peer, wire, sizeof(wire));
+	err = peer_connect(&meter->peer, wire, sizeof(wire));
 	if (err)
 		return err;
 	/* An empty message needs no MR. */
-	return peer_answer(&lane->peer, lane->longest,
-			   has_remote_memory(lane) && lane->longest ? &lane->remote : NULL);
-}
-
-static int lane_open(struct lane *lane)
-{
-	int err = peer_open(&lane->peer, &lane->options);
-
-	if (err)
-		return err;
-	lane->entries = calloc(lane->batch, sizeof(*lane->entries));
-	if (!lane->entries) {
-		complain("out of memory");
-		return -ENOMEM;
-	}
-	lane->credits = 2 * (uint64_t)lane->depth;
-	err = peer_memory(&lane->peer, memory_length(lane), KRDMA_ACCESS_LOCAL_WRITE,
-			  &lane->mr);
-	if (err || lane->operation == BENCH_CONNECT)
-		return err;
-	return lane_connect(lane);
-}
-
-static void lane_close(struct lane *lane)
-{
-	peer_end(&lane->peer);
-	krdma_mr_deregister(lane->mr, KRDMA_DEREGISTER_LATER);
-	peer_close(&lane->peer);
-	free(lane->entries);
-}
-
-static int measure_operations(struct lane *lane, struct bench_result *result)
-{
-	const struct bench_settings *settings = lane->settings;
-	struct goal goal = { .count = settings->warmup, .until = UINT64_MAX };
-	uint64_t warm, begun;
-	int err;
-
-	lane->length = (uint32_t)result->length;
-	err = lane_prepare_data(lane);
-	if (!err && settings->warmup)
-		err = lane_run(lane, &goal, NULL, &warm);
-	if (err)
-		return err;
-	begun = clock_ns();
-	goal.count = settings->count;
-	goal.until = settings->time ? begun + settings->time : UINT64_MAX;
-	err = lane_run(lane, &goal, result->times, &result->count);
-	result->elapsed = clock_ns() - begun;
-	return err ? err : lane_check_data(lane, &result->data);
+	return peer_answer(&meter->peer, meter->longest,
+			   has_remote_memory(meter) && meter->longest ? &meter->remote : NULL);
 }
 
 static int out_of_memory(void)
 {
 	complain("out of memory");
 	return -ENOMEM;
+}
+
+static int meter_open(struct meter *meter)
+{
+	int err = peer_open(&meter->peer, &meter->options);
+
+	if (err)
+		return err;
+	meter->entries = calloc(meter->batch, sizeof(*meter->entries));
+	if (!meter->entries)
+		return out_of_memory();
+	meter->credits = 2 * (uint64_t)meter->depth;
+	err = peer_memory(&meter->peer, memory_length(meter), KRDMA_ACCESS_LOCAL_WRITE,
+			  &meter->mr);
+	if (!err && meter->settings->lanes) {
+		meter->conn_count = (uint32_t)meter->settings->lanes;
+		meter->conns = calloc(meter->conn_count, sizeof(*meter->conns));
+		if (!meter->conns)
+			err = out_of_memory();
+	}
+	if (err || meter->operation == BENCH_CONNECT)
+		return err;
+	err = meter_connect(meter);
+	if (err || !meter->conns)
+		return err;
+	meter->conns[0] = meter->peer.conn;
+	return meter_open_all(meter, NULL);
+}
+
+static void meter_close(struct meter *meter)
+{
+	meter_close_all(meter);
+	krdma_mr_deregister(meter->mr, KRDMA_DEREGISTER_LATER);
+	peer_close(&meter->peer);
+	free(meter->conns);
+	free(meter->entries);
+}
+
+static int measure_operations(struct meter *meter, struct bench_result *result)
+{
+	const struct bench_settings *settings = meter->settings;
+	struct goal goal = { .count = settings->warmup, .until = UINT64_MAX };
+	uint64_t warm, begun;
+	int err;
+
+	meter->length = (uint32_t)result->length;
+	err = meter_prepare_data(meter);
+	if (!err && settings->warmup)
+		err = meter_run(meter, &goal, NULL, &warm);
+	if (err)
+		return err;
+	begun = clock_ns();
+	goal.count = settings->count;
+	goal.until = settings->time ? begun + settings->time : UINT64_MAX;
+	err = meter_run(meter, &goal, result->times, &result->count);
+	result->elapsed = clock_ns() - begun;
+	return err ? err : meter_check_data(meter, &result->data);
 }
 
 static int keep_result(struct bench *bench, const struct bench_result *result)
@@ -199,24 +210,24 @@ static int keep_result(struct bench *bench, const struct bench_result *result)
 }
 
 /* With depth 1 the latency of each operation is recorded. */
-static int measure(struct bench *bench, struct lane *lane, uint64_t length)
+static int measure(struct bench *bench, struct meter *meter, uint64_t length)
 {
 	struct bench_result result = {
-		.operation = lane->operation,
+		.operation = meter->operation,
 		.length = length,
-		.depth = lane->depth,
-		.batch = lane->batch,
+		.depth = meter->depth,
+		.batch = meter->batch,
 	};
 	int err = 0;
 
-	if (lane->depth <= 1)
+	if (meter->depth <= 1)
 		result.times = calloc(1, sizeof(*result.times));
-	if (lane->depth <= 1 && !result.times)
+	if (meter->depth <= 1 && !result.times)
 		err = out_of_memory();
-	else if (lane->operation == BENCH_CONNECT)
-		err = bench_connect(lane, &result);
+	else if (meter->operation == BENCH_CONNECT)
+		err = bench_connect(meter, &result);
 	else
-		err = measure_operations(lane, &result);
+		err = measure_operations(meter, &result);
 	/* An interrupted measurement is discarded. */
 	if (!err && stop_wanted())
 		err = -EINTR;
@@ -231,38 +242,39 @@ static int measure(struct bench *bench, struct lane *lane, uint64_t length)
 }
 
 /* Keep the address, device and path MTU of the first connection for the report. */
-static void remember_way(struct bench *bench, const struct lane *lane)
+static void remember_way(struct bench *bench, const struct meter *meter)
 {
 	struct krdma_conn_query_args query;
 
 	if (bench->result_count || *bench->address)
 		return;
-	snprintf(bench->address, sizeof(bench->address), "%s", lane->peer.address);
-	snprintf(bench->name, sizeof(bench->name), "%s", lane->peer.name);
-	snprintf(bench->device, sizeof(bench->device), "%s", lane->peer.device);
-	if (lane->peer.conn && !krdma_conn_query(lane->peer.conn, &query, sizeof(query)))
+	snprintf(bench->address, sizeof(bench->address), "%s", meter->peer.address);
+	snprintf(bench->name, sizeof(bench->name), "%s", meter->peer.name);
+	snprintf(bench->device, sizeof(bench->device), "%s", meter->peer.device);
+	bench->trunk = meter->peer.trunk;
+	if (meter->peer.conn && !krdma_conn_query(meter->peer.conn, &query, sizeof(query)))
 		bench->path_mtu = query.path_mtu;
 	bench_report_begin(bench);
 }
 
-static int run_lane(struct bench *bench, enum bench_operation operation, uint64_t depth)
+static int run_meter(struct bench *bench, enum bench_operation operation, uint64_t depth)
 {
 	const struct bench_settings *settings = bench->settings;
-	struct lane lane;
+	struct meter meter;
 	size_t i;
 	int err;
 
-	lane_init(&lane, settings, operation, depth);
-	err = lane_open(&lane);
+	meter_init(&meter, settings, operation, depth);
+	err = meter_open(&meter);
 	if (!err) {
-		remember_way(bench, &lane);
+		remember_way(bench, &meter);
 		if (operation == BENCH_ATOMIC || operation == BENCH_CONNECT)
-			err = measure(bench, &lane, lane.longest);
+			err = measure(bench, &meter, meter.longest);
 		else
 			for (i = 0; !err && i < settings->size_count; i++)
-				err = measure(bench, &lane, settings->sizes[i]);
+				err = measure(bench, &meter, settings->sizes[i]);
 	}
-	lane_close(&lane);
+	meter_close(&meter);
 	return err;
 }
 
@@ -275,13 +287,13 @@ static int run_all(struct bench *bench)
 	for (i = 0; i < settings->operation_count; i++) {
 		/* Connections are measured one after the other, so depth does not apply. */
 		if (settings->operations[i] == BENCH_CONNECT) {
-			err = run_lane(bench, BENCH_CONNECT, 1);
+			err = run_meter(bench, BENCH_CONNECT, 1);
 			if (err)
 				return err;
 			continue;
 		}
 		for (k = 0; k < settings->depth_count; k++) {
-			err = run_lane(bench, settings->operations[i], settings->depths[k]);
+			err = run_meter(bench, settings->operations[i], settings->depths[k]);
 			if (err)
 				return err;
 		}

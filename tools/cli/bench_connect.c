@@ -1,55 +1,111 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma bench HOST connect: the time from an address to an accepted connection.
+ * krdma bench HOST connect: the time from an address to an accepted connection; and the connections
+ * of a measurement that has several, which are opened one after the other.
  */
+#include <errno.h>
+
 #include "bench.h"
 #include "peer_hello.h"
 #include "peer_stop.h"
 
-/* Measure the time from an address to an accepted connection.  The lane is not connected. */
-static int connect_once(struct lane *lane, struct stats *times)
+/* Connect and do nothing else. */
+static int only_connect(struct meter *meter)
 {
 	static const struct hello hello = {
 		.service = SERVICE_BENCH,
 		.operation = OPERATION_CONNECT,
 		.depth = 1,
 	};
-	uint64_t begun = clock_ns();
 	uint8_t wire[HELLO_SIZE];
-	int err = peer_begin(&lane->peer);
+
+	hello_encode(&hello, wire);
+	return peer_connect(&meter->peer, wire, sizeof(wire));
+}
+
+/* Measure the time from an address to an accepted connection.  The meter is not connected. */
+static int open_one(struct meter *meter, struct stats *times)
+{
+	uint64_t begun = clock_ns();
+	int err = peer_begin(&meter->peer);
 
 	if (err)
 		return err;
-	hello_encode(&hello, wire);
-	err = peer_connect(&lane->peer, wire, sizeof(wire));
+	if (meter->operation != BENCH_CONNECT)
+		return meter_connect(meter);
+	err = only_connect(meter);
 	if (err)
 		return err;
 	if (times)
 		stats_add(times, clock_ns() - begun);
-	err = peer_answer(&lane->peer, 0, NULL);
-	peer_end(&lane->peer);
+	return peer_answer(&meter->peer, 0, NULL);
+}
+
+int meter_open_all(struct meter *meter, struct stats *times)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (i = meter->conns[0] ? 1 : 0; !err && i < meter->conn_count; i++) {
+		meter->peer.conn = NULL;
+		err = open_one(meter, times);
+		meter->conns[i] = meter->peer.conn;
+		if (!err && stop_wanted())
+			err = -EINTR;
+	}
+	return err;
+}
+
+void meter_close_all(struct meter *meter)
+{
+	uint32_t i;
+
+	/* The current one is one of them, or there are none. */
+	for (i = 0; i < meter->conn_count && meter->conns; i++) {
+		if (!meter->conns[i])
+			continue;
+		meter->peer.conn = meter->conns[i];
+		peer_end(&meter->peer);
+		meter->conns[i] = NULL;
+	}
+	peer_end(&meter->peer);
+}
+
+static int connect_once(struct meter *meter, struct stats *times, uint64_t *count)
+{
+	int err;
+
+	if (meter->conns) {
+		err = meter_open_all(meter, times);
+		*count += err ? 0 : meter->conn_count;
+		meter_close_all(meter);
+		return err;
+	}
+	err = open_one(meter, times);
+	*count += err ? 0 : 1;
+	peer_end(&meter->peer);
 	return err;
 }
 
 /*
  * Connecting is slow: the number of operations that warms up the other measurements would take
- * very long here.  One connection is enough to warm up.
+ * very long here.  One connection, or all of them once, is enough to warm up.
  */
-int bench_connect(struct lane *lane, struct bench_result *result)
+int bench_connect(struct meter *meter, struct bench_result *result)
 {
-	const struct bench_settings *settings = lane->settings;
+	const struct bench_settings *settings = meter->settings;
 	struct goal goal = { .count = settings->count };
-	uint64_t begun;
+	uint64_t begun, warm = 0;
 	int err = 0;
 
 	/* This connection was only needed to learn the address and the device. */
-	peer_end(&lane->peer);
+	peer_end(&meter->peer);
 	if (settings->warmup)
-		err = connect_once(lane, NULL);
+		err = connect_once(meter, NULL, &warm);
 	begun = clock_ns();
 	goal.until = settings->time ? begun + settings->time : UINT64_MAX;
-	for (result->count = 0; !err && !goal_reached(&goal, result->count); result->count++)
-		err = connect_once(lane, result->times);
+	for (result->count = 0; !err && !goal_reached(&goal, result->count);)
+		err = connect_once(meter, result->times, &result->count);
 	result->elapsed = clock_ns() - begun;
 	return err;
 }

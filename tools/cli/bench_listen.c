@@ -34,6 +34,12 @@ static int check(struct client *client, const struct hello *hello)
 		client_refuse(client, VERDICT_LENGTH, (uint32_t)longest);
 		return -EMSGSIZE;
 	}
+	if (client->lane && hello->operation >= OPERATION_WRITE &&
+	    hello->operation <= OPERATION_ATOMIC) {
+		/* A lane carries messages only. */
+		client_refuse(client, VERDICT_SERVICE, 0);
+		return -EPROTO;
+	}
 	if (hello->depth < 1 || hello->depth > BENCH_MAX_DEPTH) {
 		client_refuse(client, VERDICT_DEPTH, BENCH_MAX_DEPTH);
 		return -EMSGSIZE;
@@ -222,6 +228,7 @@ int bench_listen(const struct bench_settings *settings)
 		.port = settings->port,
 		.quiet = settings->quiet,
 		.polled = settings->polled,
+		.lane = settings->take_lanes,
 		.max_clients = settings->max_clients,
 		.max_memory = settings->max_memory,
 		.max_length = settings->max_length,

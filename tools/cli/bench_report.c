@@ -43,6 +43,31 @@ uint64_t bench_per_second(uint64_t amount, uint64_t elapsed)
 	return elapsed ? (uint64_t)((double)amount * 1e9 / (double)elapsed + 0.5) : 0;
 }
 
+static uint64_t connections(const struct bench *bench)
+{
+	return bench->settings->lanes ? bench->settings->lanes : 1;
+}
+
+static const char *kind_name(const struct bench *bench)
+{
+	return bench->trunk ? "lane" : "plain";
+}
+
+/* The rest of the first line, with --lanes. */
+static void print_connections(const struct bench *bench)
+{
+	const struct bench_settings *settings = bench->settings;
+
+	if (bench->trunk)
+		printf(", lanes: %llu, of trunk %llu\n", (unsigned long long)settings->lanes,
+		       (unsigned long long)bench->trunk);
+	else if (settings->lanes)
+		printf(", plain connections: %llu%s\n", (unsigned long long)settings->lanes,
+		       settings->plain ? "" : ": the other side takes no lanes");
+	else
+		putchar('\n');
+}
+
 void bench_report_begin(const struct bench *bench)
 {
 	const struct bench_settings *settings = bench->settings;
@@ -52,12 +77,14 @@ void bench_report_begin(const struct bench *bench)
 	if (settings->csv) {
 		fputs("operation,size,depth,batch,count,elapsed_ns,per_second,bytes_per_second,",
 		      stdout);
-		puts("data,min_ns,avg_ns,max_ns,mdev_ns,p50_ns,p90_ns,p99_ns,p99_9_ns");
+		fputs("data,min_ns,avg_ns,max_ns,mdev_ns,p50_ns,p90_ns,p99_ns,p99_9_ns,", stdout);
+		puts("connections,kind");
 		flush();
 		return;
 	}
-	printf("%s port %u, through %s, mode %s\n", bench->name, settings->port, bench->device,
+	printf("%s port %u, through %s, mode %s", bench->name, settings->port, bench->device,
 	       mode_name(bench));
+	print_connections(bench);
 	printf("%-8s %8s %5s %9s %9s %9s %9s %9s %9s %9s\n", "", "size", "depth", "p50 us",
 	       "p99 us", "p99.9 us", "max us", bench_unit_names[settings->unit], "per s", "count");
 	flush();
@@ -113,7 +140,7 @@ static const char *data_name(enum bench_data data)
 }
 
 /* A line has every field; those of times are empty unless the depth is 1. */
-static void print_csv(const struct bench_result *result)
+static void print_csv(const struct bench *bench, const struct bench_result *result)
 {
 	const struct stats *times = result->times;
 
@@ -124,7 +151,7 @@ static void print_csv(const struct bench_result *result)
 	       (unsigned long long)bench_per_second(result->count, result->elapsed),
 	       (unsigned long long)bytes_per_second(result), data_name(result->data));
 	if (times)
-		printf(",%llu,%.0f,%llu,%llu,%llu,%llu,%llu,%llu\n",
+		printf(",%llu,%.0f,%llu,%llu,%llu,%llu,%llu,%llu",
 		       (unsigned long long)times->least, times->mean,
 		       (unsigned long long)times->greatest,
 		       (unsigned long long)stats_deviation(times),
@@ -133,7 +160,8 @@ static void print_csv(const struct bench_result *result)
 		       (unsigned long long)stats_percentile(times, STATS_P99),
 		       (unsigned long long)stats_percentile(times, STATS_P99_9));
 	else
-		puts(",,,,,,,,");
+		fputs(",,,,,,,,", stdout);
+	printf(",%llu,%s\n", (unsigned long long)connections(bench), kind_name(bench));
 	flush();
 }
 
@@ -144,7 +172,7 @@ void bench_report(const struct bench *bench, const struct bench_result *result)
 	if (common->json)
 		return;
 	if (bench->settings->csv) {
-		print_csv(result);
+		print_csv(bench, result);
 		return;
 	}
 	printf("%-8s %8llu %5llu", bench_operation_names[result->operation],
@@ -216,6 +244,9 @@ void bench_report_end(const struct bench *bench, bool complete)
 	json_put_text(object, "device", bench->device);
 	json_put_number(object, "path_mtu", bench->path_mtu);
 	json_put_text(object, "mode", mode_name(bench));
+	json_put_number(object, "connections", connections(bench));
+	json_put_text(object, "kind", kind_name(bench));
+	json_put_number(object, "trunk", bench->trunk);
 	json_put(object, "complete", json_object_new_boolean(complete));
 	for (i = 0; i < bench->result_count; i++)
 		json_append(results, result_json(&bench->results[i]));

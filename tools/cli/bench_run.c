@@ -17,7 +17,7 @@ bool goal_reached(const struct goal *goal, uint64_t count)
 	       stop_wanted();
 }
 
-int lane_explain(struct lane *lane, int err)
+int meter_explain(struct meter *meter, int err)
 {
 	switch (err) {
 	case 0:
@@ -26,25 +26,26 @@ int lane_explain(struct lane *lane, int err)
 		break;
 	case -ETIMEDOUT:
 		complain("%s does not answer: the operation '%s' has timed out",
-			 lane->settings->host, bench_operation_names[lane->operation]);
+			 meter->settings->host, bench_operation_names[meter->operation]);
 		break;
 	case -EOPNOTSUPP:
 		complain("the RDMA device %s does not support the operation '%s'",
-			 lane->peer.device, bench_operation_names[lane->operation]);
+			 meter->peer.device, bench_operation_names[meter->operation]);
 		break;
 	default:
-		peer_explain_end(&lane->peer);
+		peer_explain_end(&meter->peer);
 		break;
 	}
 	return err;
 }
 
-/* A flushed work request means that the connection has ended; lane_explain() prints why. */
-static int failure(const struct lane *lane, const struct krdma_cqe *cqe)
+/* A flushed work request means that the connection has ended; meter_explain() prints why. */
+static int failure(const struct meter *meter, const struct krdma_cqe *cqe)
 {
 	if (cqe->status != KRDMA_WC_WR_FLUSH_ERR)
 		complain("the operation '%s' has failed: %s",
-			 bench_operation_names[lane->operation], krdma_wc_status_name(cqe->status));
+			 bench_operation_names[meter->operation],
+			 krdma_wc_status_name(cqe->status));
 	return -ECONNRESET;
 }
 
@@ -52,147 +53,149 @@ static int failure(const struct lane *lane, const struct krdma_cqe *cqe)
  * Post @entries, if @count is not 0, and wait for at least one completion.  Returns -ETIMEDOUT if
  * there is none in time.
  */
-static int ask_and_wait(struct lane *lane, const struct krdma_sqe *entries, size_t count,
+static int ask_and_wait(struct meter *meter, const struct krdma_sqe *entries, size_t count,
 			struct krdma_cqe cqes[ROOM], size_t *taken)
 {
-	uint64_t deadline = clock_ns() + lane->settings->timeout;
+	uint64_t deadline = clock_ns() + meter->settings->timeout;
 	size_t accepted, i;
 	int err;
 
 	if (count)
-		err = krdma_ring_enter(lane->peer.ring, entries, count, &accepted, cqes, ROOM, 1,
+		err = krdma_ring_enter(meter->peer.ring, entries, count, &accepted, cqes, ROOM, 1,
 				       stop_slice(deadline), taken);
 	else
-		err = krdma_ring_wait(lane->peer.ring, cqes, ROOM, 1, stop_slice(deadline),
+		err = krdma_ring_wait(meter->peer.ring, cqes, ROOM, 1, stop_slice(deadline),
 				      taken);
 	if (count && accepted < count)
 		return err;
 	/* Also after a signal, wait for work requests in flight: this does not take long. */
 	while ((err == -ETIMEDOUT || err == -EINTR) && clock_ns() < deadline)
-		err = krdma_ring_wait(lane->peer.ring, cqes, ROOM, 1, stop_slice(deadline),
+		err = krdma_ring_wait(meter->peer.ring, cqes, ROOM, 1, stop_slice(deadline),
 				      taken);
 	if (err)
 		return err;
 	for (i = 0; i < *taken; i++)
 		if (cqes[i].status)
-			return failure(lane, &cqes[i]);
+			return failure(meter, &cqes[i]);
 	return 0;
 }
 
 /* An echoed message goes to the second half of the MR. */
-int lane_post_receive(struct lane *lane)
+int meter_post_receive(struct meter *meter)
 {
-	bool comes_back = lane->operation == BENCH_SEND && lane->depth == 1 && lane->longest;
-	struct krdma_sqe entry = krdma_entry_recv(lane->peer.conn, 0,
-						  comes_back ? lane->mr : NULL,
-						  lane->longest, lane->longest);
+	bool comes_back = meter->operation == BENCH_SEND && meter->depth == 1 && meter->longest;
+	struct krdma_sqe entry = krdma_entry_recv(meter->peer.conn, 0,
+						  comes_back ? meter->mr : NULL,
+						  meter->longest, meter->longest);
 
-	return krdma_ring_post(lane->peer.ring, &entry, 1, NULL);
+	return krdma_ring_post(meter->peer.ring, &entry, 1, NULL);
 }
 
-int lane_operate(struct lane *lane, const struct krdma_sqe *entry)
+int meter_operate(struct meter *meter, const struct krdma_sqe *entry)
 {
 	struct krdma_cqe cqes[ROOM];
 	size_t taken;
-	int err = ask_and_wait(lane, entry, 1, cqes, &taken);
+	int err = ask_and_wait(meter, entry, 1, cqes, &taken);
 
 	if (!err && taken != 1)
 		err = -EPROTO;
-	return lane_explain(lane, err);
+	return meter_explain(meter, err);
 }
 
 /* The entry of the measured operation.  @index selects the place of its result. */
-static struct krdma_sqe measured(struct lane *lane, uint64_t index)
+static struct krdma_sqe measured(struct meter *meter, uint64_t index)
 {
-	const struct krdma_mr *mr = lane->length ? lane->mr : NULL;
+	const struct krdma_mr *mr = meter->length ? meter->mr : NULL;
 	uint64_t result;
 
-	switch (lane->operation) {
+	switch (meter->operation) {
 	case BENCH_WRITE:
-		return krdma_entry_write(lane->peer.conn, 1, mr, 0, lane->length,
-					 &lane->remote, 0);
+		return krdma_entry_write(meter->peer.conn, 1, mr, 0, meter->length,
+					 &meter->remote, 0);
 	case BENCH_READ:
-		return krdma_entry_read(lane->peer.conn, 1, mr, lane->longest, lane->length,
-					&lane->remote, 0);
+		return krdma_entry_read(meter->peer.conn, 1, mr, meter->longest, meter->length,
+					&meter->remote, 0);
 	case BENCH_ATOMIC:
-		result = 2 * (uint64_t)lane->longest + 8 * (index % lane->depth);
-		return krdma_entry_fetch_add(lane->peer.conn, 1, lane->mr, (size_t)result,
-					     &lane->remote, 0, 1);
+		result = 2 * (uint64_t)meter->longest + 8 * (index % meter->depth);
+		return krdma_entry_fetch_add(meter->peer.conn, 1, meter->mr, (size_t)result,
+					     &meter->remote, 0, 1);
 	default:
-		return krdma_entry_send(lane->peer.conn, 1, mr, 0, lane->length);
+		return krdma_entry_send(meter->peer.conn, 1, mr, 0, meter->length);
 	}
 }
 
 /* Send a message and wait for its echo. */
-static int echo_once(struct lane *lane, struct krdma_cqe cqes[ROOM])
+static int echo_once(struct meter *meter, struct krdma_cqe cqes[ROOM])
 {
-	struct krdma_sqe entry = measured(lane, 0);
+	struct krdma_sqe entry = measured(meter, 0);
 	size_t taken;
 	int err;
 
 	entry.flags = KRDMA_SQE_UNSIGNALED;
-	err = ask_and_wait(lane, &entry, 1, cqes, &taken);
+	err = ask_and_wait(meter, &entry, 1, cqes, &taken);
 	if (err)
 		return err;
-	if (taken != 1 || cqes[0].length != lane->length)
+	if (taken != 1 || cqes[0].length != meter->length)
 		return -EPROTO;
 	return 0;
 }
 
-static int operate_once(struct lane *lane, struct krdma_cqe cqes[ROOM])
+static int operate_once(struct meter *meter, struct krdma_cqe cqes[ROOM])
 {
-	struct krdma_sqe entry = measured(lane, 0);
+	struct krdma_sqe entry = measured(meter, 0);
 	size_t taken;
 
-	return ask_and_wait(lane, &entry, 1, cqes, &taken);
+	return ask_and_wait(meter, &entry, 1, cqes, &taken);
 }
 
-static int one_by_one(struct lane *lane, const struct goal *goal, struct stats *times,
+static int one_by_one(struct meter *meter, const struct goal *goal, struct stats *times,
 		      uint64_t *count)
 {
-	bool echo = lane->operation == BENCH_SEND;
+	bool echo = meter->operation == BENCH_SEND;
 	struct krdma_cqe cqes[ROOM];
 	uint64_t begun;
 	int err = 0;
 
 	for (*count = 0; !err && !goal_reached(goal, *count); (*count)++) {
+		if (meter->conn_count)
+			meter->peer.conn = meter->conns[meter->turn++ % meter->conn_count];
 		begun = clock_ns();
-		err = echo ? echo_once(lane, cqes) : operate_once(lane, cqes);
+		err = echo ? echo_once(meter, cqes) : operate_once(meter, cqes);
 		if (err)
 			break;
 		if (times)
 			stats_add(times, clock_ns() - begun);
 		if (echo)
-			err = lane_post_receive(lane);
+			err = meter_post_receive(meter);
 	}
 	return err;
 }
 
 /* Number of work requests that may be posted now. */
-static uint64_t room(const struct lane *lane, uint64_t under_way)
+static uint64_t room(const struct meter *meter, uint64_t under_way)
 {
-	uint64_t room = lane->depth - under_way;
+	uint64_t room = meter->depth - under_way;
 
-	if (lane->operation == BENCH_SEND && lane->credits < room)
-		room = lane->credits;
+	if (meter->operation == BENCH_SEND && meter->credits < room)
+		room = meter->credits;
 	return room;
 }
 
 /* Only the last work request of a batch is signaled.  Its wr_id is the size of the batch. */
-static void make_batch(struct lane *lane, uint64_t first, uint64_t count)
+static void make_batch(struct meter *meter, uint64_t first, uint64_t count)
 {
 	uint64_t i;
 
 	for (i = 0; i < count; i++) {
-		lane->entries[i] = measured(lane, first + i);
-		lane->entries[i].flags = KRDMA_SQE_UNSIGNALED;
+		meter->entries[i] = measured(meter, first + i);
+		meter->entries[i].flags = KRDMA_SQE_UNSIGNALED;
 	}
-	lane->entries[count - 1].flags = 0;
-	lane->entries[count - 1].wr_id = count;
+	meter->entries[count - 1].flags = 0;
+	meter->entries[count - 1].wr_id = count;
 }
 
 /* Count completed work requests, and credits from the peer. */
-static int settle(struct lane *lane, const struct krdma_cqe *cqes, size_t taken, uint64_t *done)
+static int settle(struct meter *meter, const struct krdma_cqe *cqes, size_t taken, uint64_t *done)
 {
 	size_t i;
 	int err;
@@ -202,10 +205,10 @@ static int settle(struct lane *lane, const struct krdma_cqe *cqes, size_t taken,
 			*done += cqes[i].wr_id;
 			continue;
 		}
-		lane->credits += lane->depth;
-		if (lane->operation != BENCH_SEND || lane->credits > 2 * (uint64_t)lane->depth)
+		meter->credits += meter->depth;
+		if (meter->operation != BENCH_SEND || meter->credits > 2 * (uint64_t)meter->depth)
 			return -EPROTO;
-		err = lane_post_receive(lane);
+		err = meter_post_receive(meter);
 		if (err)
 			return err;
 	}
@@ -213,19 +216,19 @@ static int settle(struct lane *lane, const struct krdma_cqe *cqes, size_t taken,
 }
 
 /* The size of the next batch.  0: wait for completions, or the goal is reached. */
-static uint64_t next_batch(const struct lane *lane, const struct goal *goal, uint64_t asked,
+static uint64_t next_batch(const struct meter *meter, const struct goal *goal, uint64_t asked,
 			   uint64_t done)
 {
-	uint64_t batch = lane->batch;
+	uint64_t batch = meter->batch;
 
 	if (goal_reached(goal, asked))
 		return 0;
 	if (goal->count && goal->count - asked < batch)
 		batch = goal->count - asked;
-	return room(lane, asked - done) < batch ? 0 : batch;
+	return room(meter, asked - done) < batch ? 0 : batch;
 }
 
-static int many_at_a_time(struct lane *lane, const struct goal *goal, uint64_t *count)
+static int many_at_a_time(struct meter *meter, const struct goal *goal, uint64_t *count)
 {
 	struct krdma_cqe cqes[ROOM];
 	uint64_t done = 0, batch;
@@ -234,40 +237,40 @@ static int many_at_a_time(struct lane *lane, const struct goal *goal, uint64_t *
 
 	*count = 0;
 	do {
-		batch = next_batch(lane, goal, *count, done);
+		batch = next_batch(meter, goal, *count, done);
 		if (!batch && done == *count) {
 			if (goal_reached(goal, *count))
 				break;
 		} else if (batch) {
-			make_batch(lane, *count, batch);
+			make_batch(meter, *count, batch);
 			*count += batch;
-			if (lane->operation == BENCH_SEND)
-				lane->credits -= batch;
+			if (meter->operation == BENCH_SEND)
+				meter->credits -= batch;
 			/* As long as another batch fits, post without waiting. */
-			if (next_batch(lane, goal, *count, done)) {
-				err = krdma_ring_post(lane->peer.ring, lane->entries, batch,
+			if (next_batch(meter, goal, *count, done)) {
+				err = krdma_ring_post(meter->peer.ring, meter->entries, batch,
 						      NULL);
 				continue;
 			}
 		}
-		err = ask_and_wait(lane, lane->entries, batch, cqes, &taken);
+		err = ask_and_wait(meter, meter->entries, batch, cqes, &taken);
 		if (!err)
-			err = settle(lane, cqes, taken, &done);
+			err = settle(meter, cqes, taken, &done);
 	} while (!err);
 	return err;
 }
 
-int lane_run(struct lane *lane, const struct goal *goal, struct stats *times, uint64_t *count)
+int meter_run(struct meter *meter, const struct goal *goal, struct stats *times, uint64_t *count)
 {
 	int err;
 
-	if (lane->depth == 1)
-		err = one_by_one(lane, goal, times, count);
+	if (meter->depth == 1)
+		err = one_by_one(meter, goal, times, count);
 	else
-		err = many_at_a_time(lane, goal, count);
-	lane->operated += *count;
+		err = many_at_a_time(meter, goal, count);
+	meter->operated += *count;
 	if (err == -EPROTO)
 		complain("%s violates the protocol: it has sent a message that was not requested",
-			 lane->settings->host);
-	return lane_explain(lane, err);
+			 meter->settings->host);
+	return meter_explain(meter, err);
 }

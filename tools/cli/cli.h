@@ -169,6 +169,7 @@ void json_put_number(struct json_object *object, const char *key, uint64_t value
 void json_put_text(struct json_object *object, const char *key, const char *value);
 void json_put_flags(struct json_object *object, const char *key, uint64_t flags,
 		    const char *(*name)(uint64_t));
+void json_put_rate(struct json_object *object, const char *key, double value);
 void json_append(struct json_object *array, struct json_object *value);
 void json_print(struct json_object *value, const struct options *options);
 
@@ -186,5 +187,6 @@ int cmd_monitor(int argc, char **argv, struct options *options);
 int cmd_doctor(int argc, char **argv, struct options *options);
 int cmd_blk(int argc, char **argv, struct options *options);
 int cmd_selftest(int argc, char **argv, struct options *options);
+int cmd_trunk(int argc, char **argv, struct options *options);
 
 #endif /* KRDMA_CLI_H */

@@ -8,10 +8,10 @@ CLI_SOURCES := cause color cmd_dev cmd_info command completion errors json main 
 	cmd_bench bench_ask bench_compare bench_connect bench_data bench_listen bench_plot bench_report bench_run \
 	cmd_copy copy_explain copy_glob copy_input copy_json copy_name copy_one copy_queue copy_tree_get \
 	copy_tree_put copy_walk progress secret url cmd_ls cmd_serve cmd_monitor \
-	cmd_doctor doctor_device doctor_firewall doctor_limits doctor_manager doctor_module doctor_network \
+	cmd_doctor doctor_device doctor_firewall doctor_lanes doctor_limits doctor_manager doctor_module doctor_network \
 	doctor_program doctor_report \
 	peer peer_address peer_client peer_echo peer_hello peer_serve peer_stop \
-	cmd_stat cmd_top objects rates cmd_blk blk_config \
+	cmd_stat cmd_top cmd_trunk objects rates cmd_blk blk_config \
 	cmd_selftest selftest_atomic selftest_device selftest_end selftest_far selftest_far_end \
 	selftest_limit selftest_link selftest_memory selftest_message selftest_op \
 	selftest_pattern selftest_rdma selftest_report selftest_run selftest_serve selftest_wire \
@@ -20,7 +20,10 @@ CLI_OBJECTS := $(CLI_SOURCES:%=$(TOOLS_OUTPUT)/cli/%.o)
 CLI_TOOL    := $(TOOLS_OUTPUT)/krdma
 CLI_STATIC  := $(TOOLS_OUTPUT)/krdma.static
 CLI_MAN     := krdma.8 krdma-bench.8 krdma-dev.8 krdma-info.8 krdma-ping.8 krdma-stat.8 \
-	krdma-serve.8 krdma-get.1 krdma-monitor.8 krdma-doctor.8 krdma-blk.8 krdma-selftest.8
+	krdma-serve.8 krdma-get.1 krdma-monitor.8 krdma-doctor.8 krdma-blk.8 krdma-selftest.8 krdma-trunk.8
+# Commands that are described in the page of another one: ALIAS=PAGE.
+CLI_MAN_ALIASES := krdma-ls.1=krdma-get.1 krdma-put.1=krdma-get.1 krdma-top.8=krdma-stat.8
+CLI_MAN_LINKS   := $(foreach alias,$(CLI_MAN_ALIASES),$(firstword $(subst =, ,$(alias))))
 
 JSONC_LIBS  ?= -ljson-c
 CLI_LIBS     = $(JSONC_LIBS) -lm -pthread

@@ -27,6 +27,9 @@ static const char usage[] =
 	"      --depth LIST       operations in flight, separated by commas (1); 1 measures\n"
 	"                         the latency of each operation\n"
 	"      --batch N          operations posted in one call (1)\n"
+	"      --lanes N          N lanes to HOST: opens and closes them (connect), and sends\n"
+	"                         over each in turn (send)\n"
+	"      --plain            with --lanes: N plain connections instead, to compare\n"
 	"  -t, --time TIME        duration of each measurement (1 second)\n"
 	"  -n, --count N          operations of each measurement, instead of -t\n"
 	"  -w, --warm-up N        operations before each measurement that do not count (100)\n"
@@ -41,6 +44,7 @@ static const char usage[] =
 	"  -I, --source ADDRESS   local address\n"
 	"  -4, -6                 IPv4 or IPv6 only\n"
 	"      --listen           serve several clients at a time, until Ctrl-C\n"
+	"      --lane             use one lane, like --lanes 1; with --listen: take lanes, too\n"
 	"  -q, --quiet            with --listen: only the summary\n"
 	"      --max-clients N, --max-memory SIZE, --max-size SIZE\n"
 	"                         limits for clients; see the manual\n"
@@ -53,6 +57,9 @@ enum {
 	OPTION_LISTEN = OWN_OPTION,
 	OPTION_DEPTH,
 	OPTION_BATCH,
+	OPTION_LANES,
+	OPTION_PLAIN,
+	OPTION_LANE,
 	OPTION_EVENT,
 	OPTION_POLL,
 	OPTION_PLOT,
@@ -72,6 +79,9 @@ static const struct own_option own[] = {
 	{ "time", 't', true },
 	{ "count", 'n', true },
 	{ "warm-up", 'w', true },
+	{ "lanes", OPTION_LANES, true },
+	{ "plain", OPTION_PLAIN, false },
+	{ "lane", OPTION_LANE, false },
 	{ "event", OPTION_EVENT, false },
 	{ "poll", OPTION_POLL, false },
 	{ "plot", OPTION_PLOT, FILE_VALUE },
@@ -147,6 +157,13 @@ static int set_asking(int key, const char *value, struct given *given)
 	case OPTION_BATCH:
 		given->asking = "--batch";
 		return value_number("--batch", value, 1, BENCH_MAX_DEPTH, &settings->batch);
+	case OPTION_LANES:
+		given->asking = "--lanes";
+		return value_number("--lanes", value, 1, BENCH_MAX_LANES, &settings->lanes);
+	case OPTION_PLAIN:
+		given->asking = "--plain";
+		settings->plain = true;
+		return 0;
 	case 't':
 		given->asking = "-t";
 		given->time = true;
@@ -224,6 +241,9 @@ static int set(int key, const char *value, void *to)
 	case '6':
 		settings->family = AF_INET6;
 		return 0;
+	case OPTION_LANE:
+		settings->take_lanes = true;
+		return 0;
 	case OPTION_LISTEN:
 		settings->listen = true;
 		return 0;
@@ -260,8 +280,13 @@ static void complete(struct given *given)
 {
 	static const enum bench_operation operations[] = { BENCH_WRITE, BENCH_READ, BENCH_SEND };
 	static const uint64_t sizes[] = { 64, 4096, 65536 };
+	static const enum bench_operation of_lanes[] = { BENCH_CONNECT, BENCH_SEND };
 	struct bench_settings *settings = &given->settings;
 
+	if (!settings->operation_count && settings->lanes) {
+		memcpy(settings->operations, of_lanes, sizeof(of_lanes));
+		settings->operation_count = ARRAY_SIZE(of_lanes);
+	}
 	if (!settings->operation_count) {
 		memcpy(settings->operations, operations, sizeof(operations));
 		settings->operation_count = 3;
@@ -277,6 +302,25 @@ static void complete(struct given *given)
 	/* A time limit is the default only if no count was given. */
 	if (!given->time && !settings->count)
 		settings->time = VALUE_SECOND;
+}
+
+/* A lane carries messages, and several connections are measured in turn. */
+static int check_lanes(const struct bench_settings *settings)
+{
+	size_t i;
+
+	if (!settings->lanes)
+		return settings->plain ? usage_error("--plain is for --lanes") : 0;
+	if (settings->depth_count || settings->batch > 1)
+		return usage_error("--lanes has one operation in flight: no --depth, no --batch");
+	for (i = 0; i < settings->operation_count; i++) {
+		enum bench_operation operation = settings->operations[i];
+
+		if (operation != BENCH_CONNECT && operation != BENCH_SEND)
+			return usage_error("--lanes measures connect and send, and no '%s'",
+					   bench_operation_names[operation]);
+	}
+	return 0;
 }
 
 static int ask_side(struct given *given, int argc, char **argv, int first)
@@ -297,6 +341,10 @@ static int ask_side(struct given *given, int argc, char **argv, int first)
 	while (++first < argc)
 		if (add_operation(settings, argv[first]))
 			return EXIT_USAGE;
+	if (settings->take_lanes && !settings->lanes)
+		settings->lanes = 1;
+	if (check_lanes(settings))
+		return EXIT_USAGE;
 	complete(given);
 	return bench_ask(settings);
 }

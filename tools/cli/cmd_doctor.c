@@ -48,6 +48,7 @@ int cmd_doctor(int argc, char **argv, struct options *options)
 	doctor_module(&doctor);
 	doctor_device(&doctor);
 	doctor_limits(&doctor);
+	doctor_lanes(&doctor);
 	doctor_firewall(&doctor);
 	doctor_network(&doctor);
 	status = doctor_conclude(&doctor);

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -138,13 +137,10 @@ static uint32_t last_port(const struct event *event)
 
 static void say_text(struct monitor *monitor, const struct event *event)
 {
-	char time[32], netdev[KRDMA_NAME_MAX + 1];
+	char time[VALUE_MOMENT_TEXT], netdev[KRDMA_NAME_MAX + 1];
 	struct krdma_port_query_args port;
-	struct tm local;
 
-	localtime_r(&event->time.tv_sec, &local);
-	strftime(time, sizeof(time), "%Y-%m-%d %H:%M:%S", &local);
-	printf("%s.%03ld ", time, event->time.tv_nsec / 1000000);
+	printf("%s ", value_moment_text(time, &event->time, 3));
 	if (!event->device_id) {
 		printf("%s: look again with 'krdma dev'\n", event->name);
 		return;
@@ -304,8 +300,6 @@ int cmd_monitor(int argc, char **argv, struct options *options)
 				   argv[first]);
 	if (open_session(&monitor.session))
 		return EXIT_FAILED;
-	/* Also if it is ignored, as a shell sets it for background jobs. */
-	signal(SIGINT, SIG_DFL);
 	err = watch(&monitor);
 	krdma_close(monitor.session);
 	while (monitor.known)

@@ -23,10 +23,12 @@ static const char usage[] =
 	"  -p, --port PORT        port (7177; with --rping 7174)\n"
 	"  -W, --timeout TIME     how long to wait for an answer (5 seconds)\n"
 	"  -w, --deadline TIME    end after this time, however many messages were sent\n"
-	"  -D, --timestamp        print the time of day, in seconds, before each line\n"
+	"  -D, --timestamp        print the time of day before each line\n"
 	"  -q, --quiet            only the summary\n"
 	"  -I, --source ADDRESS   local address\n"
 	"  -4, -6                 IPv4 or IPv6 only\n"
+	"      --lane             use a lane if the other side takes lanes; with --listen: take\n"
+	"                         lanes, too\n"
 	"      --rping            use the protocol of rping(1), also with --listen\n"
 	"      --listen           answer several clients at a time, until Ctrl-C\n"
 	"      --max-clients N, --max-memory SIZE, --max-size SIZE\n"
@@ -44,6 +46,7 @@ static const char usage[] =
 enum {
 	OPTION_LISTEN = OWN_OPTION,
 	OPTION_RPING,
+	OPTION_LANE,
 	OPTION_MAX_CLIENTS,
 	OPTION_MAX_MEMORY,
 	OPTION_MAX_SIZE,
@@ -61,6 +64,7 @@ static const struct own_option own[] = {
 	{ "source", 'I', true },
 	{ "ipv4", '4', false },
 	{ "ipv6", '6', false },
+	{ "lane", OPTION_LANE, false },
 	{ "rping", OPTION_RPING, false },
 	{ "listen", OPTION_LISTEN, false },
 	{ "max-clients", OPTION_MAX_CLIENTS, true },
@@ -128,6 +132,9 @@ static int set(int key, const char *value, void *to)
 		return 0;
 	case OPTION_RPING:
 		settings->rping = true;
+		return 0;
+	case OPTION_LANE:
+		settings->lane = true;
 		return 0;
 	case OPTION_LISTEN:
 		settings->listen = true;
@@ -206,6 +213,8 @@ int cmd_ping(int argc, char **argv, struct options *options)
 	}
 	if (!given.settings.port)
 		given.settings.port = given.settings.rping ? RPING_PORT : PING_PORT;
+	if (given.settings.lane && given.settings.rping)
+		return usage_error("--lane or --rping, not both: a lane carries messages only");
 	if (given.settings.listen)
 		return listen_side(&given, argc, argv, first);
 	return ask_side(&given, argc, argv, first);

@@ -18,6 +18,7 @@
 #include "copy.h"
 #include "krdma_file.h"
 #include "peer.h"
+#include "peer_stop.h"
 #include "progress.h"
 #include "value.h"
 
@@ -130,7 +131,7 @@ static struct krdma_file_server *served;
 
 static void end(int number)
 {
-	(void)number;
+	stop_note(number);
 	krdma_file_server_stop(served);
 }
 

@@ -147,15 +147,6 @@ static void print_kind(const struct objects *now, const struct objects *before,
  * JSON
  */
 
-static void json_put_rate(struct json_object *object, const char *key, double value)
-{
-	char text[32];
-
-	/* json-c would print all digits of the double. */
-	snprintf(text, sizeof(text), "%.1f", value);
-	json_put(object, key, json_object_new_double_s(value, text));
-}
-
 static struct json_object *object_json(const struct objects *now, const struct objects *before,
 				       const struct object *object)
 {
@@ -176,6 +167,7 @@ static struct json_object *object_json(const struct objects *now, const struct o
 		break;
 	case OBJECT_LISTENER:
 		json_put_text(json, "local", object->local);
+		json_put(json, "lanes", json_object_new_boolean(object->lanes != 0));
 		json_put(json, "waiting", json_object_new_boolean(object->waiting != 0));
 		break;
 	case OBJECT_CONNECTION:
@@ -183,6 +175,8 @@ static struct json_object *object_json(const struct objects *now, const struct o
 		json_put_text(json, "error", krdma_error_name(object->error));
 		json_put_number(json, "device", object->device);
 		json_put_number(json, "qp", object->qp);
+		json_put_text(json, "kind", object->lane ? "lane" : "plain");
+		json_put_number(json, "trunk", object->trunk);
 		json_put_text(json, "local", object->local);
 		json_put_text(json, "remote", object->remote);
 		json_put_number(json, "sends_completed", object->sends);

@@ -20,11 +20,16 @@ static const char usage[] =
 	"Usage: krdma top [OPTION]...\n"
 	"\n"
 	"Shows the busiest connections, and the totals of all, updated every two seconds.\n"
-	"q ends it.\n"
+	"Keys: t s r p c n a e sort by total, sends, receives, pid, command, connection, state,\n"
+	"peer; / filters, Escape removes the filter; q ends it.\n"
 	"\n"
 	"  -i, --interval SECONDS  between two updates, at least 0.1\n"
 	"  -c, --count COUNT       end after COUNT updates\n"
 	"  -b, --batch             one screen after another, for files and pipes\n"
+	"      --sort KEY          by total (the default), sends, receives, pid, command, conn,\n"
+	"                          state or peer\n"
+	"      --filter TEXT       only connections with TEXT in their command, state, peer or\n"
+	"                          process number\n"
 	"  -h, --help              this help\n"
 	"\n"
 	"Manual: krdma-stat(8)\n";
@@ -37,18 +42,86 @@ static const char usage[] =
 #define OTHER_SCREEN ESCAPE "?1049h"
 #define FORMER_SCREEN ESCAPE "?1049l"
 
+#define FILTER_MAX 32
+#define ESCAPE_KEY 27
+
+/* What the rows are sorted by, with the key that selects it. */
+enum sorting {
+	SORT_TOTAL,
+	SORT_SENDS,
+	SORT_RECEIVES,
+	SORT_PID,
+	SORT_COMMAND,
+	SORT_CONN,
+	SORT_STATE,
+	SORT_PEER,
+	SORTINGS,
+};
+
+static const struct {
+	const char *name;
+	char key;
+} sortings[SORTINGS] = {
+	[SORT_TOTAL] = { "total", 't' },
+	[SORT_SENDS] = { "sends", 's' },
+	[SORT_RECEIVES] = { "receives", 'r' },
+	[SORT_PID] = { "pid", 'p' },
+	[SORT_COMMAND] = { "command", 'c' },
+	[SORT_CONN] = { "conn", 'n' },
+	[SORT_STATE] = { "state", 'a' },
+	[SORT_PEER] = { "peer", 'e' },
+};
+
 struct settings {
 	uint64_t interval;
 	uint64_t count;
 	bool batch;
 };
 
+/**
+ * struct view - which connections are shown, and in which order; keys change it
+ * @sorting: the order
+ * @filter: text that a shown connection has; empty: all are shown
+ * @typing: keys are letters of @filter
+ */
+static struct view {
+	enum sorting sorting;
+	char filter[FILTER_MAX];
+	bool typing;
+} view;
+
+enum {
+	OPTION_SORT = OWN_OPTION,
+	OPTION_FILTER,
+};
+
 static const struct own_option own_options[] = {
 	{ "interval", 'i', true },
 	{ "count", 'c', true },
 	{ "batch", 'b', false },
+	{ "sort", OPTION_SORT, true },
+	{ "filter", OPTION_FILTER, true },
 	{ NULL, 0, false },
 };
+
+static int set_sorting(const char *word)
+{
+	for (int i = 0; i < SORTINGS; i++) {
+		if (!strcmp(word, sortings[i].name)) {
+			view.sorting = (enum sorting)i;
+			return 0;
+		}
+	}
+	return usage_error("--sort knows no '%s'; 'krdma top help' lists what there is", word);
+}
+
+static int set_filter(const char *text)
+{
+	if (strlen(text) >= FILTER_MAX)
+		return usage_error("--filter wants at most %d letters", FILTER_MAX - 1);
+	strcpy(view.filter, text);
+	return 0;
+}
 
 static int set(int key, const char *value, void *to)
 {
@@ -58,6 +131,10 @@ static int set(int key, const char *value, void *to)
 	case 'b':
 		settings->batch = true;
 		return 0;
+	case OPTION_SORT:
+		return set_sorting(value);
+	case OPTION_FILTER:
+		return set_filter(value);
 	case 'i':
 		return rates_interval(value, &settings->interval);
 	default:
@@ -105,17 +182,6 @@ static void terminal_size(unsigned int *lines, unsigned int *columns)
 	}
 }
 
-/* Wait for @ns, or until a key is pressed.  Returns true if the key ends the program. */
-static bool wait_for_key(uint64_t ns)
-{
-	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
-	char key;
-
-	if (poll(&keys, 1, (int)(ns / (VALUE_SECOND / 1000))) <= 0)
-		return false;
-	return read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q';
-}
-
 /*
  * The screen
  */
@@ -125,15 +191,53 @@ struct row {
 	struct rates rates;
 };
 
+static int compare_numbers(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Rates descend, and all others ascend; equal ones are in the order of their numbers. */
 static int compare(const void *one, const void *other)
 {
 	const struct row *a = one, *b = other;
-	double first = a->rates.sends + a->rates.receives;
-	double second = b->rates.sends + b->rates.receives;
+	int order = 0;
 
-	if (first != second)
-		return first < second ? 1 : -1;
-	return (a->object->id > b->object->id) - (a->object->id < b->object->id);
+	switch (view.sorting) {
+	case SORT_SENDS:
+		order = compare_numbers(b->rates.sends, a->rates.sends);
+		break;
+	case SORT_RECEIVES:
+		order = compare_numbers(b->rates.receives, a->rates.receives);
+		break;
+	case SORT_PID:
+		order = compare_numbers(a->object->pid, b->object->pid);
+		break;
+	case SORT_COMMAND:
+		order = strcmp(a->object->command, b->object->command);
+		break;
+	case SORT_STATE:
+		order = strcmp(a->object->state, b->object->state);
+		break;
+	case SORT_PEER:
+		order = strcmp(a->object->remote, b->object->remote);
+		break;
+	case SORT_CONN:
+		break;
+	default:
+		order = compare_numbers(b->rates.sends + b->rates.receives,
+					a->rates.sends + a->rates.receives);
+		break;
+	}
+	return order ? order : (a->object->id > b->object->id) - (a->object->id < b->object->id);
+}
+
+static bool is_shown(const struct object *object)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", object->pid);
+	return strstr(object->command, view.filter) || strstr(object->state, view.filter) ||
+	       strstr(object->remote, view.filter) || !strcmp(pid, view.filter);
 }
 
 /* Print a line, cut at the width of the screen. */
@@ -143,6 +247,24 @@ static void put_line(const char *text, unsigned int columns, bool batch)
 		puts(text);
 	else
 		printf("%.*s" CLEAR_LINE "\n", (int)columns, text);
+}
+
+/* The line with the order, the filter and the hidden processes, which may be empty. */
+static void put_view(unsigned int hidden, unsigned int columns, bool batch)
+{
+	char line[256] = "", more[96] = "";
+
+	if (hidden)
+		snprintf(more, sizeof(more), "%u processes of other users are not shown", hidden);
+	if (view.typing)
+		snprintf(line, sizeof(line), "filter: %s_", view.filter);
+	else if (view.sorting || *view.filter)
+		snprintf(line, sizeof(line), "by %s%s%s%s%s", sortings[view.sorting].name,
+			 *view.filter ? ", only with: " : "", view.filter, hidden ? "   " : "",
+			 more);
+	else
+		snprintf(line, sizeof(line), "%s", more);
+	put_line(line, columns, batch);
 }
 
 static void put_totals(const struct objects *now, const struct rates *sum, unsigned int columns,
@@ -164,12 +286,7 @@ static void put_totals(const struct objects *now, const struct rates *sum, unsig
 	snprintf(line, sizeof(line), "memory: %llu regions, %s   sends: %.1f/s   receives: %.1f/s",
 		 (unsigned long long)mr, bytes_text(size, bytes), sum->sends, sum->receives);
 	put_line(line, columns, batch);
-	if (now->hidden)
-		snprintf(line, sizeof(line), "%u processes of other users are not shown",
-			 now->hidden);
-	else
-		line[0] = '\0';
-	put_line(line, columns, batch);
+	put_view(now->hidden, columns, batch);
 }
 
 static int put_screen(const struct objects *now, const struct objects *before, bool batch)
@@ -184,11 +301,15 @@ static int put_screen(const struct objects *now, const struct objects *before, b
 		return -ENOMEM;
 	terminal_size(&lines, &columns);
 	for (size_t i = 0; i < now->count; i++) {
-		if (now->list[i].kind != OBJECT_CONNECTION)
+		const struct object *object = &now->list[i];
+
+		if (object->kind != OBJECT_CONNECTION)
 			continue;
-		rows[count].object = &now->list[i];
-		rates_add(&rows[count].rates, now, before, rows[count].object);
-		rates_add(&sum, now, before, rows[count].object);
+		rates_add(&sum, now, before, object);
+		if (!is_shown(object))
+			continue;
+		rows[count].object = object;
+		rates_add(&rows[count].rates, now, before, object);
 		count++;
 	}
 	qsort(rows, count, sizeof(*rows), compare);
@@ -213,6 +334,89 @@ static int put_screen(const struct objects *now, const struct objects *before, b
 	return ferror(stdout) ? -EIO : 0;
 }
 
+/*
+ * Keys
+ */
+
+/* A key while a filter is typed. */
+static void type_filter(char key)
+{
+	size_t length = strlen(view.filter);
+
+	switch (key) {
+	case ESCAPE_KEY:
+		view.filter[0] = '\0';
+		view.typing = false;
+		break;
+	case '\r':
+	case '\n':
+		view.typing = false;
+		break;
+	case '\b':
+	case 0x7f:
+		if (length)
+			view.filter[length - 1] = '\0';
+		break;
+	default:
+		/* Only what can be printed as it is. */
+		if (key >= ' ' && key <= '~' && length + 1 < FILTER_MAX) {
+			view.filter[length] = key;
+			view.filter[length + 1] = '\0';
+		}
+		break;
+	}
+}
+
+/* Returns true if the key ends the program. */
+static bool take_key(char key)
+{
+	if (view.typing) {
+		type_filter(key);
+		return false;
+	}
+	switch (key) {
+	case 'q':
+	case 'Q':
+		return true;
+	case '/':
+		view.filter[0] = '\0';
+		view.typing = true;
+		break;
+	case ESCAPE_KEY:
+		view.filter[0] = '\0';
+		break;
+	default:
+		for (int i = 0; i < SORTINGS; i++)
+			if (key == sortings[i].key)
+				view.sorting = (enum sorting)i;
+		break;
+	}
+	return false;
+}
+
+/*
+ * Take keys until @ns have passed, and show the same readings anew after each.  Returns 1 if a key
+ * or a signal ends the program, and a negative errno after an error.
+ */
+static int take_keys(const struct objects *now, const struct objects *before, uint64_t ns)
+{
+	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
+	uint64_t until = clock_ns() + ns, at;
+	int err = 0;
+	char key;
+
+	while (!err && (at = clock_ns()) < until && !stop_wanted()) {
+		/* As short as stop_slice(), because a signal may arrive just before poll(). */
+		at = (stop_slice(until) - at) / (VALUE_SECOND / 1000);
+		if (poll(&keys, 1, (int)at + 1) <= 0)
+			continue;
+		if (read(STDIN_FILENO, &key, 1) != 1 || take_key(key))
+			return 1;
+		err = put_screen(now, before, false);
+	}
+	return stop_wanted() ? 1 : err;
+}
+
 static int show(const struct settings *settings)
 {
 	struct objects before = { 0 }, now;
@@ -228,19 +432,19 @@ static int show(const struct settings *settings)
 			err = put_screen(&now, &before, settings->batch);
 			shown++;
 		}
+		if (!err && !(settings->count && shown == settings->count)) {
+			if (!settings->batch && shown)
+				err = take_keys(&now, &before, settings->interval);
+			else
+				rates_sleep(shown ? settings->interval : VALUE_SECOND / 10);
+		} else if (!err) {
+			err = 1;
+		}
 		objects_free(&before);
 		before = now;
-		if (err || (settings->count && shown == settings->count))
-			break;
-		if (!settings->batch && shown) {
-			if (wait_for_key(settings->interval))
-				break;
-		} else {
-			rates_sleep(shown ? settings->interval : VALUE_SECOND / 10);
-		}
-	} while (!stop_wanted());
+	} while (!err && !stop_wanted());
 	objects_free(&before);
-	return err;
+	return err > 0 ? 0 : err;
 }
 
 int cmd_top(int argc, char **argv, struct options *options)

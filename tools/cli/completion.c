@@ -251,6 +251,7 @@ static const struct {
 	{ "doctor", offer_help },
 	{ "blk", offer_blk },
 	{ "selftest", offer_selftest },
+	{ "trunk", offer_help },
 	{ "help", offer_help_of },
 };
 

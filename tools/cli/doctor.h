@@ -15,6 +15,7 @@
 #include "cli.h"
 
 struct json_object;
+struct sockaddr_storage;
 
 enum verdict {
 	VERDICT_OK,
@@ -65,10 +66,15 @@ char *doctor_output_of(const char *const argv[], bool *there);
 /* doctor_manager.c: no connection can be made over this port, although it is active. */
 bool doctor_manager_is_dead(const char *device, uint32_t number);
 
+/* doctor_lanes.c: whether the program that listens at @place takes lanes. */
+void doctor_lane_to(struct doctor *doctor, const struct sockaddr_storage *place,
+		    const char *address);
+
 /* The checks, in the order in which they run. */
 void doctor_module(struct doctor *doctor);
 void doctor_device(struct doctor *doctor);
 void doctor_limits(struct doctor *doctor);
+void doctor_lanes(struct doctor *doctor);
 void doctor_firewall(struct doctor *doctor);
 void doctor_network(struct doctor *doctor);
 

@@ -157,6 +157,7 @@ static void check_answer(struct doctor *doctor, const struct sockaddr_storage *r
 	uint16_t port = doctor->port ? doctor->port : KRDMA_FILE_PORT;
 	struct krdma_ring *ring;
 	struct krdma_conn *conn;
+	bool program;
 	int err;
 
 	address_set_port(&place, port);
@@ -172,8 +173,11 @@ static void check_answer(struct doctor *doctor, const struct sockaddr_storage *r
 			   strerror(-err));
 	} else {
 		err = ask(conn, ring, &place);
-		explain_answer(doctor, address, port, err, refused_by_program(conn));
+		program = refused_by_program(conn);
+		explain_answer(doctor, address, port, err, program);
 		krdma_conn_close(conn);
+		if (doctor->port && (!err || program))
+			doctor_lane_to(doctor, &place, address);
 	}
 	krdma_ring_close(ring);
 }

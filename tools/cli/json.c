@@ -56,6 +56,15 @@ void json_put_flags(struct json_object *object, const char *key, uint64_t flags,
 	json_put(object, key, array);
 }
 
+/* One digit after the point: json-c would print all digits of the double. */
+void json_put_rate(struct json_object *object, const char *key, double value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.1f", value);
+	json_put(object, key, json_object_new_double_s(value, text));
+}
+
 void json_append(struct json_object *array, struct json_object *value)
 {
 	if (json_object_array_add(array, json_checked(value)))

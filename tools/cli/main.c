@@ -2,10 +2,12 @@
 /*
  * krdma: the tool for RDMA as a kernel service.
  */
+#include <signal.h>
 #include <string.h>
 
 #include "cli.h"
 #include "completion.h"
+#include "peer_stop.h"
 
 static const char usage[] =
 	"Usage: krdma [OPTION]... COMMAND [ARGUMENT]...\n"
@@ -26,6 +28,7 @@ static const char usage[] =
 	"  blk VERB                block devices in other hosts' memory\n"
 	"  selftest DEVICE         check that krdma works on this device\n"
 	"  ls HOST:[PATH]          list the files that another machine offers\n"
+	"  trunk                   the trunks that carry lanes\n"
 	"  help [COMMAND]          this help, or a command's\n"
 	"\n"
 	OPTIONS_HELP
@@ -54,6 +57,7 @@ static const struct command commands[] = {
 	{ "blk", cmd_blk },
 	{ "selftest", cmd_selftest },
 	{ "ls", cmd_ls },
+	{ "trunk", cmd_trunk },
 	{ "help", cmd_help },
 	{ NULL, NULL },
 };
@@ -97,6 +101,12 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	int status;
+
+	/* A shell has background jobs ignore it.  Ctrl-C ends each command in the same way. */
+	signal(SIGINT, SIG_DFL);
 	reserve_standard_streams();
-	return close_standard_output(run(argc, argv));
+	status = close_standard_output(run(argc, argv));
+	stop_end();
+	return status;
 }

@@ -15,6 +15,8 @@
 #include "cli.h"
 #include "objects.h"
 
+#define KERNEL_OBJECTS "/sys/kernel/debug/krdma/objects"
+
 static const char * const kind_names[OBJECT_KINDS][2] = {
 	[OBJECT_SESSION] = { "session", "sessions" },
 	[OBJECT_LISTENER] = { "listener", "listeners" },
@@ -48,6 +50,9 @@ static const struct {
 	{ "submitted", offsetof(struct object, submitted) },
 	{ "completed", offsetof(struct object, completed) },
 	{ "untaken", offsetof(struct object, untaken) },
+	{ "lane", offsetof(struct object, lane) },
+	{ "trunk", offsetof(struct object, trunk) },
+	{ "lanes", offsetof(struct object, lanes) },
 	{ "waiting", offsetof(struct object, waiting) },
 	{ "mr_count", offsetof(struct object, mr_count) },
 	{ "mr_bytes", offsetof(struct object, mr_bytes) },
@@ -286,11 +291,38 @@ void objects_free(struct objects *objects)
 
 const struct object *objects_find(const struct objects *objects, const struct object *object)
 {
-	for (size_t i = 0; i < objects->count; i++) {
-		const struct object *other = &objects->list[i];
+	size_t from = 0, to = objects->count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		const struct object *other = &objects->list[middle];
 
 		if (other->kind == object->kind && other->id == object->id)
 			return other;
+		if (other->kind < object->kind ||
+		    (other->kind == object->kind && other->id < object->id))
+			from = middle + 1;
+		else
+			to = middle;
 	}
 	return NULL;
+}
+
+struct kernel_objects objects_of_kernel(void)
+{
+	struct kernel_objects counts = { -1, -1 };
+	FILE *file = fopen(KERNEL_OBJECTS, "re");
+	long long number;
+	char name[64];
+
+	if (!file)
+		return counts;
+	while (fscanf(file, "%63s %lld", name, &number) == 2) {
+		if (!strcmp(name, "trunk"))
+			counts.trunks = number;
+		else if (!strcmp(name, "lane"))
+			counts.lanes = number;
+	}
+	fclose(file);
+	return counts;
 }

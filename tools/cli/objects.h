@@ -35,6 +35,8 @@ enum object_kind {
  * @sends, @receives: completed work requests of a connection
  * @sends_waiting, @receives_waiting: work requests of a connection that have not completed
  * @submitted, @completed, @untaken: entries of a ring
+ * @lane, @trunk: a connection is a lane, of the trunk with this number
+ * @lanes: a listener takes lanes
  * @waiting: a caller waits for this listener
  * @mr_count, @mr_bytes: number and bytes of the MRs of a session
  */
@@ -59,6 +61,9 @@ struct object {
 	uint64_t submitted;
 	uint64_t completed;
 	uint64_t untaken;
+	uint64_t lane;
+	uint64_t trunk;
+	uint64_t lanes;
 	uint64_t waiting;
 	uint64_t mr_count;
 	uint64_t mr_bytes;
@@ -84,6 +89,15 @@ void objects_free(struct objects *objects);
 
 /* Find the same object in another reading.  Returns NULL if it is not there. */
 const struct object *objects_find(const struct objects *objects, const struct object *object);
+
+/* Trunks and lanes of the whole host, those of kernel modules included; -1: not known. */
+struct kernel_objects {
+	long long trunks;
+	long long lanes;
+};
+
+/* Only root can read them, where debugfs is mounted. */
+struct kernel_objects objects_of_kernel(void);
 
 /* Singular and plural, such as "connection" and "connections". */
 const char *object_kind_name(enum object_kind kind);

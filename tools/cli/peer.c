@@ -35,6 +35,12 @@ static void explain_way(const struct peer *peer, int err)
 	const char *source = peer->options->source;
 	struct cause cause;
 
+	if (err == -EOPNOTSUPP && peer->options->lane) {
+		complain("cannot reach %s over a lane: the loaded module has no lanes\n"
+			 "'krdma info' shows its version; or leave out the option for lanes",
+			 peer->name);
+		return;
+	}
 	switch (err) {
 	case -EINTR:
 		break;
@@ -54,7 +60,12 @@ static void explain_way(const struct peer *peer, int err)
 static int resolve(struct peer *peer)
 {
 	struct krdma_conn_resolve_args options = { .size = sizeof(options) };
-	int err = krdma_conn_create(peer->session, &peer->conn);
+	int err;
+
+	if (peer->options->lane)
+		err = krdma_conn_create_lane(peer->session, &peer->conn);
+	else
+		err = krdma_conn_create(peer->session, &peer->conn);
 
 	if (err)
 		return err;
@@ -89,6 +100,7 @@ static int prepare_conn(struct peer *peer)
 	if (err)
 		return err;
 	peer->device_id = query.device_id;
+	peer->trunk = query.kind == KRDMA_CONN_LANE ? query.trunk : 0;
 	/* Only used in messages; the device may have been removed already. */
 	if (!krdma_device_query(peer->session, query.device_id, &device, sizeof(device)))
 		printable(peer->device, sizeof(peer->device), device.name, KRDMA_NAME_MAX);
@@ -167,10 +179,11 @@ int peer_open(struct peer *peer, const struct peer_options *options)
 		.size = sizeof(ring),
 		.flags = options->polled ? KRDMA_RING_POLLED : 0,
 		/*
-		 * Twice what a connection reserves: a connection that was just closed may
+		 * What one connection more reserves: a connection that was just closed may
 		 * still hold its entries when the QP of the next one is created.
 		 */
-		.cq_entries = 2 * (options->send_depth + options->recv_depth + KRDMA_RING_EXTRA),
+		.cq_entries = ((options->connections ? options->connections : 1) + 1) *
+			      (options->send_depth + options->recv_depth + KRDMA_RING_EXTRA),
 		.sq_entries = options->send_depth,
 	};
 	int family = options->family, err;
@@ -339,11 +352,19 @@ int peer_answer(struct peer *peer, uint64_t length, struct krdma_remote_mr *remo
 
 int peer_memory(struct peer *peer, size_t length, uint32_t access, struct krdma_mr **mr)
 {
-	int err = krdma_mr_alloc(peer->session, peer->device_id, length, access, mr);
+	int err = memory_alloc(peer->session, peer->device_id, peer->trunk, length, access, mr);
 
 	if (err)
 		explain_memory(peer->session, length, err);
 	return err;
+}
+
+int memory_alloc(struct krdma *session, uint32_t device_id, bool lane, size_t length,
+		 uint32_t access, struct krdma_mr **mr)
+{
+	if (lane)
+		return krdma_mr_alloc_for_lanes(session, device_id, length, access, mr);
+	return krdma_mr_alloc(session, device_id, length, access, mr);
 }
 
 void explain_memory(struct krdma *session, size_t length, int err)
@@ -362,8 +383,9 @@ void explain_memory(struct krdma *session, size_t length, int err)
 			 quota_text(quota, session));
 		break;
 	case -EOPNOTSUPP:
-		complain("cannot register memory: the device does not allow this access by peers\n"
-			 "See its capabilities, such as 'atomic', with: krdma dev");
+		complain("cannot register memory: the device does not support this access by\n"
+			 "peers, or no memory for lanes\n"
+			 "See its capabilities, such as 'atomic' and 'fast_reg', with: krdma dev");
 		break;
 	case -EFBIG:
 		complain("cannot register %s of memory: more than the RDMA device supports at once",

@@ -20,6 +20,9 @@
 /* "[ADDRESS%INTERFACE]:PORT" */
 #define PEER_TEXT (NI_MAXHOST + 16)
 
+/* The port at which krdma accepts the trunks of lanes: Documentation/lanes.rst. */
+#define LANE_PORT 1019
+
 struct peer_options {
 	/* As given on the command line; @source may be NULL. */
 	const char *host;
@@ -30,8 +33,12 @@ struct peer_options {
 	/* Timeout of each step of connecting, in ns. */
 	uint64_t timeout;
 	bool polled;
+	/* A lane, if the other side takes lanes. */
+	bool lane;
 	uint32_t send_depth;
 	uint32_t recv_depth;
+	/* Connections that the ring holds at a time, with these depths; 0: one. */
+	uint32_t connections;
 	/* Send private data unchanged, for peers that are not krdma. */
 	bool plain;
 	/* The command that starts the server, for error messages. */
@@ -50,6 +57,8 @@ struct peer {
 	char name[2 * PEER_TEXT];
 	uint32_t device_id;
 	char device[KRDMA_NAME_MAX + 1];
+	/* Number of the trunk that carries the lane; 0: a plain connection. */
+	uint64_t trunk;
 	/* &enum krdma_wc_status of the work request that failed first; see peer_failed(). */
 	uint32_t status;
 };
@@ -73,7 +82,7 @@ int peer_answer(struct peer *peer, uint64_t length, struct krdma_remote_mr *remo
 void peer_end(struct peer *peer);
 int peer_begin(struct peer *peer);
 
-/* Allocate and register an MR on the device of the connection. */
+/* Allocate and register an MR on the device of the connection, for lanes if it is one. */
 int peer_memory(struct peer *peer, size_t length, uint32_t access,
 		struct krdma_mr **mr);
 
@@ -86,7 +95,12 @@ void peer_explain_end(struct peer *peer);
 /* Close everything but MRs, which the caller deregisters before. */
 void peer_close(struct peer *peer);
 
-/* For both sides: errors of memory registration, and formatting and parsing of addresses. */
+/*
+ * For both sides: memory for the messages of a lane or a plain connection, its errors, and
+ * formatting and parsing of addresses.
+ */
+int memory_alloc(struct krdma *session, uint32_t device_id, bool lane, size_t length,
+		 uint32_t access, struct krdma_mr **mr);
 void explain_memory(struct krdma *session, size_t length, int err);
 void address_text(const struct sockaddr_storage *address, bool with_port, char text[PEER_TEXT]);
 int address_parse(const char *word, int family, struct sockaddr_storage *address);

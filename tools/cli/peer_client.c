@@ -63,8 +63,8 @@ int client_memory(struct client *client, uint64_t length, uint32_t access,
 		return -EDQUOT;
 	}
 	client->bytes_reserved += length;
-	err = krdma_mr_alloc(client->session, client->device_id, (size_t)length, access,
-			     mr);
+	err = memory_alloc(client->session, client->device_id, client->lane, (size_t)length, access,
+			   mr);
 	if (err) {
 		explain_memory(client->session, (size_t)length, err);
 		client_refuse(client, err == -EOPNOTSUPP ? VERDICT_DEVICE : VERDICT_FULL, 0);
@@ -200,7 +200,7 @@ int client_next(struct client *client, struct krdma_cqe cqes[CLIENT_BATCH], size
 				return err;
 		} else if (err != -ETIMEDOUT && err != -EINTR) {
 			return err;
-		} else if (clock_ns() - client->heard > IDLE_NS) {
+		} else if (!client->lane && clock_ns() - client->heard > IDLE_NS) {
 			err = probe(client);
 			if (err)
 				return err == -ENOTCONN ? reason(client) : err;

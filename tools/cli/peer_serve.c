@@ -76,6 +76,7 @@ static void print_client_json(const struct client *client, int err,
 	struct json_object *object = json_checked(json_object_new_object());
 
 	json_put_text(object, "client", client->address);
+	json_put_text(object, "kind", client->lane ? "lane" : "plain");
 	if (*client->wish)
 		json_put_text(object, "wish", client->wish);
 	json_put_number(object, "messages", client->messages);
@@ -93,9 +94,10 @@ static void print_client(const struct client *client, int err)
 		if (options->common->details)
 			print_client_json(client, err, options->common);
 	} else if (!options->quiet && (!client->brief || options->common->details)) {
-		printf("%s%s%s %s after %llu messages, %llu bytes\n", client->address,
-		       *client->wish ? ": " : "", client->wish, end_text(err),
-		       (unsigned long long)client->messages, (unsigned long long)client->bytes);
+		printf("%s%s%s%s %s after %llu messages, %llu bytes\n", client->address,
+		       client->lane ? " over a lane" : "", *client->wish ? ": " : "",
+		       client->wish, end_text(err), (unsigned long long)client->messages,
+		       (unsigned long long)client->bytes);
 	}
 	fflush(stdout);
 	/* Standard output has no reader any more. */
@@ -113,7 +115,8 @@ static void print_begin(const struct server *server)
 			fprintf(stderr, "krdma: listening at %s\n", server->address);
 		return;
 	}
-	printf("listening at %s, %s; Ctrl-C ends it\n", server->address, options->purpose);
+	printf("listening at %s%s, %s; Ctrl-C ends it\n", server->address,
+	       options->lane ? ", also for lanes" : "", options->purpose);
 	fflush(stdout);
 	if (ferror(stdout))
 		stop_now();
@@ -228,6 +231,7 @@ static void let_in(struct server *server, struct krdma_conn *conn)
 	snprintf(client->address, sizeof(client->address), "unknown");
 	if (!krdma_conn_query(conn, &query, sizeof(query))) {
 		client->device_id = query.device_id;
+		client->lane = query.kind == KRDMA_CONN_LANE;
 		address_text((const struct sockaddr_storage *)&query.remote, true,
 			     client->address);
 	}
@@ -310,9 +314,19 @@ static void explain_listen(const struct server *server, int err)
 
 	switch (err) {
 	case -EADDRINUSE:
-		complain("cannot listen at %s: the address is in use\n"
-			 "End the program that uses it, or give another port with --port",
-			 server->address);
+		if (options->lane)
+			complain("cannot listen at %s: the address is in use, or port %u, where\n"
+				 "the trunks of lanes connect\n"
+				 "End the program that uses it; 'krdma doctor' says which port it is",
+				 server->address, LANE_PORT);
+		else
+			complain("cannot listen at %s: the address is in use\n"
+				 "End the program that uses it, or give another port with --port",
+				 server->address);
+		break;
+	case -EOPNOTSUPP:
+		complain("cannot listen at %s for lanes: the loaded module has none\n"
+			 "'krdma info' shows its version; or leave out --lane", server->address);
 		break;
 	case -EADDRNOTAVAIL:
 		complain("cannot listen at %s: it is not an address of an RDMA device, or the\n"
@@ -333,12 +347,14 @@ static void explain_listen(const struct server *server, int err)
 static int listen_at(struct server *server, struct sockaddr_storage *address)
 {
 	struct krdma_listener **listener = &server->listeners[server->listener_count];
+	uint32_t flags = address->ss_family == AF_INET6 ? KRDMA_LISTEN_V6ONLY : 0;
 	int err;
 
+	if (server->options->lane)
+		flags |= KRDMA_LISTEN_LANES;
 	address_set_port(address, server->options->port);
 	address_text(address, true, server->address);
-	err = krdma_listen(server->session, (const struct sockaddr *)address,
-			   address->ss_family == AF_INET6 ? KRDMA_LISTEN_V6ONLY : 0, 0, listener);
+	err = krdma_listen(server->session, (const struct sockaddr *)address, flags, 0, listener);
 	if (!err)
 		server->listener_count++;
 	return err;

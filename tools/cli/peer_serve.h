@@ -33,6 +33,8 @@ struct client {
 	unsigned int used;
 	uint64_t bytes_reserved;
 	uint32_t device_id;
+	/* The connection is a lane. */
+	bool lane;
 	char address[PEER_TEXT];
 	/* Time of the last completion or probe, in ns (clock_ns()). */
 	uint64_t heard;
@@ -55,6 +57,8 @@ struct server_options {
 	uint16_t port;
 	bool quiet;
 	bool polled;
+	/* Take lanes, too. */
+	bool lane;
 	uint64_t max_clients;
 	uint64_t max_memory;
 	uint64_t max_length;
@@ -103,7 +107,8 @@ int client_welcome(struct client *client, struct krdma_mr *mr);
 #define CLIENT_BATCH 64
 
 /*
- * Wait for completions of successful work requests.  Probes an idle client from time to time.
+ * Wait for completions of successful work requests.  Probes an idle client from time to time, but
+ * for a lane, whose peer the kernel probes.
  *
  * Returns 0; -EINTR if a stop is requested; -ECONNRESET if the client has left; otherwise the
  * errno with which the connection ended.

@@ -13,9 +13,19 @@
 /* Set once, by a signal handler or by any thread; lock-free on every machine with Linux. */
 static atomic_bool stopping;
 
+/* The first signal that has requested a stop. */
+static atomic_int first_signal;
+
+void stop_note(int number)
+{
+	int none = 0;
+
+	atomic_compare_exchange_strong(&first_signal, &none, number);
+}
+
 static void handle(int number)
 {
-	(void)number;
+	stop_note(number);
 	stopping = true;
 }
 
@@ -45,6 +55,14 @@ bool stop_wanted(void)
 void stop_now(void)
 {
 	stopping = true;
+}
+
+void stop_end(void)
+{
+	if (atomic_load(&first_signal) != SIGINT)
+		return;
+	signal(SIGINT, SIG_DFL);
+	raise(SIGINT);
 }
 
 uint64_t clock_ns(void)

@@ -14,6 +14,15 @@
 /* SIGINT, SIGTERM and SIGHUP request a stop; a second signal ends the process at once. */
 void stop_catch(void);
 
+/* For other handlers: remember that this signal has requested the end; async-signal-safe. */
+void stop_note(int number);
+
+/*
+ * After an orderly end because of Ctrl-C: end the process by that signal, so that the parent
+ * process sees why.  Returns if it was not SIGINT that has requested the end.
+ */
+void stop_end(void);
+
 /* True if a stop is requested, by a signal or by stop_now(). */
 bool stop_wanted(void);
 void stop_now(void);

@@ -40,6 +40,8 @@ struct ping_settings {
 	uint64_t length;
 	bool listen;
 	bool rping;
+	/* Over a lane; with @listen: take lanes, too. */
+	bool lane;
 	bool quiet;
 	uint64_t max_clients;
 	uint64_t max_memory;

@@ -66,6 +66,7 @@ int ping_ask(const struct ping_settings *settings)
 		.send_depth = protocol->send_depth,
 		.recv_depth = protocol->recv_depth,
 		.plain = protocol->plain,
+		.lane = settings->lane,
 		.listener = protocol->listener,
 	};
 	stats_init(&ping.times);

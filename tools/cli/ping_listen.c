@@ -56,6 +56,7 @@ int ping_listen(const struct ping_settings *settings)
 		.family = settings->family,
 		.port = settings->port,
 		.quiet = settings->quiet,
+		.lane = settings->lane,
 		.max_clients = settings->max_clients,
 		.max_memory = settings->max_memory,
 		.max_length = settings->max_length,

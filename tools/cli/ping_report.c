@@ -32,9 +32,15 @@ void ping_report_begin(const struct ping *ping)
 
 	if (settings->common->json)
 		return;
-	printf("PING %s port %u%s: %llu bytes, through %s\n", ping->peer.name, settings->port,
+	printf("PING %s port %u%s: %llu bytes, through %s", ping->peer.name, settings->port,
 	       settings->rping ? " as rping" : "",
 	       (unsigned long long)settings->length, ping->peer.device);
+	if (ping->peer.trunk)
+		printf(", over a lane of trunk %llu\n", (unsigned long long)ping->peer.trunk);
+	else if (settings->lane)
+		puts(", over a plain connection: the other side takes no lanes");
+	else
+		putchar('\n');
 	flush();
 }
 
@@ -63,13 +69,13 @@ static void print_json(const struct ping *ping, uint64_t number, enum ping_answe
 	json_print(object, ping->settings->common);
 }
 
-/* As ping(8) does with -D. */
 static void print_stamp(void)
 {
+	char text[VALUE_MOMENT_TEXT];
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	printf("[%lld.%06ld] ", (long long)now.tv_sec, now.tv_nsec / 1000);
+	printf("[%s] ", value_moment_text(text, &now, 6));
 }
 
 static void print_text(const struct ping *ping, uint64_t number, enum ping_answer answer,
@@ -141,6 +147,8 @@ static void print_end_json(const struct ping *ping, uint64_t elapsed)
 	json_put_number(object, "port", settings->port);
 	json_put_text(object, "protocol", settings->rping ? "rping" : "krdma");
 	json_put_text(object, "device", ping->peer.device);
+	json_put_text(object, "kind", ping->peer.trunk ? "lane" : "plain");
+	json_put_number(object, "trunk", ping->peer.trunk);
 	json_put_number(object, "bytes", settings->length);
 	json_put_number(object, "transmitted", ping->transmitted);
 	json_put_number(object, "received", ping->answers[PING_ANSWERED]);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -46,37 +47,42 @@ int value_number(const char *option, const char *word, uint64_t least, uint64_t 
 	return 0;
 }
 
-/* Return the unit of a size as a power of two; -1 if it is unknown. */
-static int size_shift(const char *unit)
+/*
+ * Return a unit of size in bytes; 0 if it is unknown.  As with dd(1), "k" and "KiB" are powers of
+ * two, and "kB" is one of ten.
+ */
+static uint64_t size_unit(const char *unit)
 {
-	static const struct {
-		const char *name;
-		int shift;
-	} units[] = {
-		{ "", 0 }, { "b", 0 }, { "k", 10 }, { "kib", 10 }, { "m", 20 }, { "mib", 20 },
-		{ "g", 30 }, { "gib", 30 },
-	};
+	static const char prefixes[] = "kmgt";
+	uint64_t binary = 1, decimal = 1;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(units); i++)
-		if (!strcasecmp(unit, units[i].name))
-			return units[i].shift;
-	return -1;
+	if (!*unit || !strcasecmp(unit, "b"))
+		return 1;
+	for (i = 0; prefixes[i]; i++) {
+		binary *= 1024;
+		decimal *= 1000;
+		if (strncasecmp(unit, &prefixes[i], 1))
+			continue;
+		if (!unit[1] || !strcasecmp(unit + 1, "ib"))
+			return binary;
+		return strcasecmp(unit + 1, "b") ? 0 : decimal;
+	}
+	return 0;
 }
 
 int value_size(const char *option, const char *word, uint64_t most, uint64_t *value)
 {
 	char limit[SIZE_TEXT_MAX];
 	const char *at = word;
-	uint64_t number;
-	int shift;
+	uint64_t number, unit;
 
 	if (read_digits(&at, &number))
 		goto refuse;
-	shift = size_shift(at);
-	if (shift < 0 || number > UINT64_MAX >> shift || number << shift > most)
+	unit = size_unit(at);
+	if (!unit || number > most / unit)
 		goto refuse;
-	*value = number << shift;
+	*value = number * unit;
 	return 0;
 refuse:
 	complain("%s needs a size up to %s, such as 64, 4k or 1M, not '%s'", option,
@@ -93,6 +99,12 @@ static uint64_t time_unit(const char *unit)
 		return 1000000;
 	if (!strcmp(unit, "us"))
 		return 1000;
+	if (!strcmp(unit, "ns"))
+		return 1;
+	if (!strcmp(unit, "min"))
+		return 60 * VALUE_SECOND;
+	if (!strcmp(unit, "h"))
+		return 3600 * VALUE_SECOND;
 	return 0;
 }
 
@@ -117,10 +129,11 @@ int value_time(const char *option, const char *word, uint64_t most, uint64_t *va
 	unit = time_unit(at);
 	if (!unit || whole > most / unit)
 		goto refuse;
-	/* No overflow: part < scale <= 10^9 and unit <= 10^9, so the product is below 10^18. */
-	*value = whole * unit + part * unit / scale;
-	if (*value > most)
+	/* No overflow: part < scale <= 10^9 and unit < 2^42, so the quotient of unit goes first. */
+	part = unit / scale * part + unit % scale * part / scale;
+	if (part > most - whole * unit)
 		goto refuse;
+	*value = whole * unit + part;
 	return 0;
 refuse:
 	complain("%s needs a time of at most %llu s, such as 1, 0.2 or 50ms, not '%s'", option,
@@ -210,5 +223,20 @@ const char *value_time_text(char text[VALUE_TIME_TEXT], uint64_t ns)
 	else
 		snprintf(text, VALUE_TIME_TEXT, value < 9.995 ? "%.2f %s" :
 			 value < 99.95 ? "%.1f %s" : "%.0f %s", value, units[i].name);
+	return text;
+}
+
+const char *value_moment_text(char text[VALUE_MOMENT_TEXT], const struct timespec *moment,
+			      int digits)
+{
+	long part = digits == 3 ? moment->tv_nsec / 1000000 : moment->tv_nsec / 1000, offset;
+	char second[32];
+	struct tm local;
+
+	localtime_r(&moment->tv_sec, &local);
+	strftime(second, sizeof(second), "%Y-%m-%dT%H:%M:%S", &local);
+	offset = local.tm_gmtoff / 60;
+	snprintf(text, VALUE_MOMENT_TEXT, "%s.%0*ld%c%02ld:%02ld", second, digits, part,
+		 offset < 0 ? '-' : '+', labs(offset) / 60, labs(offset) % 60);
 	return text;
 }

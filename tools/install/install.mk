@@ -46,7 +46,7 @@ INSTALLED_TOOLS = \
 	$(LIBDIR)/$(LIB_SONAME) \
 	$(LIBDIR)/$(notdir $(LIB_SHARED)) \
 	$(LIBDIR)/pkgconfig/libkrdma.pc \
-	$(foreach page,$(LIB_MAN) $(LIB_MAN_LINKS) $(CLI_MAN),$(MANDIR)/man$(lastword $(subst ., ,$(page)))/$(page)) \
+	$(foreach page,$(LIB_MAN) $(LIB_MAN_LINKS) $(CLI_MAN) $(CLI_MAN_LINKS),$(MANDIR)/man$(lastword $(subst ., ,$(page)))/$(page)) \
 	$(COMPDIR)/krdma \
 	$(ZSHDIR)/_krdma \
 	$(FISHDIR)/krdma.fish \
@@ -107,6 +107,11 @@ install-tools: tools install-folders
 			echo "make: no page of tools/lib/man has $${page%.3} in its NAME" >&2; exit 1; }; \
 		echo ".so man3/$$its" > "$(DESTDIR)$(MANDIR)/man3/$$page" || exit; \
 		chmod 644 "$(DESTDIR)$(MANDIR)/man3/$$page" || exit; \
+	done
+	$(Q)for alias in $(CLI_MAN_ALIASES); do \
+		page=$${alias%=*} its=$${alias#*=}; \
+		echo ".so man$${its##*.}/$$its" > "$(DESTDIR)$(MANDIR)/man$${page##*.}/$$page" || exit; \
+		chmod 644 "$(DESTDIR)$(MANDIR)/man$${page##*.}/$$page" || exit; \
 	done
 	$(call put,644,tools/cli/krdma.bash,$(COMPDIR)/krdma)
 	$(call put,644,tools/cli/krdma.zsh,$(ZSHDIR)/_krdma)

@@ -310,7 +310,7 @@ tool()
 
 tier_tool()
 {
-	tool ping.sh bench.sh rping.sh strangers.sh stat.sh examples.sh copy.sh tree.sh monitor.sh \
+	tool ping.sh lanes.sh bench.sh rping.sh strangers.sh stat.sh examples.sh copy.sh tree.sh monitor.sh \
 		doctor.sh trace.sh selftest.sh \
 		syscalls.sh signed.sh
 }

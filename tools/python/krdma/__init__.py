@@ -10,27 +10,29 @@ fileno(), for select and its relatives.
 """
 
 from . import entry, errors
-from ._abi import (KRDMA_KEEPALIVE_NEVER, Access, ConnState, CqeFlags, DeviceCap, DeviceEventType,
-                   EventType, Feature, Flush, Limit, LimitScope, LinkLayer, Opcode, PortState,
-                   SqeFlags, Transport, WcStatus)
+from ._abi import (KRDMA_KEEPALIVE_NEVER, Access, ConnKind, ConnState, CqeFlags, DeviceCap,
+                   DeviceEventType, EventType, Feature, Flush, Limit, LimitScope, LinkLayer,
+                   ListenFlags, Opcode, PortState, SqeFlags, Transport, WcStatus)
 from ._library import lib as _lib
 from .connection import Connection, ConnectionInfo, Event, Listener
 from .errors import (Aborted, Canceled, Denied, DeviceGone, Error, Left, NotConnected, NotFound,
                      QuotaExceeded, Refused, Reset, TimedOut, TooLong, WouldBlock)
-from .memory import Memory, RemoteMemory
+from .memory import CachedMemory, Memory, MemoryCache, Region, RemoteMemory
 from .message import Messenger
 from .ring import Completion, Entry, Failed, Ring, wait_any
 from .session import Device, DeviceEvent, Info, LimitInfo, Port, Session
+from .srq import Srq
 
 KEEPALIVE_NEVER = KRDMA_KEEPALIVE_NEVER
 __version__: str = _lib.krdma_version().decode()
 
 __all__ = [
-    "Aborted", "Access", "Canceled", "Completion", "ConnState", "Connection", "ConnectionInfo",
-    "CqeFlags", "Denied", "Device", "DeviceCap", "DeviceEvent", "DeviceEventType", "DeviceGone",
-    "Entry", "Error", "Event", "EventType", "Failed", "Feature", "Flush", "Info", "KEEPALIVE_NEVER",
-    "Left", "Limit", "LimitInfo", "LimitScope", "LinkLayer", "Listener", "Memory", "Messenger",
-    "NotConnected", "NotFound", "Opcode", "Port", "PortState", "QuotaExceeded", "Refused",
-    "RemoteMemory", "Reset", "Ring", "Session", "SqeFlags", "TimedOut", "TooLong", "Transport",
-    "WcStatus", "WouldBlock", "entry", "errors", "wait_any",
+    "Aborted", "Access", "CachedMemory", "Canceled", "Completion", "ConnKind", "ConnState",
+    "Connection", "ConnectionInfo", "CqeFlags", "Denied", "Device", "DeviceCap", "DeviceEvent",
+    "DeviceEventType", "DeviceGone", "Entry", "Error", "Event", "EventType", "Failed", "Feature",
+    "Flush", "Info", "KEEPALIVE_NEVER", "Left", "Limit", "LimitInfo", "LimitScope", "LinkLayer",
+    "ListenFlags", "Listener", "Memory", "MemoryCache", "Messenger", "NotConnected", "NotFound",
+    "Opcode", "Port", "PortState", "QuotaExceeded", "Refused", "Region", "RemoteMemory", "Reset",
+    "Ring", "Session", "SqeFlags", "Srq", "TimedOut", "TooLong", "Transport", "WcStatus",
+    "WouldBlock", "entry", "errors", "wait_any",
 ]

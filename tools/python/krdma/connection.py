@@ -4,15 +4,17 @@
 import ctypes
 import errno
 import os
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, Optional
 
 from . import _abi
-from ._abi import ConnState, EventType
+from ._abi import ConnKind, ConnState, EventType, ListenFlags
 from ._address import Address, packed, unpacked
 from ._library import Handle, Object, check, deadline_of, filled, lib, retried
 from .message import Messenger
 from .ring import Ring, known
+from .srq import Srq
 
 if TYPE_CHECKING:
     from .session import Session
@@ -53,6 +55,8 @@ class ConnectionInfo:
     receives_completed: int
     local: Address
     remote: Address
+    kind: ConnKind
+    trunk: int
 
 
 class Connection(Object):
@@ -104,21 +108,24 @@ class Connection(Object):
         self._wait(timeout)
 
     def create_qp(self, ring: Optional[Ring] = None, recv_ring: Optional[Ring] = None, *,
-                  send_depth: int = 0, recv_depth: int = 0, max_send_sge: int = 0,
-                  max_recv_sge: int = 0, max_inline: int = 0, keepalive_ms: int = 0) -> Ring:
-        """Creates its queue pair; without a ring, it gets one of its own.  Returns the ring."""
+                  srq: Optional[Srq] = None, send_depth: int = 0, recv_depth: int = 0,
+                  max_send_sge: int = 0, max_recv_sge: int = 0, max_inline: int = 0,
+                  keepalive_ms: int = 0) -> Ring:
+        """Creates its queue pair; without a ring, it gets one of its own.  Returns the ring.
+
+        With an SRQ, its messages take receives of that, and complete in the ring of the SRQ.
+        """
         ring = ring or self.session.ring()
         options = _abi.krdma_conn_create_qp_args(
             size=ctypes.sizeof(_abi.krdma_conn_create_qp_args), send_depth=send_depth,
             recv_depth=recv_depth, max_send_sge=max_send_sge, max_recv_sge=max_recv_sge,
             max_inline=max_inline, keepalive_ms=keepalive_ms)
-        with self._handle as handle, ring._handle as its:
-            if recv_ring:
-                with recv_ring._handle as other:
-                    err = lib.krdma_conn_create_qp(handle, its, other, None, ctypes.byref(options))
-            else:
-                err = lib.krdma_conn_create_qp(handle, its, None, None, ctypes.byref(options))
-        check(err, "create a queue pair")
+        with ExitStack() as calls:
+            handle, its = (calls.enter_context(one._handle) for one in (self, ring))
+            other = calls.enter_context(recv_ring._handle) if recv_ring else None
+            shared = calls.enter_context(srq._handle) if srq else None
+            check(lib.krdma_conn_create_qp(handle, its, other, shared, ctypes.byref(options)),
+                  "create a queue pair")
         self.ring = ring
         return ring
 
@@ -162,7 +169,15 @@ class Connection(Object):
             found.send_depth, found.recv_depth, found.max_inline, found.read_depth,
             found.read_depth_in, found.path_mtu, bool(found.peer_is_krdma), found.sends_posted,
             found.sends_completed, found.receives_posted, found.receives_completed,
-            unpacked(found.local), unpacked(found.remote))
+            unpacked(found.local), unpacked(found.remote), known(ConnKind, found.kind), found.trunk)
+
+    @property
+    def trunk(self) -> int:
+        """The number of the trunk that carries the lane; 0: a plain connection, or not resolved."""
+        number = ctypes.c_uint64()
+        with self._handle as handle:
+            check(lib.krdma_conn_trunk(handle, ctypes.byref(number)), "query a connection")
+        return number.value
 
     @property
     def state(self) -> ConnState:
@@ -243,9 +258,10 @@ class Connection(Object):
 class Listener(Object):
     """Accepts connections.  Session.listen() makes them."""
 
-    def __init__(self, session: "Session", address: Address, backlog: int, v6only: bool) -> None:
+    def __init__(self, session: "Session", address: Address, backlog: int, v6only: bool,
+                 lanes: bool) -> None:
         pointer = ctypes.c_void_p()
-        flags = _abi.ListenFlags.V6ONLY if v6only else 0
+        flags = (ListenFlags.V6ONLY if v6only else 0) | (ListenFlags.LANES if lanes else 0)
         with session._handle as owner:
             check(lib.krdma_listen(owner, packed(address, passive=True), flags, backlog,
                                    ctypes.byref(pointer)),
@@ -266,6 +282,14 @@ class Listener(Object):
         with self._handle as handle:
             check(lib.krdma_listener_address(handle, data), "query a listener")
         return unpacked(data.raw)
+
+    @property
+    def flags(self) -> ListenFlags:
+        """What it was made with: whether it takes lanes, for one."""
+        found = ctypes.c_uint32()
+        with self._handle as handle:
+            check(lib.krdma_listener_flags(handle, ctypes.byref(found)), "query a listener")
+        return ListenFlags(found.value)
 
     def accept(self, timeout: Optional[float] = None) -> Connection:
         """The connection that the next peer has requested, to be accepted or rejected."""

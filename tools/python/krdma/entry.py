@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from . import _abi
 from ._abi import Flush, Opcode, SqeFlags
-from .memory import Buffer, Memory, RemoteMemory
+from .memory import Buffer, Region, RemoteMemory
 from .ring import Entry
 
 UNSIGNALED = SqeFlags.UNSIGNALED
@@ -17,7 +17,7 @@ FENCE = SqeFlags.FENCE
 SOLICITED = SqeFlags.SOLICITED
 
 
-def _entry(opcode: Opcode, conn: Any, memory: Optional[Memory], offset: int, length: Optional[int],
+def _entry(opcode: Opcode, conn: Any, memory: Optional[Region], offset: int, length: Optional[int],
            wr_id: int, flags: int = 0) -> Entry:
     entry = Entry(opcode=opcode, flags=flags, dest=conn.id, wr_id=wr_id)
     if memory is not None:
@@ -27,7 +27,7 @@ def _entry(opcode: Opcode, conn: Any, memory: Optional[Memory], offset: int, len
     return entry
 
 
-def _remote(opcode: Opcode, conn: Any, memory: Optional[Memory], remote: RemoteMemory, offset: int,
+def _remote(opcode: Opcode, conn: Any, memory: Optional[Region], remote: RemoteMemory, offset: int,
             length: Optional[int], remote_offset: int, wr_id: int, flags: int) -> Entry:
     entry = _entry(opcode, conn, memory, offset, length, wr_id, flags)
     entry.remote_addr = remote.at(remote_offset, entry.sge.length)
@@ -35,19 +35,19 @@ def _remote(opcode: Opcode, conn: Any, memory: Optional[Memory], remote: RemoteM
     return entry
 
 
-def recv(conn: Any, memory: Optional[Memory] = None, offset: int = 0,
+def recv(dest: Any, memory: Optional[Region] = None, offset: int = 0,
          length: Optional[int] = None, *, wr_id: int = 0) -> Entry:
-    """A receive."""
-    return _entry(Opcode.RECV, conn, memory, offset, length, wr_id)
+    """A receive of a connection, or of an SRQ: see Srq.post()."""
+    return _entry(Opcode.RECV, dest, memory, offset, length, wr_id)
 
 
-def send(conn: Any, memory: Optional[Memory] = None, offset: int = 0,
+def send(conn: Any, memory: Optional[Region] = None, offset: int = 0,
          length: Optional[int] = None, *, wr_id: int = 0, flags: int = 0) -> Entry:
     """A send."""
     return _entry(Opcode.SEND, conn, memory, offset, length, wr_id, flags)
 
 
-def send_imm(conn: Any, imm: int, memory: Optional[Memory] = None, offset: int = 0,
+def send_imm(conn: Any, imm: int, memory: Optional[Region] = None, offset: int = 0,
              length: Optional[int] = None, *, wr_id: int = 0, flags: int = 0) -> Entry:
     """A send with 32 bits of immediate data."""
     entry = _entry(Opcode.SEND_IMM, conn, memory, offset, length, wr_id, flags)
@@ -68,14 +68,14 @@ def send_inline(conn: Any, data: Any, *, wr_id: int = 0, flags: int = 0) -> Entr
     return entry
 
 
-def write(conn: Any, memory: Memory, remote: RemoteMemory, offset: int = 0,
+def write(conn: Any, memory: Region, remote: RemoteMemory, offset: int = 0,
           length: Optional[int] = None, remote_offset: int = 0, *, wr_id: int = 0,
           flags: int = 0) -> Entry:
     """An RDMA write to the peer's memory."""
     return _remote(Opcode.WRITE, conn, memory, remote, offset, length, remote_offset, wr_id, flags)
 
 
-def write_imm(conn: Any, imm: int, memory: Memory, remote: RemoteMemory, offset: int = 0,
+def write_imm(conn: Any, imm: int, memory: Region, remote: RemoteMemory, offset: int = 0,
               length: Optional[int] = None, remote_offset: int = 0, *, wr_id: int = 0,
               flags: int = 0) -> Entry:
     """An RDMA write that also completes a receive of the peer, with 32 bits of immediate data."""
@@ -85,14 +85,14 @@ def write_imm(conn: Any, imm: int, memory: Memory, remote: RemoteMemory, offset:
     return entry
 
 
-def read(conn: Any, memory: Memory, remote: RemoteMemory, offset: int = 0,
+def read(conn: Any, memory: Region, remote: RemoteMemory, offset: int = 0,
          length: Optional[int] = None, remote_offset: int = 0, *, wr_id: int = 0,
          flags: int = 0) -> Entry:
     """An RDMA read of the peer's memory."""
     return _remote(Opcode.READ, conn, memory, remote, offset, length, remote_offset, wr_id, flags)
 
 
-def compare_swap(conn: Any, memory: Memory, remote: RemoteMemory, compare: int, swap: int,
+def compare_swap(conn: Any, memory: Region, remote: RemoteMemory, compare: int, swap: int,
                  offset: int = 0, remote_offset: int = 0, *, wr_id: int = 0,
                  flags: int = 0) -> Entry:
     """A compare-and-swap of 64 bits; the local memory gets the value before."""
@@ -103,7 +103,7 @@ def compare_swap(conn: Any, memory: Memory, remote: RemoteMemory, compare: int, 
     return entry
 
 
-def fetch_add(conn: Any, memory: Memory, remote: RemoteMemory, add: int, offset: int = 0,
+def fetch_add(conn: Any, memory: Region, remote: RemoteMemory, add: int, offset: int = 0,
               remote_offset: int = 0, *, wr_id: int = 0, flags: int = 0) -> Entry:
     """A fetch-and-add of 64 bits; the local memory gets the value before."""
     entry = _remote(Opcode.FETCH_ADD, conn, memory, remote, offset, 8, remote_offset, wr_id, flags)

@@ -3,8 +3,9 @@
 
 import ctypes
 import mmap
+import weakref
 from dataclasses import dataclass
-from typing import Any, List, Union
+from typing import Any, Dict, List, Tuple, Union
 
 from . import _abi
 from ._abi import Access
@@ -73,21 +74,53 @@ class Buffer:
 _kept: List[Buffer] = []
 
 
-class Memory(Object):
+_REGISTER_HINT = "see 'ulimit -l', 'krdma info' and 'krdma doctor'"
+
+
+class Region(Object):
+    """Memory that work requests can use: a Memory, or a part of a MemoryCache."""
+
+    address: int
+    length: int
+    device_id: int
+    access: Access
+    id: int
+    _data: Any
+
+    @property
+    def view(self) -> memoryview:
+        """Its bytes."""
+        return memoryview(self._data).cast("B")
+
+    def __len__(self) -> int:
+        return self.length
+
+    def part(self, offset: int, length: "Union[int, None]") -> int:
+        """The length of a part of it; None: the rest."""
+        if length is None:
+            length = self.length - offset
+        if offset < 0 or length < 0 or offset + length > self.length:
+            raise ValueError(f"{length} bytes at {offset} are not in a memory region of "
+                             f"{self.length} bytes")
+        return length
+
+
+class Memory(Region):
     """A memory region: memory that is registered with a device.
 
     Session.alloc() and Session.register() make them.  It is registered until close(), and the
     object it consists of stays in place until then.
     """
 
-    def __init__(self, session: Handle, device_id: int, data: Any, access: Access) -> None:
+    def __init__(self, session: Handle, device_id: int, data: Any, access: Access,
+                 lanes: bool = False) -> None:
         buffer = Buffer(data, bool(access))
         pointer = ctypes.c_void_p()
+        register = lib.krdma_mr_register_for_lanes if lanes else lib.krdma_mr_register
         with session as owner:
-            check(lib.krdma_mr_register(owner, device_id, buffer.address, buffer.length, access,
-                                        ctypes.byref(pointer)),
-                  f"register {buffer.length} bytes of memory",
-                  "see 'ulimit -l', 'krdma info' and 'krdma doctor'")
+            check(register(owner, device_id, buffer.address, buffer.length, access,
+                           ctypes.byref(pointer)),
+                  f"register {buffer.length} bytes of memory", _REGISTER_HINT)
 
         def end(handle: int) -> None:
             if lib.krdma_mr_deregister(handle, 0):
@@ -105,15 +138,7 @@ class Memory(Object):
         self.device_id = device_id
         self.access = access
         with self._handle as handle:
-            self.id: int = lib.krdma_mr_id(handle)
-
-    @property
-    def view(self) -> memoryview:
-        """Its bytes."""
-        return memoryview(self._data).cast("B")
-
-    def __len__(self) -> int:
-        return self.length
+            self.id = lib.krdma_mr_id(handle)
 
     @property
     def rkey(self) -> int:
@@ -147,14 +172,101 @@ class Memory(Object):
         """Deregisters it as soon as the last work request that uses it has ended."""
         self._handle.end()
 
-    def part(self, offset: int, length: "Union[int, None]") -> int:
-        """The length of a part of it; None: the rest."""
-        if length is None:
-            length = self.length - offset
-        if offset < 0 or length < 0 or offset + length > self.length:
-            raise ValueError(f"{length} bytes at {offset} are not in a memory region of "
-                             f"{self.length} bytes")
-        return length
+
+class CachedMemory(Region):
+    """Memory of an object, in a memory region of a cache.  MemoryCache.get() makes them.
+
+    close() gives it back to the cache: no work request uses it any more.
+    """
+
+    def __init__(self, cache: "MemoryCache", data: Any) -> None:
+        buffer = Buffer(data, bool(cache.access))
+        pointer = ctypes.c_void_p()
+        with cache._handle as handle:
+            check(lib.krdma_mr_cache_get(handle, buffer.address, buffer.length,
+                                         ctypes.byref(pointer)),
+                  f"register {buffer.length} bytes of memory", _REGISTER_HINT)
+            caches: int = handle
+
+        def end(handle: int) -> None:
+            lib.krdma_mr_cache_put(caches, handle)
+            buffer.release()
+
+        self._buffer = buffer
+        self._data = data
+        self._handle = Handle("cached memory", pointer, end, cache._handle)
+        self.address = buffer.address
+        self.length = buffer.length
+        self.device_id = cache.device_id
+        self.access = cache.access
+        with self._handle as handle:
+            self.id = lib.krdma_mr_id(handle)
+            # The memory region may begin before the object.
+            self._offset: int = self.address - lib.krdma_mr_data(handle)
+
+    def describe(self, offset: int = 0, length: int = 0) -> bytes:
+        """The memory descriptor of a part, for the peer; a length of 0 stands for the rest."""
+        length = self.part(offset, length or None)
+        data = ctypes.create_string_buffer(_abi.KRDMA_MR_DESC_SIZE)
+        with self._handle as handle:
+            check(lib.krdma_mr_describe(handle, self._offset + offset, length, data),
+                  f"describe {length} bytes at {offset} of a memory region",
+                  "the cache must have remote rights")
+        return data.raw
+
+
+class MemoryCache(Object):
+    """Memory regions that stay registered while they are not used: see Session.memory_cache().
+
+    It keeps the objects whose memory it has registered, until forget() or close(): memory that is
+    freed and used again would have other pages than those that are registered.
+    """
+
+    def __init__(self, session: Handle, device_id: int, access: Access, limit: int) -> None:
+        pointer = ctypes.c_void_p()
+        with session as owner:
+            check(lib.krdma_mr_cache_create(owner, device_id, access, limit, ctypes.byref(pointer)),
+                  "create a cache of memory regions")
+        buffers: Dict[Tuple[int, int], Buffer] = {}
+
+        def end(handle: int) -> None:
+            lib.krdma_mr_cache_destroy(handle)
+            for buffer in buffers.values():
+                buffer.release()
+
+        self._buffers = buffers
+        self._used: "weakref.WeakSet[CachedMemory]" = weakref.WeakSet()
+        self._handle = Handle("cache of memory regions", pointer, end, session)
+        self.device_id = device_id
+        self.access = access
+
+    def get(self, data: Any) -> CachedMemory:
+        """The memory of an object, in a memory region that may be registered already."""
+        memory = CachedMemory(self, data)
+        self._used.add(memory)
+        where = memory.address, memory.length
+        if where not in self._buffers:
+            self._buffers[where] = Buffer(data, bool(self.access))
+        return memory
+
+    def forget(self, data: Any) -> None:
+        """Drops the memory regions of an object, and the object, which may be freed afterwards.
+
+        One that is in use is dropped when it is closed.
+        """
+        with Buffer(data, False) as buffer:
+            where = buffer.address, buffer.length
+            with self._handle as handle:
+                lib.krdma_mr_cache_forget(handle, *where)
+        kept = self._buffers.pop(where, None)
+        if kept:
+            kept.release()
+
+    def close(self) -> None:
+        """Closes it, and the memory that it has given out: no work request uses it any more."""
+        for memory in list(self._used):
+            memory.close()
+        self._handle.end()
 
 
 def allocated(length: int) -> mmap.mmap:

@@ -4,7 +4,7 @@
 import ctypes
 import errno
 from dataclasses import dataclass
-from typing import Any, List, Optional, Sequence, Union
+from typing import Any, Callable, List, Optional, Sequence, Union
 
 from . import _abi
 from ._abi import CqeFlags, Opcode, WcStatus
@@ -62,6 +62,22 @@ class Completion:
         return self
 
 
+def posted(function: Callable[..., int], handle: Handle,
+           entries: Union[Entry, Sequence[Entry]]) -> None:
+    """Posts work requests with a function of the library."""
+    if isinstance(entries, Entry):
+        entries = [entries]
+    array = (Entry * len(entries))(*entries)
+    accepted = ctypes.c_size_t()
+    with handle as pointer:
+        err = function(pointer, array, len(array), ctypes.byref(accepted))
+    if err:
+        error: Any = error_for(err, f"post work request {accepted.value + 1} of {len(array)}",
+                               "take completions first" if err == -errno.EAGAIN else None)
+        error.accepted = accepted.value
+        raise error
+
+
 class Ring(Object):
     """A submission queue and a completion queue.  Session.ring() makes them."""
 
@@ -93,17 +109,7 @@ class Ring(Object):
 
         If one is refused, those before it are posted: the exception has their number as "accepted".
         """
-        if isinstance(entries, Entry):
-            entries = [entries]
-        array = (Entry * len(entries))(*entries)
-        accepted = ctypes.c_size_t()
-        with self._handle as handle:
-            err = lib.krdma_ring_post(handle, array, len(array), ctypes.byref(accepted))
-        if err:
-            error: Any = error_for(err, f"post work request {accepted.value + 1} of {len(array)}",
-                                   "take completions first" if err == -errno.EAGAIN else None)
-            error.accepted = accepted.value
-            raise error
+        posted(lib.krdma_ring_post, self._handle, entries)
 
     def poll(self, room: int = _ROOM) -> List[Completion]:
         """The completions that are there, at most so many."""

@@ -14,9 +14,10 @@ from ._address import Address, packed
 from ._library import Handle, Object, check, deadline_of, filled, lib, retried
 from .connection import Connection, Listener
 from .errors import NotFound
-from .memory import Memory, allocated
+from .memory import Memory, MemoryCache, allocated
 from .message import Messenger
 from .ring import Ring, known
+from .srq import Srq
 
 _OPEN = {
     errno.ENOENT: "the module is not loaded: run 'modprobe krdma' as root",
@@ -219,9 +220,13 @@ class Session(Object):
                     return
             yield DeviceEvent(known(DeviceEventType, record.type), record.device_id, record.port)
 
-    def listen(self, address: Address, backlog: int = 0, v6only: bool = False) -> Listener:
-        """Listens at an address; the host "" stands for all addresses, port 0 for a free one."""
-        return Listener(self, address, backlog, v6only)
+    def listen(self, address: Address, backlog: int = 0, v6only: bool = False,
+               lanes: bool = False) -> Listener:
+        """Listens at an address; the host "" stands for all addresses, port 0 for a free one.
+
+        With lanes, it takes lanes, too: Connection.trunk says of an accepted connection what it is.
+        """
+        return Listener(self, address, backlog, v6only, lanes)
 
     def connection(self) -> Connection:
         """A new connection: resolve(), create_qp() or messenger(), and connect() come next."""
@@ -230,11 +235,25 @@ class Session(Object):
             check(lib.krdma_conn_create(handle, ctypes.byref(pointer)), "create a connection")
         return Connection(self, pointer)
 
+    def create_lane(self) -> Connection:
+        """A new connection that is a lane, if the peer takes lanes; otherwise it is a plain one.
+
+        Connection.trunk says which, after resolve().  A lane carries messages, in memory that is
+        registered with lanes=True.
+        """
+        pointer = ctypes.c_void_p()
+        with self._handle as handle:
+            check(lib.krdma_conn_create_lane(handle, ctypes.byref(pointer)), "create a lane")
+        return Connection(self, pointer)
+
     def connect(self, address: Address, private_data: bytes = b"",
-                timeout: Optional[float] = 10, ring: Optional[Ring] = None,
+                timeout: Optional[float] = 10, ring: Optional[Ring] = None, lane: bool = False,
                 **options: Any) -> Connection:
-        """A connection to a peer; the options are those of Connection.create_qp()."""
-        conn = self.connection()
+        """A connection to a peer; the options are those of Connection.create_qp().
+
+        With lane, it is one of create_lane().
+        """
+        conn = self.create_lane() if lane else self.connection()
         try:
             conn.resolve(address, timeout)
             conn.create_qp(ring, **options)
@@ -251,25 +270,44 @@ class Session(Object):
         self._children.add(ring)
         return ring
 
+    def srq(self, ring: Optional[Ring] = None, depth: int = 0, max_recv_sge: int = 0,
+            device: Union[Device, int] = 0) -> Srq:
+        """A shared receive queue; without a ring, it gets one of its own.
+
+        It belongs to the device, or to that of the ring.
+        """
+        srq = Srq(self._handle, ring or self.ring(device=device), depth, max_recv_sge,
+                  _number(device))
+        self._children.add(srq)
+        return srq
+
     def register(self, device: Union[Device, int], data: Any,
-                 access: Access = Access.LOCAL_WRITE) -> Memory:
+                 access: Access = Access.LOCAL_WRITE, lanes: bool = False) -> Memory:
         """Registers the memory of an object: a bytearray, a memoryview, an array of numpy.
 
-        The object's memory must be contiguous, and writable unless there is no right.
+        The object's memory must be contiguous, and writable unless there is no right.  With lanes,
+        lanes can use it, too.
         """
-        memory = Memory(self._handle, _number(device), data, access)
+        memory = Memory(self._handle, _number(device), data, access, lanes)
         self._children.add(memory)
         return memory
 
     def alloc(self, device: Union[Device, int], length: int,
-              access: Access = Access.LOCAL_WRITE) -> Memory:
+              access: Access = Access.LOCAL_WRITE, lanes: bool = False) -> Memory:
         """Zeroed memory that is registered; Memory.view is its bytes."""
-        return self.register(device, allocated(length), access)
+        return self.register(device, allocated(length), access, lanes)
+
+    def memory_cache(self, device: Union[Device, int], access: Access = Access.LOCAL_WRITE,
+                     limit: int = 1 << 26) -> MemoryCache:
+        """A cache of memory regions: so many bytes may stay registered while they are not used."""
+        cache = MemoryCache(self._handle, _number(device), access, limit)
+        self._children.add(cache)
+        return cache
 
     def close(self) -> None:
         """Closes it, and all that was made through it."""
         children = list(self._children)
-        for kind in (Connection, Listener, Messenger, Ring, Memory):
+        for kind in (Connection, Listener, Messenger, Srq, Ring, MemoryCache, Memory):
             for child in children:
                 if isinstance(child, kind):
                     getattr(child, _ENDS.get(kind, "close"))()

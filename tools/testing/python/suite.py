@@ -22,7 +22,8 @@ import warnings
 import numpy
 
 import krdma
-from krdma import Access, ConnState, EventType, Limit, Opcode, WcStatus, entry
+from krdma import (Access, ConnKind, ConnState, EventType, Limit, ListenFlags, Opcode, WcStatus,
+                   entry)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOST = "10.77.0.1"
@@ -361,6 +362,120 @@ def test_memory_in_use_stays_registered():
 
 
 # Proves: F12
+# Proves: F12, F14
+def test_lanes():
+    with krdma.Session() as first, krdma.Session() as second:
+        listener = second.listen((HOST, 0), lanes=True)
+        same(listener.flags, ListenFlags.LANES)
+        ends = []
+        for _ in range(2):
+            a = first.create_lane()
+            same(a.trunk, 0, "the trunk before it is resolved")
+            a.resolve(listener.address)
+            a.create_qp()
+            asks = Thread(a.connect, b"from a")
+            b = listener.accept(PATIENCE)
+            b.create_qp()
+            b.accept(b"from b")
+            asks.get()
+            same(a.private_data()[:6], b"from b")
+            ends.append((a, b))
+        (a, b), (other, _) = ends
+        holds("both ends are lanes", a.trunk and b.trunk and a.trunk == a.query().trunk)
+        same((a.query().kind, b.query().kind), (ConnKind.LANE, ConnKind.LANE))
+        same(other.trunk, a.trunk, "the trunk of another lane")
+        here = first.alloc(a.device_id, 8192, lanes=True)
+        there = second.register(b.device_id, bytearray(8192), lanes=True)
+        here.view[:4] = b"lane"
+        b.ring.post(entry.recv(b, there))
+        a.ring.post(entry.send_imm(a, 7, here, 0, 8000))
+        a.ring.wait(timeout=PATIENCE)[0].check()
+        got = b.ring.wait(timeout=PATIENCE)[0].check()
+        same((got.length, got.imm, bytes(there.view[:4])), (8000, 7, b"lane"))
+        plain = first.alloc(a.device_id, 64)
+        raises(krdma.Error, a.ring.post, entry.send(a, plain), number=errno.EOPNOTSUPP)
+        remote = krdma.RemoteMemory(0, 64, 1, Access.REMOTE_WRITE)
+        raises(krdma.Error, a.ring.post, entry.write(a, here, remote, 0, 8),
+               number=errno.EOPNOTSUPP)
+
+
+def test_a_lane_to_a_listener_without_lanes():
+    with krdma.Session() as first, krdma.Session() as second:
+        listener = second.listen((HOST, 0))
+        same(listener.flags, ListenFlags(0))
+        asks = Thread(first.connect, listener.address, lane=True)
+        b = listener.accept(PATIENCE)
+        b.create_qp()
+        b.accept()
+        a = asks.get()
+        same((a.trunk, a.query().kind), (0, ConnKind.PLAIN))
+
+
+# Proves: F12
+def test_a_shared_receive_queue():
+    with krdma.Session() as first, krdma.Session() as second:
+        listener = second.listen((HOST, 0))
+        device = second.device_for(local=(HOST, 0))
+        ring = second.ring(completions=128, device=device)
+        srq = second.srq(ring, depth=16)
+        same((srq.ring, srq.query().device_id, srq.query().id), (ring, device.id, srq.id))
+        holds("it has a descriptor", os.fstat(srq.fileno()))
+        memory = second.alloc(device, 16 * 64)
+        srq.post([entry.recv(srq, memory, 64 * i, 64, wr_id=i) for i in range(16)])
+        more = [entry.recv(srq, memory, 0, 64)] * (srq.query().depth - 15)
+        error = raises(krdma.WouldBlock, srq.post, more)
+        same(error.accepted, len(more) - 1)
+        senders, receivers = [], []
+        for _ in range(2):
+            asks = Thread(first.connect, listener.address, send_depth=4, max_inline=64)
+            b = listener.accept(PATIENCE)
+            b.create_qp(ring, srq=srq, send_depth=4)
+            b.accept()
+            receivers.append(b)
+            senders.append(asks.get())
+        for number, a in enumerate(senders):
+            a.ring.post(entry.send_inline(a, b"from %d" % number))
+        got = ring.wait(least=2, timeout=PATIENCE)
+        texts = {one.check().dest: bytes(memory.view[64 * one.wr_id:64 * one.wr_id + one.length])
+                 for one in got}
+        same(texts, {receivers[0].id: b"from 0", receivers[1].id: b"from 1"})
+        srq.close()
+        raises(ValueError, srq.post, [], says="closed")
+
+
+# Proves: F12
+def test_a_cache_of_memory():
+    with Pair() as pair:
+        first = pair.sessions[0]
+        cache = first.memory_cache(pair.here.device_id)
+        data = bytearray(b"kept" * 4096)
+        with cache.get(data) as memory:
+            same(len(memory), 16384)
+            same(bytes(memory.view[:4]), b"kept")
+            number = memory.id
+            pair.does(entry.write(pair.a, memory, pair.remote, 4, 4000))
+            same(bytes(pair.there.view[:8]), b"keptkept")
+            raises(ValueError, memory.part, 16000, 400)
+            raises(krdma.Error, memory.describe, says="remote rights")
+        used = first.limit(Limit.MEMORY).session_used
+        with cache.get(data) as memory:
+            same(memory.id, number, "the memory region of the same object")
+        same(first.limit(Limit.MEMORY).session_used, used, "memory that is registered")
+        raises(BufferError, data.extend, b"more")
+        cache.forget(data)
+        holds("it is deregistered", first.limit(Limit.MEMORY).session_used < used)
+        data.extend(b"more")
+        remote = first.memory_cache(pair.here.device_id, ALL)
+        with remote.get(numpy.arange(64)) as memory:
+            found = krdma.RemoteMemory.parse(memory.describe(8, 16))
+            same((found.address, found.length), (memory.address + 8, 16))
+        memory = cache.get(data)
+        cache.close()
+        holds("what it has given out is closed", memory.closed)
+        data.extend(b"more")
+        raises(ValueError, cache.get, data, says="closed")
+
+
 def test_events():
     with Pair() as pair:
         types = [pair.a.next_event(PATIENCE).type for _ in range(3)]

@@ -96,10 +96,11 @@ try krdma bench -n 20 -s 64k --unit MB/s $host write
 ended "and in MB/s" 0 ' MB/s +per s'
 try krdma bench -n 20 -s 64 --depth 1,4 --csv $host write
 ended "fields are separated by commas" 0 '^operation,size,depth,batch,count,elapsed_ns,' \
-	'^write,64,1,1,20(,[0-9]+){3},right(,[0-9]+){8}$' '^write,64,4,1,[0-9]+(,[0-9]+){3},right,{8}$' \
+	'^write,64,1,1,20(,[0-9]+){3},right(,[0-9]+){8},1,plain$' \
+	'^write,64,4,1,[0-9]+(,[0-9]+){3},right,{8},1,plain$' \
 	'!through'
 holds "each line has as many fields as the first" \
-	[ "$(awk -F, '{ print NF }' "$work/out" | sort -u)" = 17 ]
+	[ "$(awk -F, '{ print NF }' "$work/out" | sort -u)" = 19 ]
 cat >"$work/old" <<END
 {"results":[{"operation":"write","size":64,"depth":1,"batch":1,"per_second":1000,
 "bytes_per_second":64000000,"time_ns":{"p50":4000}},
@@ -130,7 +131,7 @@ begin krdma bench -t 60 -s 64 --plot "$work/plot.svg" $host write
 await "$work/out" depth
 usleep 500000
 leave INT "$client"
-ended "Ctrl-C ends it" 1 '^not complete$' '!^write'
+ended "Ctrl-C ends it" 130 '^not complete$' '!^write'
 holds "the picture of before is still there, and nothing else" \
 	[ "$(echo "$work"/plot.svg*)" = "$work/plot.svg" -a -s "$work/plot.svg" ]
 # In a directory that other users can write, they may have placed symbolic links.
@@ -218,7 +219,7 @@ try krdma bench -n 3 -w 1 -s 64 $host send connect
 leave INT "$server"
 cp "$work/json" "$work/out"
 cp "$work/json" /out/bench-listen.json
-ended "the listening side speaks JSON, too" 0 \
+ended "the listening side speaks JSON, too" 130 \
 	'"wish":"send, up to 64B, depth 1","messages":4,"bytes":256,"end":"left"\}$' \
 	'"wish":"connect","messages":0' '"clients_served":5,"clients_failed":0'
 
@@ -246,6 +247,13 @@ wrong "an unknown unit" '--unit needs MiB/s, MB/s or Gbit/s' --unit Mbit $host
 wrong "fields and JSON" '--csv or --json, not both' -j --csv $host
 wrong "one result alone" '--compare takes two files' --compare "$work/old"
 wrong "a comparison that measures" '--compare measures nothing: leave -n out' --compare -n 1 a b
+wrong "an operation that lanes have not" "--lanes measures connect and send, and no 'write'" \
+	--lanes 2 $host write
+wrong "no lanes" '--lanes wants a number from 1 to 1000' --lanes 0 $host
+wrong "lanes, several at a time" '--lanes has one operation in flight' --lanes 2 --depth 4 $host
+wrong "lanes, in batches" '--lanes has one operation in flight' --lane --batch 2 $host
+wrong "plain connections without number" '--plain is for --lanes' --plain $host
+wrong "lanes for the listening side" '--lanes is for the side that measures' --listen --lanes 2
 wrong "a limit for the side that measures" '--max-size is for --listen' --max-size 1k $host
 try krdma bench --help
 ended "help is there" 0 '^Usage: krdma bench ' 'krdma-bench\(8\)'

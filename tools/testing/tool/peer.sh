@@ -165,10 +165,12 @@ leave()
 	gone "$2"
 }
 
-# stop_server NAME: end $server by SIGINT.  Its output is then that of the command tried last.
+# stop_server NAME: end $server by SIGINT.  Its output is then that of the command tried last, and
+# its status 0 if it has ended by that signal.
 stop_server()
 {
 	leave INT "$server"
+	[ "$status" = 130 ] && status=0 || status="$status, not 130"
 	cp "$work/servers/$1" "$work/out"
 	cp "$work/servers/$1.err" "$work/err"
 }

@@ -55,7 +55,7 @@ ended "a name is looked up" 0 '^PING friend \(10\.77\.0\.1\) port' '^--- friend 
 
 try krdma ping -c 3 -i .1 -D $host
 ended "an interval begins with a point; -D shows the time of day" 0 '3 received' \
-	'^\[[0-9]{9,}\.[0-9]{6}\] 64 bytes from 10\.77\.0\.1: seq=1 time='
+	'^\[20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-9:]{8}\.[0-9]{6}[+-][0-9]{2}:[0-9]{2}\] 64 bytes from 10\.77\.0\.1: seq=1 time='
 try krdma ping -w 1 -i .2 $host
 ended "-w ends it" 0 '^[456] transmitted, [456] received, 0% loss, time (1[0-9]{3}|9[0-9]{2}) ms'
 try krdma ping -w 1 -W 60 10.77.0.99
@@ -70,7 +70,8 @@ ended "-w is not for the side that listens" 2 '-w is for the side that asks'
 try krdma ping -j -c 3 -i 0 -s 4k $host
 cp "$work/out" /out/ping.json
 ended "JSON is one object" 0 '^\{"host":"10\.77\.0\.1",.*\}\}$' '"address":"10\.77\.0\.1"' \
-	'"port":7177' '"protocol":"krdma"' '"device":"rxe0"' '"bytes":4096' '"transmitted":3' \
+	'"port":7177' '"protocol":"krdma"' '"device":"rxe0"' '"kind":"plain","trunk":0' \
+	'"bytes":4096' '"transmitted":3' \
 	'"received":3' '"lost":0' '"wrong":0' '"late":0' '"elapsed_ns":[0-9]+' \
 	'"rtt_ns":\{"min":[0-9]+,"avg":[0-9]+,"max":[0-9]+,"mdev":[0-9]+,"p50":[0-9]+,' \
 	'"p90":[0-9]+,"p99":[0-9]+,"p99_9":[0-9]+\}' '!^PING'
@@ -91,7 +92,7 @@ ended "JSON can be pretty" 0 '^  "transmitted": ?1,$'
 begin krdma ping $host
 await "$work/out" 'seq=2 '
 leave INT "$client"
-ended "Ctrl-C ends it, with the summary" 0 'transmitted, ' ' 0% loss' '^rtt p50'
+ended "Ctrl-C ends it, with the summary" 130 'transmitted, ' ' 0% loss' '^rtt p50'
 begin krdma ping -i 0 -q $host
 await "$work/out" '^PING'
 usleep 700000
@@ -100,7 +101,7 @@ ended "SIGTERM ends it, also in full speed" 0 'transmitted, ' ' 0% loss'
 begin krdma ping -i 60 $host
 await "$work/out" 'seq=1 '
 leave INT "$client"
-ended "Ctrl-C does not wait for the interval" 0 '^1 transmitted, 1 received'
+ended "Ctrl-C does not wait for the interval" 130 '^1 transmitted, 1 received'
 try sh -c "krdma ping -i 0 $host | head -n 3"
 holds "a pipe that is closed ends it" [ "$status" = 0 -a "$(wc -l <"$work/out")" = 3 ]
 # shellcheck disable=SC2016 # for the shell inside
@@ -169,7 +170,7 @@ await "$work/out" '^late answer from 10\.77\.0\.1: seq='
 last=$(sed -n 's/.*seq=\([0-9]*\).*/\1/p' "$work/out" | tail -n 1)
 await "$work/out" "^64 bytes from 10\.77\.0\.1: seq=($((last + 2))|$((last + 3))) "
 leave INT "$client"
-ended "one that stops for a while loses messages, and is met again" 1 \
+ended "one that stops for a while loses messages, and is met again" 130 \
 	'^no answer from' '^not sent' '^late answer' 'transmitted, .* 8 late, [0-9.]+% loss'
 stop_server stopped
 ended "the listening side has not noticed" 0 '1 clients served, 0 failed'
@@ -260,8 +261,8 @@ try krdma ping -c 2 -i 0 $host
 leave INT $server
 cp "$work/json" "$work/out"
 cp "$work/json" /out/ping-listen.json
-ended "the listening side speaks JSON, too" 0 \
-	'^\{"client":"10\.77\.0\.1:[0-9]+","messages":2,"bytes":128,"end":"left"\}$' \
+ended "the listening side speaks JSON, too" 130 \
+	'^\{"client":"10\.77\.0\.1:[0-9]+","kind":"plain","messages":2,"bytes":128,"end":"left"\}$' \
 	'^\{"address":"\*:7177","clients_served":1,"clients_failed":0,"clients_refused":0,"messages":2,"bytes":128\}$'
 
 # Invalid command lines
@@ -288,6 +289,7 @@ wrong "an unknown long option" "unknown option '--fast'" --fast $host
 wrong "a host for the listening side" '--listen takes no host' --listen $host
 wrong "a count for the listening side" '-c is for the side that asks' --listen -c 3
 wrong "a limit for the side that asks" '--max-clients is for --listen' --max-clients 3 $host
+wrong "lanes in rping's format" '--lane or --rping, not both' --lane --rping $host
 wrong "a size that rping has not" 'with --rping, -s is from 16 to 65536' --rping -s 15 $host
 try krdma ping --help
 ended "help is there" 0 '^Usage: krdma ping ' 'krdma-ping\(8\)'

@@ -101,9 +101,15 @@ static void test_sizes(void)
 
 	tap_result(is_size("0", 0) && is_size("64", 64) && is_size("4k", 4096) &&
 		   is_size("4K", 4096) && is_size("1MiB", 1048576) && is_size("1g", 1 << 30) &&
-		   is_size("7b", 7), "sizes are read, with their units");
+		   is_size("7b", 7) && is_size("1T", UINT64_C(1) << 40),
+		   "sizes are read, with their units");
+	tap_result(is_size("4kB", 4000) && is_size("3MB", 3000000) && is_size("4KiB", 4096) &&
+		   is_size("2gb", 2000000000) && is_size("1TB", UINT64_C(1000000000000)),
+		   "kB is a power of ten, k and KiB are of two");
 	tap_result(refuses_size("k") && refuses_size("4kk") && refuses_size("4 k") &&
 		   refuses_size("-4k") && refuses_size("2000g") && refuses_size("4t") &&
+		   refuses_size("4ki") && refuses_size("4bk") && refuses_size("4p") &&
+		   refuses_size("4kBs") && refuses_size("1100000000001") &&
 		   refuses_size("18446744073709551615g"),
 		   "what is no size, or too large, is refused and named");
 	tap_result(!value_sizes("-s", "64,4k,1", 65536, 1024, sizes, 4, &count) && count == 3 &&
@@ -123,18 +129,21 @@ static void test_sizes(void)
 
 static void test_times(void)
 {
-	char text[VALUE_TIME_TEXT];
+	char text[VALUE_TIME_TEXT], moment[VALUE_MOMENT_TEXT];
 
 	tap_result(is_time("1", VALUE_SECOND) && is_time("0", 0) && is_time("0.2", 200000000) &&
 		   is_time(".1", 100000000) && is_time(".5s", 500000000) &&
 		   is_time("1.5s", 1500000000) && is_time("50ms", 50000000) &&
-		   is_time("7us", 7000) && is_time("2.5us", 2500) &&
+		   is_time("7us", 7000) && is_time("20ns", 20) && is_time("1.5ns", 1) &&
+		   is_time("2min", 120 * VALUE_SECOND) && is_time("1.5h", 5400 * VALUE_SECOND) &&
+		   is_time("0.999999999h", UINT64_C(3599999996400)) && is_time("2.5us", 2500) &&
 		   is_time("0.0000000001", 0) && is_time("86400", 86400 * VALUE_SECOND),
 		   "times are read, with their units");
 	tap_result(refuses_time("") && refuses_time("1.") &&
 		   refuses_time("-1") && refuses_time("inf") && refuses_time("1,5") &&
 		   refuses_time(".") && refuses_time(".s") &&
-		   refuses_time("1 s") && refuses_time("1h") && refuses_time("86401") &&
+		   refuses_time("1 s") && refuses_time("1m") && refuses_time("25h") &&
+		   refuses_time("24.1h") && refuses_time("86401") &&
 		   refuses_time("86400.1") && refuses_time("99999999999999999999"),
 		   "what is no time, or too long, is refused and named");
 	tap_result(!strcmp(value_time_text(text, 0), "0 ns") &&
@@ -143,6 +152,19 @@ static void test_times(void)
 		   !strcmp(value_time_text(text, 45600000), "45.6 ms") &&
 		   !strcmp(value_time_text(text, UINT64_C(250000000000)), "250 s"),
 		   "times are written with three digits");
+	setenv("TZ", "XST-5:30", 1);
+	tzset();
+	tap_result(!strcmp(value_moment_text(moment, &(struct timespec){ 1700000000, 7999999 }, 3),
+			   "2023-11-15T03:43:20.007+05:30") &&
+		   !strcmp(value_moment_text(moment, &(struct timespec){ 0, 42000 }, 6),
+			   "1970-01-01T05:30:00.000042+05:30"),
+		   "a moment is written as ISO 8601 wants it, in local time");
+	setenv("TZ", "XST3", 1);
+	tzset();
+	tap_result(!strcmp(value_moment_text(moment, &(struct timespec){ 0, 0 }, 3),
+			   "1969-12-31T21:00:00.000-03:00"), "also west of Greenwich");
+	unsetenv("TZ");
+	tzset();
 }
 
 /*

@@ -66,6 +66,48 @@ ended "top without a terminal shows one screen after the other" 0 \
 	'^krdma: 2 sessions, [12] listeners, 2 connections, 2 rings$' \
 	"^ +[0-9]+\.[0-9] +[0-9]+\.[0-9] +$pinging krdma +[0-9]+ connected +10\.77\.0\.1:7177\$"
 holds "so many" [ "$(objects "$work/out" '^krdma: ')" = 2 ]
+try krdma top -c 1 --sort conn
+ended "connections in the order that one likes" 0 '^by conn$' " connected "
+holds "which they have" [ "$(sed -n 's/.* krdma *\([0-9]*\) connected .*/\1/p' "$work/out")" = \
+	"$(sed -n 's/.* krdma *\([0-9]*\) connected .*/\1/p' "$work/out" | sort -n)" ]
+try krdma top -c 1 --sort peer --filter :7177
+ended "and only those with a text" 0 '^by peer, only with: :7177$' " $pinging krdma " \
+	"! $server krdma " '^krdma: 2 sessions, .* 2 connections'
+try krdma top -c 1 --filter nonsense
+ended "which may be none" 0 '^by total, only with: nonsense$' '! connected '
+try krdma top --sort size
+ended "an order that is none" 2 "^krdma: --sort knows no 'size'"
+try krdma top --filter "$(printf %040d 0)"
+ended "a filter that is too long" 2 '^krdma: --filter wants at most 31 letters'
+
+# typed KEYS...: top at a terminal, where the keys are typed; a pause after each word.
+typed()
+{
+	{
+		sleep 1
+		for word; do
+			# shellcheck disable=SC2059 # it has escapes for keys
+			printf "$word"
+			sleep 1
+		done
+	} >"$work/keys.pipe" &
+	status=0
+	timeout -s KILL "$patience" "$(dirname "$0")/terminal" krdma top -i 30 <"$work/keys.pipe" \
+		>"$work/screens" 2>&1 || status=$?
+	tr -d '\r' <"$work/screens" | sed "s/$(printf '\033')\[[?0-9]*[a-zA-Z]//g" >"$work/out"
+	: >"$work/err"
+}
+
+mkfifo "$work/keys.pipe"
+typed n q
+ended "a key changes the order at once, and q ends it" 0 '^by conn$'
+typed '/:7177\r' q
+ended "a filter is typed" 0 '^filter: :7177_$' '^by total, only with: :7177$'
+typed /x '\010k' '\r' '\033' q
+ended "a letter is taken back, and Escape ends the filter" 0 '^filter: x_$' '^filter: k_$' \
+	'^by total, only with: k$'
+typed '\003'
+ended "Ctrl-C ends it at a terminal, too" 130 '^krdma: 2 sessions'
 
 # Another user sees the number of hidden processes, but nothing of them
 
@@ -75,6 +117,20 @@ ended "another user is told that there are others" 0 \
 	'^krdma: [0-9]+ processes of other users are not shown; root sees all$' "!$server"
 try su -s /bin/sh nobody -c 'krdma stat -j'
 ended "and in JSON how many" 0 '^\{"sessions":\[\],.*"hidden_processes":[1-9][0-9]*\}$'
+
+# interrupted COMMAND...: Ctrl-C ends the command while it waits for the next output.
+interrupted()
+{
+	begin krdma "$@"
+	await "$work/out" '.'
+	leave INT "$client"
+	holds "Ctrl-C ends krdma $*" [ "$status" = 130 ]
+}
+
+interrupted stat -i 1
+interrupted stat -j -c 1000
+interrupted top -i 60
+interrupted trunk -i 1
 
 # The processes have ended
 
