@@ -96,6 +96,12 @@ int object_close(void *object, int fd);
 /* conn.c: makes a connection from a descriptor. After an error the caller still owns it. */
 int conn_adopt(int fd, uint32_t id, struct krdma_conn **conn);
 
+/*
+ * mr.c: deregisters a memory region that should not be in use. If the kernel still sees work
+ * requests in flight, it does so after they have completed.
+ */
+void mr_release(struct krdma_mr *mr);
+
 /* mr.c: the cache's entry for a memory region that it handed out. */
 struct cache_entry;
 void mr_set_entry(struct krdma_mr *mr, struct cache_entry *entry);
