@@ -41,7 +41,7 @@ endif
 NM             ?= $(CROSS_COMPILE)nm
 OBJCOPY        ?= $(CROSS_COMPILE)objcopy
 CFLAGS         ?= -O2 -g
-TOOLS_CPPFLAGS  = -Iuapi -Itools/lib -D_GNU_SOURCE -DKRDMA_VERSION='"$(KRDMA_VERSION)"' $(CPPFLAGS)
+TOOLS_CPPFLAGS  = -Iuapi -Itools/lib -Itools/files -D_GNU_SOURCE -DKRDMA_VERSION='"$(KRDMA_VERSION)"' $(CPPFLAGS)
 TOOLS_CFLAGS    = -std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 		  -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 $(WERROR) $(CFLAGS)
 TOOLS_LDFLAGS   = -Wl,-z,relro,-z,now -Wl,--as-needed $(LDFLAGS)
@@ -67,6 +67,8 @@ endif
 all: module
 
 include tools/lib/lib.mk
+include tools/files/files.mk
+include tools/rpma/rpma.mk
 include tools/cli/cli.mk
 include tools/install/install.mk
 include tools/python/python.mk
@@ -83,7 +85,7 @@ tools: $(LIB_STATIC) $(LIB_SHARED) $(LIB_LINKS) $(CLI_TOOL) tools-man
 
 static: $(CLI_STATIC)
 
-$(TOOLS_OUTPUT)/lib $(TOOLS_OUTPUT)/cli $(TOOLS_OUTPUT)/man:
+$(addprefix $(TOOLS_OUTPUT)/,$(LIB_FOLDERS) cli man):
 	$(Q)mkdir -p '$@'
 
 # Changes when the way of compiling does, and everything is compiled anew.
@@ -94,7 +96,7 @@ $(TOOLS_OUTPUT)/.flags: FORCE
 	@mkdir -p '$(@D)'
 	@printf '%s\n' "$$COMPILED_WITH" | cmp -s - '$@' || printf '%s\n' "$$COMPILED_WITH" > '$@'
 
--include $(wildcard $(TOOLS_OUTPUT)/lib/*.d $(TOOLS_OUTPUT)/cli/*.d)
+-include $(foreach folder,$(LIB_FOLDERS) cli,$(wildcard $(TOOLS_OUTPUT)/$(folder)/*.d))
 
 # Pages carry the version; they are read from the source as well as installed.
 MAN_PAGES := $(addprefix $(TOOLS_OUTPUT)/man/,$(LIB_MAN) $(CLI_MAN))
@@ -102,15 +104,17 @@ MAN_PAGES := $(addprefix $(TOOLS_OUTPUT)/man/,$(LIB_MAN) $(CLI_MAN))
 tools-man: $(MAN_PAGES)
 
 MAN_FROM = $(Q)sed 's/@VERSION@/$(KRDMA_VERSION)/g' '$<' > '$@'
-$(TOOLS_OUTPUT)/man/%: tools/lib/man/% krdma/version.h | $(TOOLS_OUTPUT)/man
-	$(MAN_FROM)
-$(TOOLS_OUTPUT)/man/%: tools/cli/man/% krdma/version.h | $(TOOLS_OUTPUT)/man
-	$(MAN_FROM)
+define man_from
+$(TOOLS_OUTPUT)/man/%: tools/$(1)/man/% krdma/version.h | $(TOOLS_OUTPUT)/man
+	$$(MAN_FROM)
+endef
+$(foreach folder,$(LIB_FOLDERS) cli,$(eval $(call man_from,$(folder))))
 
 # By hand, not by the kernel's build: that would need its headers to clean up.
 clean:
-	$(Q)rm -rf build '$(PYTHON_OUTPUT)' '$(TOOLS_OUTPUT)'/lib '$(TOOLS_OUTPUT)'/cli '$(TOOLS_OUTPUT)'/man
-	$(Q)rm -f '$(TOOLS_OUTPUT)'/.flags '$(TOOLS_OUTPUT)'/libkrdma.* \
+	$(Q)rm -rf build '$(PYTHON_OUTPUT)' $(LIB_FOLDERS:%='$(TOOLS_OUTPUT)'/%) \
+		'$(TOOLS_OUTPUT)'/cli '$(TOOLS_OUTPUT)'/man
+	$(Q)rm -f '$(TOOLS_OUTPUT)'/.flags $(LIB_NAMES:%='$(TOOLS_OUTPUT)'/lib%.*) \
 		'$(TOOLS_OUTPUT)'/krdma '$(TOOLS_OUTPUT)'/krdma.static
 	$(Q)find . -maxdepth 1 \( -name Module.symvers -o -name modules.order \) -delete
 	$(Q)find . -maxdepth 1 -type f \( -name 'krdma*.o' -o -name 'krdma*.ko' -o \
@@ -191,7 +195,7 @@ KRDMA_NO_INSTALL=1 only name it)
 
 Build
   make                    the module, krdma.ko              [KDIR=FOLDER]
-  make tools              libkrdma and the tool krdma       [TOOLS_OUTPUT=FOLDER]
+  make tools              the libraries and the tool krdma  [TOOLS_OUTPUT=FOLDER]
   make static             the tool as one static file       [TOOLS_OUTPUT=FOLDER]
   make python             the Python package as a wheel     [PYTHON_OUTPUT=FOLDER]
   make clean              remove everything built here

@@ -46,7 +46,7 @@ $(TOOLS_OUTPUT)/cli/%.o: tools/cli/%.c $(TOOLS_OUTPUT)/.flags | $(TOOLS_OUTPUT)/
 	$(call say,CC,$@)
 	$(Q)$(CC) $(TOOLS_CPPFLAGS) $(TOOLS_CFLAGS) -fPIE -MMD -MP -c -o '$@' '$<'
 
-# With libkrdma inside, the tool runs from here and from anywhere.
+# With the libraries inside, the tool runs from here and from anywhere.
 $(CLI_TOOL): $(CLI_OBJECTS) $(LIB_STATIC)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(TOOLS_CFLAGS) $(TOOLS_LDFLAGS) -pie -o '$@' $^ $(CLI_LIBS)

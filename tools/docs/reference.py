@@ -10,16 +10,18 @@ import kdoc
 
 GENERATED = ".. SPDX-License-Identifier: GPL-2.0\n\n"
 
-# (header, what it is for)
+# (header in tools, what it is for)
 LIBRARY = (
-    ("krdma_simple.h", "One buffer on each side, blocking calls"),
-    ("krdma_hub.h", "Many peers: messages, calls, named memory"),
-    ("krdma_message.h", "Messages of any length"),
-    ("krdma_file.h", "Files"),
-    ("krdma.h", "The whole interface"),
-    ("krdma_entry.h", "Entries of rings"),
-    ("krdma_rpma.h", "Peers that use librpma"),
+    ("lib/krdma_simple.h", "One buffer on each side, blocking calls"),
+    ("lib/krdma_hub.h", "Many peers: messages, calls, named memory"),
+    ("lib/krdma_message.h", "Messages of any length"),
+    ("files/krdma_file.h", "Files"),
+    ("lib/krdma.h", "The whole interface"),
+    ("lib/krdma_entry.h", "Entries of rings"),
+    ("rpma/krdma_rpma.h", "Peers that use librpma"),
 )
+# What the libraries export.
+MAPS = ("tools/lib/libkrdma.map", "tools/files/libkrdma-files.map", "tools/rpma/libkrdma-rpma.map")
 UAPI = ("krdma.h", "krdma_conn.h", "krdma_mr.h", "krdma_mr_desc.h", "krdma_ring.h",
         "krdma_limit.h")
 EXAMPLE_LINES = 6
@@ -62,7 +64,8 @@ class Examples:
         for name in sorted(glob.glob(os.path.join(top, "tools/examples/*.[ch]"))):
             with open(name, encoding="utf-8") as stream:
                 self.files.append((os.path.relpath(name, top), stream.read().split("\n")))
-        for name in sorted(glob.glob(os.path.join(top, "tools/lib/man/*.3"))):
+        for name in sorted(page for exported in MAPS for page in
+                           glob.glob(os.path.join(top, os.path.dirname(exported), "man/*.3"))):
             page = re.sub(r"\.(\d)$", r"(\1)", os.path.basename(name))
             self.files.append((page, page_examples(read(name)).split("\n")))
 
@@ -151,12 +154,12 @@ def library(top):
     """Functions of libkrdma."""
     examples = Examples(top)
     out = GENERATED + heading("libkrdma: functions", "=")
-    out += ("Made of the comments in the headers of ``tools/lib``.  Each example is part of a "
+    out += ("Made of the comments in the headers of the libraries.  Each example is part of a "
             "program in ``tools/examples`` that the tests compile and run, or of a manual page, which "
             "they compile.\n\n")
     for header, title in LIBRARY:
-        out += heading(f"{header}: {title}", "-")
-        out += page_of(read(top, "tools/lib", header), examples)
+        out += heading(f"{os.path.basename(header)}: {title}", "-")
+        out += page_of(read(top, "tools", header), examples)
     return out
 
 
@@ -239,12 +242,13 @@ def fields(code):
 
 def missing(top):
     """What has no description, as FILE:LINE: TEXT."""
-    headers = [f"tools/lib/{header}" for header, _ in LIBRARY]
+    headers = [f"tools/{header}" for header, _ in LIBRARY]
     names = documented(top, headers)
-    for number, line in enumerate(read(top, "tools/lib/libkrdma.map").split("\n"), 1):
-        for name in re.findall(r"\b(krdma_\w+);", line):
-            if name not in names:
-                yield f"tools/lib/libkrdma.map:{number}: no header describes {name}"
+    for exported in MAPS:
+        for number, line in enumerate(read(top, exported).split("\n"), 1):
+            for name in re.findall(r"\b(krdma_\w+);", line):
+                if name not in names:
+                    yield f"{exported}:{number}: no header describes {name}"
     for header in [f"uapi/linux/{name}" for name in UAPI] + ["include/krdma/krdma.h"] + headers:
         text = read(top, header)
         for entry in kdoc.entries(text):

@@ -39,13 +39,10 @@ KERNEL_HEADERS  := $(wildcard include/krdma/*.h) $(UAPI_HEADERS)
 # What install-tools puts where, from the root of the system.
 INSTALLED_TOOLS = \
 	$(BINDIR)/krdma \
-	$(LIB_HEADERS:tools/lib/%=$(INCLUDEDIR)/%) \
+	$(addprefix $(INCLUDEDIR)/,$(notdir $(LIB_HEADERS))) \
 	$(UAPI_HEADERS:uapi/%=$(INCLUDEDIR)/%) \
-	$(LIBDIR)/libkrdma.a \
-	$(LIBDIR)/libkrdma.so \
-	$(LIBDIR)/$(LIB_SONAME) \
-	$(LIBDIR)/$(notdir $(LIB_SHARED)) \
-	$(LIBDIR)/pkgconfig/libkrdma.pc \
+	$(addprefix $(LIBDIR)/,$(notdir $(LIB_STATIC) $(LIB_SHARED) $(LIB_LINKS))) \
+	$(LIB_NAMES:%=$(LIBDIR)/pkgconfig/lib%.pc) \
 	$(foreach page,$(LIB_MAN) $(LIB_MAN_LINKS) $(CLI_MAN) $(CLI_MAN_LINKS),$(MANDIR)/man$(lastword $(subst ., ,$(page)))/$(page)) \
 	$(COMPDIR)/krdma \
 	$(ZSHDIR)/_krdma \
@@ -90,22 +87,26 @@ install-tools: tools install-folders
 	$(Q)for header in $(UAPI_HEADERS:uapi/%=%); do \
 		$(INSTALL) -D -m 644 "uapi/$$header" '$(DESTDIR)$(INCLUDEDIR)'/"$$header" || exit; \
 	done
-	$(call put,644,$(LIB_STATIC),$(LIBDIR)/libkrdma.a)
-	$(call put,755,$(LIB_SHARED),$(LIBDIR)/$(notdir $(LIB_SHARED)))
-	$(Q)ln -sfn $(notdir $(LIB_SHARED)) '$(DESTDIR)$(LIBDIR)/$(LIB_SONAME)'
-	$(Q)ln -sfn $(LIB_SONAME) '$(DESTDIR)$(LIBDIR)/libkrdma.so'
-	$(call put,644,tools/lib/libkrdma.pc.in,$(LIBDIR)/pkgconfig/libkrdma.pc)
-	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
-		-e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(KRDMA_VERSION)|' \
-		tools/lib/libkrdma.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/libkrdma.pc'
+	$(Q)for name in $(LIB_NAMES:%=lib%); do \
+		to='$(DESTDIR)$(LIBDIR)'/$$name so=$$name.so.$(LIB_SONUMBER) pc=pkgconfig/$$name.pc && \
+		$(INSTALL) -D -m 644 '$(TOOLS_OUTPUT)'/$$name.a "$$to.a" && \
+		$(INSTALL) -D -m 755 '$(TOOLS_OUTPUT)'/$$name.so.$(KRDMA_VERSION) \
+			"$$to.so.$(KRDMA_VERSION)" && \
+		ln -sfn $$name.so.$(KRDMA_VERSION) "$$to.so.$(LIB_SONUMBER)" && \
+		ln -sfn $$so "$$to.so" && \
+		$(INSTALL) -D -m 644 /dev/null '$(DESTDIR)$(LIBDIR)'/$$pc && \
+		sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+			-e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(KRDMA_VERSION)|' \
+			tools/*/$$name.pc.in > '$(DESTDIR)$(LIBDIR)'/$$pc || exit; \
+	done
 	$(Q)for page in $(LIB_MAN) $(CLI_MAN); do \
 		$(INSTALL) -D -m 644 "$(TOOLS_OUTPUT)/man/$$page" \
 			"$(DESTDIR)$(MANDIR)/man$${page##*.}/$$page" || exit; \
 	done
 	$(Q)for page in $(LIB_MAN_LINKS); do \
-		its=$$(cd tools/lib/man && grep -lE "^([^.].*[ ,])?$${page%.3}(,|\$$)" *.3) || { \
-			echo "make: no page of tools/lib/man has $${page%.3} in its NAME" >&2; exit 1; }; \
-		echo ".so man3/$$its" > "$(DESTDIR)$(MANDIR)/man3/$$page" || exit; \
+		its=$$(grep -lE "^([^.].*[ ,])?$${page%.3}(,|\$$)" $(LIB_FOLDERS:%=tools/%/man/*.3)) || { \
+			echo "make: no page of a library has $${page%.3} in its NAME" >&2; exit 1; }; \
+		echo ".so man3/$${its##*/}" > "$(DESTDIR)$(MANDIR)/man3/$$page" || exit; \
 		chmod 644 "$(DESTDIR)$(MANDIR)/man3/$$page" || exit; \
 	done
 	$(Q)for alias in $(CLI_MAN_ALIASES); do \

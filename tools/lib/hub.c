@@ -78,14 +78,6 @@ void hub_list_remove(struct hub_list *list, struct hub_link *link)
  * Time
  */
 
-uint64_t hub_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 void hub_wake_at(struct krdma_hub *hub, uint64_t deadline)
 {
 	struct itimerspec when = { 0 };
@@ -134,7 +126,7 @@ static void tick_ep(struct krdma_ep *ep, uint64_t now)
 
 static void tick(struct krdma_hub *hub)
 {
-	uint64_t now = hub_now(), count;
+	uint64_t now = krdma_deadline(0), count;
 
 	if (read(hub->timer_fd, &count, sizeof(count)) != sizeof(count))
 		return;
@@ -288,7 +280,7 @@ static void completed(struct hub_device *device, const struct krdma_cqe *cqe)
 		return;
 	}
 	ep->outstanding--;
-	ep->progress = hub_now();
+	ep->progress = krdma_deadline(0);
 	switch (wr->kind) {
 	case HUB_WR_SEND:
 		hub_send_done(ep, (struct hub_send *)wr);
@@ -363,7 +355,7 @@ static int wait_ms(uint64_t deadline)
 
 	if (deadline == KRDMA_FOREVER)
 		return -1;
-	now = hub_now();
+	now = krdma_deadline(0);
 	if (deadline <= now)
 		return 0;
 	ms = (deadline - now + NS_PER_MS - 1) / NS_PER_MS;
@@ -412,7 +404,7 @@ int hub_step(struct krdma_hub *hub, uint64_t deadline)
 		return 0;
 	if (!deadline)
 		return -EAGAIN;
-	return deadline != KRDMA_FOREVER && hub_now() >= deadline ? -ETIMEDOUT : 0;
+	return deadline != KRDMA_FOREVER && krdma_deadline(0) >= deadline ? -ETIMEDOUT : 0;
 }
 
 KRDMA_PUBLIC int krdma_hub_fd(const struct krdma_hub *hub)

@@ -447,7 +447,6 @@ int hub_watch(struct krdma_hub *hub, int fd, int *source);
 int hub_step(struct krdma_hub *hub, uint64_t deadline);
 /* Makes sure that hub_tick() runs by then. */
 void hub_wake_at(struct krdma_hub *hub, uint64_t deadline);
-uint64_t hub_now(void);
 int hub_address_split(const char *text, char host[HUB_HOST_MAX], uint16_t *port);
 /* Called before a public function returns: the descriptor is readable if there is a record. */
 void hub_settle(struct krdma_hub *hub);
@@ -473,8 +472,6 @@ uint32_t hub_send_depth(const struct krdma_hub *hub);
 /* Memory for data that this side reads or writes; peers have no access. */
 int hub_buffer_get(struct hub_device *device, size_t length, struct hub_buffer **buffer);
 void hub_buffer_put(struct hub_device *device, struct hub_buffer *buffer);
-/* For memory regions that work requests may still use. */
-void hub_mr_release(struct krdma_mr *mr);
 
 /*
  * hub_link.c: connections

@@ -23,12 +23,6 @@ uint32_t hub_send_depth(const struct krdma_hub *hub)
 	return hub->options.depth + HUB_CONTROL + HUB_TICKETS * HUB_PIECES + HUB_PIECES;
 }
 
-void hub_mr_release(struct krdma_mr *mr)
-{
-	if (krdma_mr_deregister(mr, 0))
-		krdma_mr_deregister(mr, KRDMA_DEREGISTER_LATER);
-}
-
 /*
  * Receives
  */
@@ -192,7 +186,7 @@ void hub_device_destroy(struct hub_device *device)
 
 			/* The program has not given the message back. */
 			if (buffer)
-				hub_mr_release(buffer->mr);
+				mr_release(buffer->mr);
 			free(buffer);
 		}
 		/* The SRQ may have the receives for a moment. */
@@ -202,7 +196,7 @@ void hub_device_destroy(struct hub_device *device)
 	while ((link = hub_list_take(&device->free))) {
 		struct hub_buffer *buffer = HUB_OF(link, struct hub_buffer, link);
 
-		hub_mr_release(buffer->mr);
+		mr_release(buffer->mr);
 		free(buffer);
 	}
 	free(device);
@@ -261,6 +255,6 @@ void hub_buffer_put(struct hub_device *device, struct hub_buffer *buffer)
 		hub_list_add(&device->free, &buffer->link);
 		return;
 	}
-	hub_mr_release(buffer->mr);
+	mr_release(buffer->mr);
 	free(buffer);
 }

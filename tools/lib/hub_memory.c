@@ -184,7 +184,7 @@ static void destroy_share(struct hub_share *share)
 
 	while (share && (each = share->mrs)) {
 		share->mrs = each->next;
-		hub_mr_release(each->mr);
+		mr_release(each->mr);
 		free(each);
 	}
 	free(share);
@@ -397,7 +397,7 @@ void hub_memories_destroy(struct krdma_ep *ep)
 	while ((link = hub_list_take(&ep->accesses))) {
 		struct access *access = HUB_OF(link, struct access, link);
 
-		hub_mr_release(access->buffer->mr);
+		mr_release(access->buffer->mr);
 		free(access->buffer);
 		free(access);
 	}

@@ -46,7 +46,7 @@ void hub_sends_destroy(struct krdma_ep *ep)
 	while ((link = hub_list_take(&ep->deferred)))
 		free(HUB_OF(link, struct hub_deferred, link));
 	ep->deferred_count = 0;
-	hub_mr_release(ep->send_mr);
+	mr_release(ep->send_mr);
 	ep->send_mr = NULL;
 	free(ep->sends);
 	ep->sends = NULL;
@@ -62,7 +62,7 @@ int hub_post(struct krdma_ep *ep, struct hub_wr *wr, struct krdma_sqe *entry)
 	if (err)
 		return err;
 	if (!ep->outstanding++) {
-		ep->progress = hub_now();
+		ep->progress = krdma_deadline(0);
 		hub_wake_at(ep->hub, ep->progress + ep->hub->options.idle_ms * NS_PER_MS);
 	}
 	return 0;
@@ -186,7 +186,7 @@ void hub_ticket_done(struct krdma_ep *ep, struct hub_ticket *ticket, int error)
 	 * The region is not used for other data: the peer knows its rkey. Nothing that this side
 	 * has posted uses it.
 	 */
-	hub_mr_release(ticket->mr);
+	mr_release(ticket->mr);
 	ticket->mr = NULL;
 	ticket->error = error;
 	if (ticket->lent && !ep->is_closed)
@@ -222,7 +222,7 @@ static int prepare_long(struct krdma_ep *ep, struct hub_frame *frame,
 	if (!err)
 		err = krdma_mr_describe(ticket->mr, 0, length, descriptor);
 	if (err) {
-		hub_mr_release(ticket->mr);
+		mr_release(ticket->mr);
 		ticket->mr = NULL;
 		return err;
 	}

@@ -51,24 +51,27 @@ struct krdma_srq {
 #define KRDMA_RECORD_MIN_SIZE		16
 
 /*
- * request.c: one ioctl.
+ * options.c: structures of the caller.
  *
- * prepare: clears the caller's structure and sets its first field, the size. issue: restarts
- * after a signal; for ioctls that do not wait for anything a user might want to interrupt.
- * wait: does not restart.
+ * prepare: clears the caller's structure and sets its first field, the size.
+ *
+ * options: copies options from the caller into the library's structure of the same type. Bytes
+ * that only the caller's version has must be zero, as with the kernel.
  */
 int request_prepare(void *argument, size_t size, size_t min_size);
-int request_issue(int fd, unsigned long request, void *argument);
-int request_wait(int fd, unsigned long request, void *argument);
-
-/*
- * Copies options from the caller into the library's structure of the same type. Bytes that only
- * the caller's version has must be zero, as with the kernel.
- */
 int request_options(void *options, size_t size, const void *from);
 
 /* Copies an address for the kernel; EAFNOSUPPORT unless the family is supported. */
 int request_address(struct __kernel_sockaddr_storage *to, const struct sockaddr *from);
+
+/*
+ * request.c: one ioctl.
+ *
+ * issue: restarts after a signal; for ioctls that do not wait for anything a user might want to
+ * interrupt. wait: does not restart.
+ */
+int request_issue(int fd, unsigned long request, void *argument);
+int request_wait(int fd, unsigned long request, void *argument);
 
 bool deadline_past(uint64_t deadline);
 
@@ -92,6 +95,12 @@ int object_close(void *object, int fd);
 
 /* conn.c: makes a connection from a descriptor. After an error the caller still owns it. */
 int conn_adopt(int fd, uint32_t id, struct krdma_conn **conn);
+
+/*
+ * mr.c: deregisters a memory region that should not be in use. If the kernel still sees work
+ * requests in flight, it does so after they have completed.
+ */
+void mr_release(struct krdma_mr *mr);
 
 /* mr.c: the cache's entry for a memory region that it handed out. */
 struct cache_entry;

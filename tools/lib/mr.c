@@ -146,6 +146,12 @@ KRDMA_PUBLIC int krdma_mr_deregister(struct krdma_mr *mr, uint32_t flags)
 	return 0;
 }
 
+void mr_release(struct krdma_mr *mr)
+{
+	if (krdma_mr_deregister(mr, 0))
+		krdma_mr_deregister(mr, KRDMA_DEREGISTER_LATER);
+}
+
 KRDMA_PUBLIC void *krdma_mr_data(const struct krdma_mr *mr)
 {
 	return mr ? mr->data : NULL;

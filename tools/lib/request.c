@@ -5,7 +5,6 @@
  */
 #include <assert.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -38,9 +37,6 @@ FIRST(krdma_srq_query_args, max_sge, 4, KRDMA_SRQ_QUERY_MIN_SIZE);
 FIRST(krdma_event_record, reason, 4, KRDMA_RECORD_MIN_SIZE);
 FIRST(krdma_device_record, port, 4, KRDMA_RECORD_MIN_SIZE);
 
-/* No options structure is nearly this large: a larger size was never initialized. */
-#define OPTIONS_MAX	512
-
 static uint64_t now(void)
 {
 	struct timespec time;
@@ -59,18 +55,6 @@ bool deadline_past(uint64_t deadline)
 	return deadline <= now();
 }
 
-int request_prepare(void *argument, size_t size, size_t min_size)
-{
-	__u32 field;
-
-	if (!argument || size < min_size || size > UINT32_MAX)
-		return -EINVAL;
-	memset(argument, 0, size);
-	field = (__u32)size;
-	memcpy(argument, &field, sizeof(field));
-	return 0;
-}
-
 int request_wait(int fd, unsigned long request, void *argument)
 {
 	/* musl declares the second parameter as int, glibc as unsigned long. */
@@ -85,50 +69,6 @@ int request_issue(int fd, unsigned long request, void *argument)
 		err = request_wait(fd, request, argument);
 	} while (err == -EINTR);
 	return err;
-}
-
-int request_options(void *options, size_t size, const void *from)
-{
-	__u32 theirs = 0, ours = (__u32)size;
-	const unsigned char *byte = from;
-
-	memset(options, 0, size);
-	if (from) {
-		memcpy(&theirs, from, sizeof(theirs));
-		if (theirs < sizeof(theirs))
-			return -EINVAL;
-		/* Check this before the loop reads the bytes after the known ones. */
-		if (theirs > OPTIONS_MAX)
-			return -E2BIG;
-		for (size_t i = size; i < theirs; i++) {
-			if (byte[i])
-				return -E2BIG;
-		}
-		memcpy(options, from, theirs < size ? theirs : size);
-	}
-	memcpy(options, &ours, sizeof(ours));
-	return 0;
-}
-
-int request_address(struct __kernel_sockaddr_storage *to, const struct sockaddr *from)
-{
-	size_t length;
-
-	if (!from)
-		return -EINVAL;
-	switch (from->sa_family) {
-	case AF_INET:
-		length = sizeof(struct sockaddr_in);
-		break;
-	case AF_INET6:
-		length = sizeof(struct sockaddr_in6);
-		break;
-	default:
-		return -EAFNOSUPPORT;
-	}
-	memset(to, 0, sizeof(*to));
-	memcpy(to, from, length);
-	return 0;
 }
 
 int request_await_any(struct pollfd *fds, size_t count, uint64_t deadline)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "simple.h"
@@ -45,32 +44,21 @@ int simple_enter(struct krdma_simple *simple)
 {
 	int err = 0;
 
-	pthread_mutex_lock(&simple->lock);
+	pthread_mutex_lock(&simple->ch.lock);
 	if (simple->up && !simple->ended_here)
 		simple->users++;
 	else
 		err = -ENOTCONN;
-	pthread_mutex_unlock(&simple->lock);
+	pthread_mutex_unlock(&simple->ch.lock);
 	return err;
 }
 
 void simple_leave(struct krdma_simple *simple)
 {
-	pthread_mutex_lock(&simple->lock);
+	pthread_mutex_lock(&simple->ch.lock);
 	simple->users--;
-	pthread_cond_broadcast(&simple->changed);
-	pthread_mutex_unlock(&simple->lock);
-}
-
-int simple_sleep(struct krdma_simple *simple, uint64_t deadline)
-{
-	struct timespec until;
-
-	if (deadline == KRDMA_FOREVER)
-		return -pthread_cond_wait(&simple->changed, &simple->lock);
-	until.tv_sec = (time_t)(deadline / NS_PER_S);
-	until.tv_nsec = (long)(deadline % NS_PER_S);
-	return -pthread_cond_timedwait(&simple->changed, &simple->lock, &until);
+	pthread_cond_broadcast(&simple->ch.changed);
+	pthread_mutex_unlock(&simple->ch.lock);
 }
 
 /*
@@ -130,26 +118,6 @@ static int make_buffer(struct krdma_simple *simple)
  * Creating
  */
 
-static int make_lock(struct krdma_simple *simple)
-{
-	pthread_condattr_t attributes;
-	int err;
-
-	err = pthread_condattr_init(&attributes);
-	if (err)
-		return -err;
-	err = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	if (!err)
-		err = pthread_cond_init(&simple->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
-	if (err)
-		return -err;
-	err = pthread_mutex_init(&simple->lock, NULL);
-	if (err)
-		pthread_cond_destroy(&simple->changed);
-	return -err;
-}
-
 /* Creates a context, which krdma_simple_close() can release in any state. */
 static int make(const struct krdma_simple_options *options, struct krdma_simple **simple)
 {
@@ -165,16 +133,19 @@ static int make(const struct krdma_simple_options *options, struct krdma_simple 
 	if (!err)
 		err = check_options(&new->options);
 	if (!err)
-		err = make_lock(new);
+		err = channel_init(&new->ch);
 	if (err) {
 		free(new);
 		return err;
 	}
+	new->ch.polled = new->options.cq_notify == KRDMA_SIMPLE_WAIT_POLL;
+	new->ch.arrived = simple_arrived;
+	new->ch.is_there = simple_is_there;
 	err = make_buffer(new);
 	if (!err)
 		err = simple_lists_create(new);
 	if (!err)
-		err = krdma_open(&new->session);
+		err = krdma_open(&new->ch.session);
 	if (err)
 		krdma_simple_close(new);
 	else
@@ -206,7 +177,7 @@ KRDMA_PUBLIC int krdma_simple_server(const char *where, uint16_t *port,
 	err = make(options, &new);
 	if (err)
 		return err;
-	err = address_listen(new->session, where, *port, &new->listener);
+	err = address_listen(new->ch.session, where, *port, &new->listener);
 	if (!err)
 		err = listener_port(new->listener, port);
 	if (err)
@@ -241,16 +212,6 @@ KRDMA_PUBLIC int krdma_simple_client(const char *host, uint16_t port,
 /*
  * Connecting
  */
-
-static int wait_for(struct krdma_conn *conn, uint64_t deadline)
-{
-	int err;
-
-	do {
-		err = krdma_conn_wait(conn, deadline, NULL);
-	} while (err == -EINTR);
-	return err;
-}
 
 static int read_hello(struct krdma_conn *conn, struct simple_hello *hello)
 {
@@ -289,7 +250,7 @@ static int let_in(struct krdma_simple *simple, struct krdma_conn *conn, uint64_t
 		return err == -ENOTCONN || err == -ENODEV ? -EAGAIN : err;
 	err = krdma_conn_accept(conn, NULL, answer, sizeof(answer));
 	if (!err)
-		err = wait_for(conn, deadline);
+		err = channel_wait(conn, deadline);
 	return err ? -EAGAIN : simple_link_up(simple, &peer, deadline);
 }
 
@@ -333,11 +294,11 @@ static int ask(struct krdma_simple *simple, uint64_t deadline)
 
 	err = simple_link_hello(simple, hello);
 	if (!err)
-		err = krdma_conn_connect(simple->conn, NULL, hello, sizeof(hello));
+		err = krdma_conn_connect(simple->ch.conn, NULL, hello, sizeof(hello));
 	if (!err)
-		err = wait_for(simple->conn, deadline);
+		err = channel_wait(simple->ch.conn, deadline);
 	if (!err)
-		err = read_hello(simple->conn, &peer);
+		err = read_hello(simple->ch.conn, &peer);
 	return err ? err : simple_link_up(simple, &peer, deadline);
 }
 
@@ -353,7 +314,7 @@ KRDMA_PUBLIC int krdma_simple_connect(struct krdma_simple *simple)
 		return err;
 	deadline = simple_deadline_of(simple);
 	/* Use the route resolved by krdma_simple_client(), unless it was used before. */
-	if (simple->up || !simple->conn) {
+	if (simple->up || !simple->ch.conn) {
 		simple_link_end(simple);
 		simple->address = 0;
 		err = simple_link_resolve(simple);
@@ -387,50 +348,41 @@ KRDMA_PUBLIC int krdma_simple_disconnect(struct krdma_simple *simple)
 		return -EINVAL;
 	if (simple_enter(simple))
 		return 0;
-	pthread_mutex_lock(&simple->lock);
+	pthread_mutex_lock(&simple->ch.lock);
 	simple->ended_here = true;
+	if (!simple->ch.failed)
+		simple->ch.failed = -ENOTCONN;
 	simple_lists_clear(simple);
 	simple_poll_unlink(simple);
-	pthread_mutex_unlock(&simple->lock);
+	pthread_mutex_unlock(&simple->ch.lock);
 	simple_link_disconnect(simple);
 	simple_leave(simple);
 	return 0;
-}
-
-/*
- * In a child of fork(): closes the descriptors without ending the connection. Does not take the
- * lock, which another thread of the parent may have held.
- */
-static void leave(struct krdma_simple *simple)
-{
-	krdma_conn_close(simple->conn);
-	krdma_ring_close(simple->ring);
-	krdma_ring_close(simple->recv_ring);
-	krdma_mr_deregister(simple->slots, 0);
-	parts_free(simple->parts);
 }
 
 KRDMA_PUBLIC int krdma_simple_close(struct krdma_simple *simple)
 {
 	if (!simple)
 		return 0;
+	/*
+	 * A child of fork() closes its descriptors without ending the connection, and does not
+	 * take the lock, which another thread of the parent may have held.
+	 */
 	if (object_is_own(simple->maker))
 		simple_link_end(simple);
 	else
-		leave(simple);
+		simple_link_release(simple);
 	simple_poll_close(simple);
 	krdma_listener_close(simple->listener);
-	simple_release(&simple->mr);
-	simple_release(&simple->table);
+	mr_release(simple->mr);
+	mr_release(simple->table);
 	if (simple->made)
 		munmap(simple->options.buffer, simple->options.buffer_size);
-	krdma_close(simple->session);
+	krdma_close(simple->ch.session);
 	simple_lists_destroy(simple);
 	/* In a child's copy, threads that do not exist may be registered as waiting. */
-	if (object_is_own(simple->maker)) {
-		pthread_mutex_destroy(&simple->lock);
-		pthread_cond_destroy(&simple->changed);
-	}
+	if (object_is_own(simple->maker))
+		channel_destroy(&simple->ch);
 	free(simple);
 	return 0;
 }

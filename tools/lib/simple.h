@@ -15,20 +15,17 @@
  *
  * Waiting
  *
- * Of the threads that wait for arrivals, one waits on the receive ring and sorts the completions:
- * messages and notices into one list each, credit into the count. The other threads sleep until
- * it finds something. When it has what it needs it leaves, and another thread takes over.
- *
- * Sends, writes and reads have a ring of their own. One thread at a time has a work request in
- * it and waits for its completion.
+ * Threads wait as channel.h describes. Arrivals are messages and notices, which go into one list
+ * each, and credit, which goes into the count. One thread at a time has a work request in the
+ * other ring and waits for its completion.
  */
 #ifndef KRDMA_SIMPLE_INTERNAL_H
 #define KRDMA_SIMPLE_INTERNAL_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "address.h"
+#include "channel.h"
 #include "internal.h"
 #include "krdma_entry.h"
 #include "krdma_simple.h"
@@ -122,7 +119,8 @@ struct simple_list {
 
 /**
  * struct krdma_simple - a context
- * @session: its session
+ * @ch: its session, its connection, and the lock. After the slots follow headers. The turn in
+ *	there is for the one work request that a thread waits for
  * @maker: the process that owns it
  * @listener: of a server
  * @addresses: of a client: addresses of the server
@@ -134,26 +132,16 @@ struct simple_list {
  * @has_imm: the device supports immediate data
  * @mr: memory region of the buffer
  * @table: table of its parts, if it has several rkeys; otherwise NULL
- * @conn: the connection, in any state; the fields up to @parts belong to it
- * @ring: ring for sends, writes and reads
- * @recv_ring: ring for receives
- * @slots: memory region for receives, followed by headers
- * @slot_size: bytes per receive
  * @headers: number of headers
  * @peer: parameters that the peer announced
  * @parts: parts of the peer's buffer, if it has several rkeys; otherwise NULL
  *
  * The fields above change only in functions for a single thread, while no other thread is
- * between simple_enter() and simple_leave().
+ * between simple_enter() and simple_leave(). The lock protects all fields below.
  *
- * @lock: protects all fields below; never held while waiting
- * @changed: broadcast when a field below changes
  * @up: there is a connection to use, or one has ended with items left to take
  * @ended_here: krdma_simple_disconnect() ended it, and it must not be used
- * @failed: negative errno after which it is unusable; 0: usable
  * @users: number of threads that use it
- * @receiving: a thread waits on the receive ring
- * @sending: a thread has a work request in the other ring
  * @wr_id: wr_id of the last of those work requests
  * @messages, @notices: items that arrived
  * @sent: number of messages and notices sent, modulo 2^32
@@ -167,7 +155,7 @@ struct simple_list {
  * @ready_said: @ready_fd is readable
  */
 struct krdma_simple {
-	struct krdma *session;
+	struct channel ch;
 	pid_t maker;
 	struct krdma_listener *listener;
 	struct sockaddr_storage addresses[ADDRESSES_MAX];
@@ -181,23 +169,13 @@ struct krdma_simple {
 	struct krdma_mr *mr;
 	struct krdma_mr *table;
 
-	struct krdma_conn *conn;
-	struct krdma_ring *ring;
-	struct krdma_ring *recv_ring;
-	struct krdma_mr *slots;
-	size_t slot_size;
 	uint32_t headers;
 	struct simple_hello peer;
 	struct parts *parts;
 
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
 	bool up;
 	bool ended_here;
-	int failed;
 	unsigned int users;
-	bool receiving;
-	bool sending;
 	uint64_t wr_id;
 	struct simple_list messages;
 	struct simple_list notices;
@@ -212,27 +190,11 @@ struct krdma_simple {
 	bool ready_said;
 };
 
-static inline bool simple_is_polled(const struct krdma_simple *simple)
-{
-	return simple->options.cq_notify == KRDMA_SIMPLE_WAIT_POLL;
-}
-
 /* Deadline for a timeout; the second function uses that of the context. */
 uint64_t simple_deadline(uint32_t ms);
 static inline uint64_t simple_deadline_of(const struct krdma_simple *simple)
 {
 	return simple_deadline(simple->options.timeout_ms);
-}
-
-/*
- * For a memory region that should not be in use. If the kernel still sees work requests in
- * flight, it deregisters the region after they complete.
- */
-static inline void simple_release(struct krdma_mr **mr)
-{
-	if (krdma_mr_deregister(*mr, 0))
-		krdma_mr_deregister(*mr, KRDMA_DEREGISTER_LATER);
-	*mr = NULL;
 }
 
 /* 0 if the range is inside the buffer, otherwise -ERANGE. */
@@ -244,12 +206,6 @@ int simple_check(const struct krdma_simple *simple, size_t offset, size_t length
  */
 int simple_enter(struct krdma_simple *simple);
 void simple_leave(struct krdma_simple *simple);
-
-/* Call with the lock held: sleeps until a field changes; -ETIMEDOUT. */
-int simple_sleep(struct krdma_simple *simple, uint64_t deadline);
-
-/* Call without the lock once the connection has ended: returns the reason, a negative errno. */
-int simple_over(struct krdma_simple *simple);
 
 /*
  * simple_link.c: connections
@@ -265,6 +221,8 @@ int simple_link_resolve(struct krdma_simple *simple);
 void simple_link_disconnect(struct krdma_simple *simple);
 /* Tears the connection down; when it returns, no thread uses the connection. */
 void simple_link_end(struct krdma_simple *simple);
+/* Gives back what belongs to the connection. */
+void simple_link_release(struct krdma_simple *simple);
 /* Writes the private data for the peer. */
 int simple_link_hello(struct krdma_simple *simple, void *wire);
 /* Called when connected: learns the layout of the peer's buffer. */
@@ -276,10 +234,9 @@ int simple_link_check_gone(struct krdma_simple *simple);
 int simple_lists_create(struct krdma_simple *simple);
 void simple_lists_destroy(struct krdma_simple *simple);
 void simple_lists_clear(struct krdma_simple *simple);
-/* Posts the receives of @count slots. */
-int simple_post_receives(struct krdma_simple *simple, uint32_t first, uint32_t count);
-/* Waits for one of &enum krdma_simple_readiness. The lock is held before and after. */
-int simple_await(struct krdma_simple *simple, uint32_t wanted, uint64_t deadline);
+/* For &struct channel. What there can be is &enum krdma_simple_readiness. */
+int simple_arrived(struct channel *channel, const struct krdma_cqe *cqe);
+bool simple_is_there(const struct channel *channel, uint32_t wanted);
 
 /*
  * simple_poll.c: the descriptor for poll()

@@ -61,7 +61,7 @@ KRDMA_PUBLIC size_t krdma_simple_message_max(struct krdma_simple *simple)
 
 KRDMA_PUBLIC struct krdma *krdma_simple_session(struct krdma_simple *simple)
 {
-	return simple ? simple->session : NULL;
+	return simple ? simple->ch.session : NULL;
 }
 
 KRDMA_PUBLIC struct krdma_listener *krdma_simple_listener(struct krdma_simple *simple)
@@ -71,17 +71,17 @@ KRDMA_PUBLIC struct krdma_listener *krdma_simple_listener(struct krdma_simple *s
 
 KRDMA_PUBLIC struct krdma_conn *krdma_simple_conn(struct krdma_simple *simple)
 {
-	return simple ? simple->conn : NULL;
+	return simple ? simple->ch.conn : NULL;
 }
 
 KRDMA_PUBLIC struct krdma_ring *krdma_simple_ring(struct krdma_simple *simple)
 {
-	return simple ? simple->ring : NULL;
+	return simple ? simple->ch.ring : NULL;
 }
 
 KRDMA_PUBLIC struct krdma_ring *krdma_simple_recv_ring(struct krdma_simple *simple)
 {
-	return simple ? simple->recv_ring : NULL;
+	return simple ? simple->ch.recv_ring : NULL;
 }
 
 KRDMA_PUBLIC struct krdma_mr *krdma_simple_mr(struct krdma_simple *simple)

@@ -12,8 +12,6 @@
 
 /* How long a disconnect may take, before and after the abort, in ms. */
 #define END_MS		3000
-/* How long to wait for the reason after the connection has ended, in ms. */
-#define REASON_MS	2000
 
 /*
  * Resources of a connection
@@ -27,17 +25,19 @@ static int use_device(struct krdma_simple *simple, uint32_t device_id)
 
 	if (simple->device_id == device_id)
 		return 0;
-	simple_release(&simple->mr);
-	simple_release(&simple->table);
+	mr_release(simple->mr);
+	simple->mr = NULL;
+	mr_release(simple->table);
+	simple->table = NULL;
 	simple->device_id = 0;
 
-	err = krdma_device_query(simple->session, device_id, &device, sizeof(device));
+	err = krdma_device_query(simple->ch.session, device_id, &device, sizeof(device));
 	if (!err)
-		err = krdma_mr_register(simple->session, device_id, simple->options.buffer,
+		err = krdma_mr_register(simple->ch.session, device_id, simple->options.buffer,
 					simple->options.buffer_size, simple->options.access,
 					&simple->mr);
 	if (!err)
-		err = parts_offer(simple->session, device_id, simple->mr, 0,
+		err = parts_offer(simple->ch.session, device_id, simple->mr, 0,
 				  simple->options.buffer_size, &simple->table);
 	/* The device existed when the connection was resolved. */
 	if (err == -ENOENT)
@@ -49,22 +49,6 @@ static int use_device(struct krdma_simple *simple, uint32_t device_id)
 	return 0;
 }
 
-static int make_rings(struct krdma_simple *simple, uint32_t receives)
-{
-	struct krdma_ring_create_args options = {
-		.size = sizeof(options),
-		.flags = simple_is_polled(simple) ? KRDMA_RING_POLLED : 0,
-		.cq_entries = SIMPLE_SENDS + KRDMA_RING_EXTRA,
-	};
-	int err;
-
-	err = krdma_ring_create(simple->session, &options, &simple->ring);
-	if (err)
-		return err;
-	options.cq_entries = receives + KRDMA_RING_EXTRA;
-	return krdma_ring_create(simple->session, &options, &simple->recv_ring);
-}
-
 static int make_slots(struct krdma_simple *simple, uint32_t receives, uint32_t sends)
 {
 	uint64_t length;
@@ -74,14 +58,15 @@ static int make_slots(struct krdma_simple *simple, uint32_t receives, uint32_t s
 	 * sent.
 	 */
 	simple->headers = sends + 1;
-	simple->slot_size = (SIMPLE_HEADER_SIZE + simple->options.message_size + SLOT_ALIGN - 1) &
-			    ~(size_t)(SLOT_ALIGN - 1);
-	length = (uint64_t)receives * simple->slot_size +
+	simple->ch.slot_length = SIMPLE_HEADER_SIZE + simple->options.message_size;
+	simple->ch.slot_size = (simple->ch.slot_length + SLOT_ALIGN - 1) &
+			       ~(size_t)(SLOT_ALIGN - 1);
+	length = (uint64_t)receives * simple->ch.slot_size +
 		 (uint64_t)simple->headers * SIMPLE_HEADER_SIZE;
 	if (length > SIZE_MAX)
 		return -ENOMEM;
-	return krdma_mr_alloc(simple->session, simple->device_id, (size_t)length,
-			      KRDMA_ACCESS_LOCAL_WRITE, &simple->slots);
+	return krdma_mr_alloc(simple->ch.session, simple->device_id, (size_t)length,
+			      KRDMA_ACCESS_LOCAL_WRITE, &simple->ch.slots);
 }
 
 static int create_qp(struct krdma_simple *simple)
@@ -97,33 +82,30 @@ static int create_qp(struct krdma_simple *simple)
 	struct krdma_conn_query_args query;
 	int err;
 
-	err = krdma_conn_query(simple->conn, &query, sizeof(query));
+	err = krdma_conn_query(simple->ch.conn, &query, sizeof(query));
 	if (!err)
 		err = use_device(simple, query.device_id);
 	if (!err)
-		err = make_rings(simple, receives);
+		err = channel_create_qp(&simple->ch, &options);
 	if (!err)
-		err = krdma_conn_create_qp(simple->conn, simple->ring, simple->recv_ring, NULL,
-					   &options);
-	if (!err)
-		err = krdma_conn_query(simple->conn, &query, sizeof(query));
+		err = krdma_conn_query(simple->ch.conn, &query, sizeof(query));
 	if (!err)
 		err = make_slots(simple, receives, query.send_depth);
 	if (!err)
-		err = simple_post_receives(simple, 0, receives);
+		err = channel_post_receives(&simple->ch, 0, receives);
 	return err;
 }
 
 int simple_link_create_qp(struct krdma_simple *simple, struct krdma_conn *conn)
 {
-	simple->conn = conn;
+	simple->ch.conn = conn;
 	simple->sent = 0;
 	simple->peer_taken = 0;
 	simple->taken = 0;
 	simple->told = 0;
 	simple->header = 0;
 	simple->wr_id = 0;
-	simple->failed = 0;
+	simple->ch.failed = 0;
 	simple->ended_here = false;
 	memset(&simple->peer, 0, sizeof(simple->peer));
 	return create_qp(simple);
@@ -139,16 +121,12 @@ int simple_link_resolve(struct krdma_simple *simple)
 	for (;;) {
 		const struct sockaddr_storage *address = &simple->addresses[simple->address];
 
-		err = krdma_conn_create(simple->session, &conn);
+		err = krdma_conn_create(simple->ch.session, &conn);
 		if (err)
 			return err;
 		err = krdma_conn_resolve(conn, (const struct sockaddr *)address, NULL);
-		while (!err) {
-			err = krdma_conn_wait(conn, deadline, NULL);
-			if (err != -EINTR)
-				break;
-			err = 0;
-		}
+		if (!err)
+			err = channel_wait(conn, deadline);
 		if (!err) {
 			err = simple_link_create_qp(simple, conn);
 			if (err)
@@ -186,11 +164,11 @@ int simple_link_up(struct krdma_simple *simple, struct simple_hello *peer, uint6
 	/* If the table is invalid or unreadable, a server skips the client like a vanished one. */
 	if (err)
 		return simple->listener ? -EAGAIN : err;
-	pthread_mutex_lock(&simple->lock);
+	pthread_mutex_lock(&simple->ch.lock);
 	simple->peer = *peer;
 	simple->up = true;
 	err = simple_poll_link(simple);
-	pthread_mutex_unlock(&simple->lock);
+	pthread_mutex_unlock(&simple->ch.lock);
 	return err;
 }
 
@@ -204,36 +182,9 @@ int simple_link_check_gone(struct krdma_simple *simple)
 
 	if (!simple->up)
 		return 0;
-	if (krdma_conn_wait(simple->conn, 0, &state))
+	if (krdma_conn_wait(simple->ch.conn, 0, &state))
 		return 0;
 	return -EISCONN;
-}
-
-int simple_over(struct krdma_simple *simple)
-{
-	uint64_t deadline = krdma_deadline(REASON_MS);
-	bool ended_here;
-	int err;
-
-	/* Wait for the end of the connection, because any failure ends it. */
-	do {
-		err = krdma_conn_wait(simple->conn, deadline, NULL);
-	} while (err == -EINTR);
-	if (!err)
-		krdma_conn_disconnect(simple->conn, KRDMA_DISCONNECT_ABORT);
-
-	pthread_mutex_lock(&simple->lock);
-	ended_here = simple->ended_here;
-	if (!simple->failed) {
-		if (err == -ENODEV)
-			simple->failed = -ENODEV;
-		else
-			simple->failed = ended_here ? -ENOTCONN : -ECONNRESET;
-	}
-	err = simple->failed;
-	pthread_cond_broadcast(&simple->changed);
-	pthread_mutex_unlock(&simple->lock);
-	return err;
 }
 
 static int await_closed(struct krdma_conn *conn)
@@ -250,43 +201,44 @@ static int await_closed(struct krdma_conn *conn)
 void simple_link_disconnect(struct krdma_simple *simple)
 {
 	/* Ignore the error of a connection that is closed already. Abort if closing takes long. */
-	krdma_conn_disconnect(simple->conn, 0);
-	if (await_closed(simple->conn)) {
-		krdma_conn_disconnect(simple->conn, KRDMA_DISCONNECT_ABORT);
-		await_closed(simple->conn);
+	krdma_conn_disconnect(simple->ch.conn, 0);
+	if (await_closed(simple->ch.conn)) {
+		krdma_conn_disconnect(simple->ch.conn, KRDMA_DISCONNECT_ABORT);
+		await_closed(simple->ch.conn);
 	}
+}
+
+void simple_link_release(struct krdma_simple *simple)
+{
+	krdma_conn_close(simple->ch.conn);
+	simple->ch.conn = NULL;
+	channel_release(&simple->ch);
+	parts_free(simple->parts);
+	simple->parts = NULL;
 }
 
 void simple_link_end(struct krdma_simple *simple)
 {
 	bool was_up;
 
-	pthread_mutex_lock(&simple->lock);
+	pthread_mutex_lock(&simple->ch.lock);
 	was_up = simple->up;
 	simple->up = false;
-	pthread_mutex_unlock(&simple->lock);
-	if (!simple->conn)
+	pthread_mutex_unlock(&simple->ch.lock);
+	if (!simple->ch.conn)
 		return;
 
 	if (was_up)
 		simple_link_disconnect(simple);
 	else
-		krdma_conn_disconnect(simple->conn, KRDMA_DISCONNECT_ABORT);
+		krdma_conn_disconnect(simple->ch.conn, KRDMA_DISCONNECT_ABORT);
 	/* All waiting calls return now that the connection has ended. */
-	pthread_mutex_lock(&simple->lock);
+	pthread_mutex_lock(&simple->ch.lock);
 	while (simple->users)
-		simple_sleep(simple, KRDMA_FOREVER);
+		channel_sleep(&simple->ch, KRDMA_FOREVER);
 	simple_lists_clear(simple);
 	simple_poll_unlink(simple);
-	pthread_mutex_unlock(&simple->lock);
+	pthread_mutex_unlock(&simple->ch.lock);
 
-	krdma_conn_close(simple->conn);
-	simple->conn = NULL;
-	krdma_ring_close(simple->ring);
-	simple->ring = NULL;
-	krdma_ring_close(simple->recv_ring);
-	simple->recv_ring = NULL;
-	simple_release(&simple->slots);
-	parts_free(simple->parts);
-	simple->parts = NULL;
+	simple_link_release(simple);
 }

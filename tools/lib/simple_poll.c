@@ -42,9 +42,9 @@ int simple_poll_link(struct krdma_simple *simple)
 	if (simple->poll_fd < 0)
 		return 0;
 	simple->in_poll = true;
-	err = control(simple, EPOLL_CTL_ADD, krdma_ring_fd(simple->recv_ring), EPOLLIN);
+	err = control(simple, EPOLL_CTL_ADD, krdma_ring_fd(simple->ch.recv_ring), EPOLLIN);
 	if (!err)
-		err = control(simple, EPOLL_CTL_ADD, krdma_conn_fd(simple->conn), EPOLLRDHUP);
+		err = control(simple, EPOLL_CTL_ADD, krdma_conn_fd(simple->ch.conn), EPOLLRDHUP);
 	/*
 	 * While there is a connection, requests of other clients wait and cause no event.
 	 */
@@ -62,8 +62,8 @@ void simple_poll_unlink(struct krdma_simple *simple)
 	if (!simple->in_poll)
 		return;
 	simple->in_poll = false;
-	control(simple, EPOLL_CTL_DEL, krdma_ring_fd(simple->recv_ring), 0);
-	control(simple, EPOLL_CTL_DEL, krdma_conn_fd(simple->conn), 0);
+	control(simple, EPOLL_CTL_DEL, krdma_ring_fd(simple->ch.recv_ring), 0);
+	control(simple, EPOLL_CTL_DEL, krdma_conn_fd(simple->ch.conn), 0);
 	if (simple->listener)
 		control(simple, EPOLL_CTL_MOD, krdma_listener_fd(simple->listener), EPOLLIN);
 }
@@ -106,13 +106,13 @@ KRDMA_PUBLIC int krdma_simple_fd(struct krdma_simple *simple)
 
 	if (!simple)
 		return -EINVAL;
-	pthread_mutex_lock(&simple->lock);
+	pthread_mutex_lock(&simple->ch.lock);
 	if (simple->poll_fd < 0) {
 		err = open_poll(simple);
 		if (err)
 			simple_poll_close(simple);
 	}
 	fd = simple->poll_fd;
-	pthread_mutex_unlock(&simple->lock);
+	pthread_mutex_unlock(&simple->ch.lock);
 	return err ? err : fd;
 }

@@ -8,9 +8,6 @@
 
 #include "simple.h"
 
-/* Completions taken at a time. */
-#define BATCH	16
-
 /*
  * Lists
  */
@@ -61,43 +58,19 @@ static struct simple_item list_take(const struct krdma_simple *simple, struct si
  * Receive slots
  */
 
-static unsigned char *slot_data(const struct krdma_simple *simple, uint32_t slot)
-{
-	return (unsigned char *)krdma_mr_data(simple->slots) + slot * simple->slot_size;
-}
-
-int simple_post_receives(struct krdma_simple *simple, uint32_t first, uint32_t count)
-{
-	uint32_t length = SIMPLE_HEADER_SIZE + simple->options.message_size;
-	struct krdma_sqe entries[BATCH];
-	int err = 0;
-
-	while (count && !err) {
-		uint32_t batch = count < BATCH ? count : BATCH;
-
-		for (uint32_t i = 0; i < batch; i++)
-			entries[i] = krdma_entry_recv(simple->conn, first + i, simple->slots,
-						      (first + i) * simple->slot_size, length);
-		err = krdma_ring_post(simple->recv_ring, entries, batch, NULL);
-		first += batch;
-		count -= batch;
-	}
-	return err;
-}
-
 /*
  * Called when the slot's item was taken. If its receive cannot be posted, the connection has
  * ended. Handle that here, because there may be no posted receive that reports it.
  */
 static void slot_release(struct krdma_simple *simple, uint32_t slot)
 {
-	int err = simple_post_receives(simple, slot, 1);
+	int err = channel_post_receives(&simple->ch, slot, 1);
 
-	pthread_mutex_lock(&simple->lock);
+	pthread_mutex_lock(&simple->ch.lock);
 	simple->taken++;
-	pthread_mutex_unlock(&simple->lock);
+	pthread_mutex_unlock(&simple->ch.lock);
 	if (err)
-		simple_over(simple);
+		channel_over(&simple->ch);
 	else
 		simple_tell_room(simple);
 }
@@ -139,7 +112,7 @@ static int arrived(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 			list_put(simple, &simple->notices, &item);
 		return err;
 	}
-	err = simple_header_read(slot_data(simple, item.slot), cqe->length, &header);
+	err = simple_header_read(channel_slot(&simple->ch, item.slot), cqe->length, &header);
 	if (err)
 		return err;
 	/*
@@ -147,7 +120,7 @@ static int arrived(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 	 * sent with this credit, it may send another credit message.
 	 */
 	if (header.kind == SIMPLE_KIND_ROOM)
-		err = simple_post_receives(simple, item.slot, 1);
+		err = channel_post_receives(&simple->ch, item.slot, 1);
 	if (!err)
 		err = peer_has_taken(simple, header.taken);
 	if (err)
@@ -164,51 +137,12 @@ static int arrived(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 	return 0;
 }
 
-/* Ends the connection to a peer that violated the protocol: do not trust its later messages. */
-static void fail(struct krdma_simple *simple, int err)
+int simple_arrived(struct channel *channel, const struct krdma_cqe *cqe)
 {
-	pthread_mutex_lock(&simple->lock);
-	if (!simple->failed)
-		simple->failed = err;
-	pthread_mutex_unlock(&simple->lock);
-	krdma_conn_disconnect(simple->conn, KRDMA_DISCONNECT_ABORT);
-}
+	struct krdma_simple *simple = (struct krdma_simple *)channel;
+	int err = arrived(simple, cqe);
 
-/*
- * Waits on the receive ring while other threads sleep. Called with the lock held; drops it while
- * waiting. Stores failures other than -ETIMEDOUT and -EINTR in simple->failed.
- */
-static int receive(struct krdma_simple *simple, uint64_t deadline)
-{
-	struct krdma_cqe cqes[BATCH];
-	size_t taken = 0;
-	bool over = false;
-	int err, bad = 0;
-
-	simple->receiving = true;
-	pthread_mutex_unlock(&simple->lock);
-	err = krdma_ring_wait(simple->recv_ring, cqes, BATCH, 1, deadline, &taken);
-
-	pthread_mutex_lock(&simple->lock);
-	for (size_t i = 0; !err && i < taken && !bad; i++) {
-		if (cqes[i].status == KRDMA_WC_SUCCESS)
-			bad = arrived(simple, &cqes[i]);
-		else
-			over = true;
-	}
 	simple_poll_ready(simple);
-	pthread_mutex_unlock(&simple->lock);
-
-	if (err == -EAGAIN)
-		err = -ETIMEDOUT;
-	if (bad == -EPROTO)
-		fail(simple, bad);
-	else if (over || bad || (err && err != -ETIMEDOUT && err != -EINTR))
-		simple_over(simple);
-
-	pthread_mutex_lock(&simple->lock);
-	simple->receiving = false;
-	pthread_cond_broadcast(&simple->changed);
 	return err;
 }
 
@@ -220,43 +154,14 @@ static uint32_t what_is_ready(const struct krdma_simple *simple)
 		ready |= KRDMA_SIMPLE_MESSAGE;
 	if (simple->notices.count)
 		ready |= KRDMA_SIMPLE_NOTICE;
-	if (simple->sent - simple->peer_taken < simple->peer.depth && !simple->failed)
+	if (simple->sent - simple->peer_taken < simple->peer.depth && !simple->ch.failed)
 		ready |= KRDMA_SIMPLE_ROOM;
 	return ready;
 }
 
-/*
- * Whether the receive ring can contain messages that arrived before the connection ended and
- * may still be taken. They may not after a protocol violation or a local disconnect.
- */
-static bool may_have_come_before(const struct krdma_simple *simple)
+bool simple_is_there(const struct channel *channel, uint32_t wanted)
 {
-	return simple->failed != -EPROTO && !simple->ended_here && !simple->receiving;
-}
-
-int simple_await(struct krdma_simple *simple, uint32_t wanted, uint64_t deadline)
-{
-	bool looked = false;
-	int err = 0;
-
-	while (!(what_is_ready(simple) & wanted)) {
-		if (simple->failed) {
-			if (looked || !may_have_come_before(simple))
-				return simple->failed;
-			/*
-			 * Pass a deadline in the past: with 0, krdma_ring_wait() might not
-			 * poll the device.
-			 */
-			looked = receive(simple, 1);
-			continue;
-		}
-		/* Check this only here: look once even if the deadline has passed. */
-		if (err == -ETIMEDOUT || err == -EINTR)
-			return err;
-		err = simple->receiving ? simple_sleep(simple, deadline) :
-					  receive(simple, deadline);
-	}
-	return 0;
+	return what_is_ready((const struct krdma_simple *)channel) & wanted;
 }
 
 /*
@@ -277,8 +182,8 @@ KRDMA_PUBLIC int krdma_simple_recv(struct krdma_simple *simple, size_t offset, s
 	if (err)
 		return err;
 
-	pthread_mutex_lock(&simple->lock);
-	err = simple_await(simple, KRDMA_SIMPLE_MESSAGE, simple_deadline_of(simple));
+	pthread_mutex_lock(&simple->ch.lock);
+	err = channel_await(&simple->ch, KRDMA_SIMPLE_MESSAGE, simple_deadline_of(simple));
 	if (!err && simple->messages.items[simple->messages.first].length > room) {
 		item = simple->messages.items[simple->messages.first];
 		err = -EMSGSIZE;
@@ -286,11 +191,11 @@ KRDMA_PUBLIC int krdma_simple_recv(struct krdma_simple *simple, size_t offset, s
 		item = list_take(simple, &simple->messages);
 		simple_poll_ready(simple);
 	}
-	pthread_mutex_unlock(&simple->lock);
+	pthread_mutex_unlock(&simple->ch.lock);
 
 	if (!err) {
 		memcpy((char *)simple->options.buffer + offset,
-		       slot_data(simple, item.slot) + SIMPLE_HEADER_SIZE, item.length);
+		       channel_slot(&simple->ch, item.slot) + SIMPLE_HEADER_SIZE, item.length);
 		slot_release(simple, item.slot);
 	}
 	if (length && (!err || err == -EMSGSIZE))
@@ -311,13 +216,13 @@ KRDMA_PUBLIC int krdma_simple_wait_notice(struct krdma_simple *simple, uint32_t 
 	if (err)
 		return err;
 
-	pthread_mutex_lock(&simple->lock);
-	err = simple_await(simple, KRDMA_SIMPLE_NOTICE, simple_deadline_of(simple));
+	pthread_mutex_lock(&simple->ch.lock);
+	err = channel_await(&simple->ch, KRDMA_SIMPLE_NOTICE, simple_deadline_of(simple));
 	if (!err) {
 		item = list_take(simple, &simple->notices);
 		simple_poll_ready(simple);
 	}
-	pthread_mutex_unlock(&simple->lock);
+	pthread_mutex_unlock(&simple->ch.lock);
 
 	if (!err) {
 		slot_release(simple, item.slot);
@@ -342,13 +247,13 @@ KRDMA_PUBLIC int krdma_simple_ready(struct krdma_simple *simple, uint32_t wanted
 	err = simple_enter(simple);
 	if (err)
 		return err;
-	pthread_mutex_lock(&simple->lock);
-	/* Look for everything in @wanted: simple_await() returns as soon as one of it is ready. */
-	if ((wanted & ~what_is_ready(simple)) && !simple->receiving && !simple->failed)
-		receive(simple, 0);
-	err = simple_await(simple, wanted, timeout_ms ? simple_deadline(timeout_ms) : 0);
+	pthread_mutex_lock(&simple->ch.lock);
+	/* Look for everything in @wanted: channel_await() returns as soon as one of it is ready. */
+	if ((wanted & ~what_is_ready(simple)) && !simple->ch.is_looking && !simple->ch.failed)
+		channel_look(&simple->ch, 0);
+	err = channel_await(&simple->ch, wanted, timeout_ms ? simple_deadline(timeout_ms) : 0);
 	is = what_is_ready(simple) & wanted;
-	pthread_mutex_unlock(&simple->lock);
+	pthread_mutex_unlock(&simple->ch.lock);
 	if (!err)
 		*ready = is;
 	simple_leave(simple);

@@ -14,9 +14,6 @@
 /* Bytes of the longest work request. A longer transfer uses several: devices limit the length. */
 #define CHUNK	((size_t)8 << 20)
 
-/* Completions taken at a time. */
-#define BATCH	16
-
 #define RETRY_MS	10
 
 /*
@@ -26,11 +23,11 @@
 /* Call with the lock held, so that headers are sent in the order in which they are written. */
 static size_t put_header(struct krdma_simple *simple, struct simple_header *header)
 {
-	size_t receives = (simple->options.depth + SIMPLE_EXTRA) * simple->slot_size;
+	size_t receives = (simple->options.depth + SIMPLE_EXTRA) * simple->ch.slot_size;
 	size_t offset = receives + simple->header * SIMPLE_HEADER_SIZE;
 
 	header->taken = simple->taken;
-	simple_header_write(header, (char *)krdma_mr_data(simple->slots) + offset);
+	simple_header_write(header, (char *)krdma_mr_data(simple->ch.slots) + offset);
 	return offset;
 }
 
@@ -45,8 +42,8 @@ static int post_message(struct krdma_simple *simple, struct simple_header *heade
 	struct krdma_sqe entry;
 	int err;
 
-	entry = krdma_entry_send(simple->conn, wr_id, simple->slots, put_header(simple, header),
-				 SIMPLE_HEADER_SIZE);
+	entry = krdma_entry_send(simple->ch.conn, wr_id, simple->ch.slots,
+				 put_header(simple, header), SIMPLE_HEADER_SIZE);
 	entry.flags = flags;
 	if (length) {
 		pieces[0] = entry.sge;
@@ -57,7 +54,7 @@ static int post_message(struct krdma_simple *simple, struct simple_header *heade
 		entry.sge.addr = (uintptr_t)pieces;
 		entry.sge_count = 2;
 	}
-	err = krdma_ring_post(simple->ring, &entry, 1, NULL);
+	err = krdma_ring_post(simple->ch.ring, &entry, 1, NULL);
 	if (err)
 		return err;
 	simple->header = (simple->header + 1) % simple->headers;
@@ -69,28 +66,13 @@ static int post_message(struct krdma_simple *simple, struct simple_header *heade
  * Turns
  */
 
-static int begin_turn(struct krdma_simple *simple, uint64_t deadline)
-{
-	int err = 0;
-
-	pthread_mutex_lock(&simple->lock);
-	while (simple->sending && !err)
-		err = simple_sleep(simple, deadline);
-	if (!simple->sending) {
-		err = 0;
-		simple->sending = true;
-	}
-	pthread_mutex_unlock(&simple->lock);
-	return err;
-}
-
 /*
  * Maps a failed completion to an errno. The failure ends the connection. Access was checked
  * before posting: if the peer's device nevertheless refuses it, the peer is about to disconnect.
  */
 static int failure(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 {
-	int err = simple_over(simple);
+	int err = channel_over(&simple->ch);
 
 	switch (cqe->status) {
 	case KRDMA_WC_LOC_LEN_ERR:
@@ -109,17 +91,17 @@ static int failure(struct krdma_simple *simple, const struct krdma_cqe *cqe)
  */
 static int take(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadline)
 {
-	struct krdma_cqe cqes[BATCH];
+	struct krdma_cqe cqes[CHANNEL_BATCH];
 	size_t taken = 0;
 	int err;
 
 	do {
-		err = krdma_ring_wait(simple->ring, cqes, BATCH, 1, deadline, &taken);
+		err = krdma_ring_wait(simple->ch.ring, cqes, CHANNEL_BATCH, 1, deadline, &taken);
 	} while (err == -EINTR);
 	if (err == -EAGAIN)
 		err = -ETIMEDOUT;
 	if (err)
-		return err == -ETIMEDOUT ? err : simple_over(simple);
+		return err == -ETIMEDOUT ? err : channel_over(&simple->ch);
 	for (size_t i = 0; i < taken; i++) {
 		if (cqes[i].status != KRDMA_WC_SUCCESS)
 			return failure(simple, &cqes[i]);
@@ -127,22 +109,6 @@ static int take(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadline)
 			return 1;
 	}
 	return 0;
-}
-
-/*
- * Called with the lock held; drops it while polling. In a polled ring, unsignaled work requests
- * free their places only when a thread polls. If no other thread does, this one polls.
- */
-static void poll_unsignaled(struct krdma_simple *simple)
-{
-	if (!simple_is_polled(simple) || simple->sending)
-		return;
-	simple->sending = true;
-	pthread_mutex_unlock(&simple->lock);
-	take(simple, 0, 0);
-	pthread_mutex_lock(&simple->lock);
-	simple->sending = false;
-	pthread_cond_broadcast(&simple->changed);
 }
 
 static bool room_is_due(const struct krdma_simple *simple)
@@ -154,24 +120,21 @@ void simple_tell_room(struct krdma_simple *simple)
 {
 	struct simple_header header = { .kind = SIMPLE_KIND_ROOM };
 
-	pthread_mutex_lock(&simple->lock);
+	pthread_mutex_lock(&simple->ch.lock);
 	if (room_is_due(simple))
-		poll_unsignaled(simple);
+		channel_poll(&simple->ch);
 	/*
 	 * If the send depth is used up, this fails. The thread that has the turn calls this
 	 * function again at the end of its turn.
 	 */
 	if (room_is_due(simple))
 		post_message(simple, &header, KRDMA_SQE_UNSIGNALED, 0, 0, 0);
-	pthread_mutex_unlock(&simple->lock);
+	pthread_mutex_unlock(&simple->ch.lock);
 }
 
 static void end_turn(struct krdma_simple *simple)
 {
-	pthread_mutex_lock(&simple->lock);
-	simple->sending = false;
-	pthread_cond_broadcast(&simple->changed);
-	pthread_mutex_unlock(&simple->lock);
+	channel_end(&simple->ch, &simple->ch.is_busy);
 	simple_tell_room(simple);
 }
 
@@ -205,35 +168,40 @@ static int await_place(struct krdma_simple *simple, uint64_t deadline)
 	return err < 0 ? err : 0;
 }
 
-/* Call while having the turn, if a work request was refused. Returns 0 to try again. */
-static int refused(struct krdma_simple *simple, int err, uint64_t deadline)
+/*
+ * Call while having the turn, with what krdma_ring_post() returned: waits for the completion of
+ * the work request. -EAGAIN: it was refused, and may be posted again.
+ */
+static int posted(struct krdma_simple *simple, int err, uint64_t wr_id, uint64_t deadline)
 {
 	switch (err) {
+	case 0:
+		return await_end(simple, wr_id, deadline);
 	case -EAGAIN:
-		return await_place(simple, deadline);
+		err = await_place(simple, deadline);
+		return err ? err : -EAGAIN;
 	case -ENOTCONN:
 	case -ENODEV:
 	case -ENOENT:
-		return simple_over(simple);
+		return channel_over(&simple->ch);
 	default:
 		return err;
 	}
 }
 
 /* Posts one work request and waits for its completion. */
-static int operate(struct krdma_simple *simple, struct krdma_sqe *entry, uint64_t deadline)
+static int operate(struct krdma_simple *simple, struct krdma_sqe *entry, uint64_t deadline,
+		   bool *sent)
 {
 	int err;
 
 	entry->wr_id = ++simple->wr_id;
-	for (;;) {
-		err = krdma_ring_post(simple->ring, entry, 1, NULL);
-		if (!err)
-			return await_end(simple, entry->wr_id, deadline);
-		err = refused(simple, err, deadline);
-		if (err)
-			return err;
-	}
+	do {
+		err = krdma_ring_post(simple->ch.ring, entry, 1, NULL);
+		*sent = !err;
+		err = posted(simple, err, entry->wr_id, deadline);
+	} while (err == -EAGAIN);
+	return err;
 }
 
 /*
@@ -246,17 +214,18 @@ int simple_fetch_parts(struct krdma_simple *simple, struct simple_hello *peer, u
 	struct krdma_mr *copy;
 	struct krdma_remote_mr whole;
 	struct krdma_sqe entry;
+	bool sent;
 	int err;
 
-	err = krdma_mr_alloc(simple->session, simple->device_id, length,
+	err = krdma_mr_alloc(simple->ch.session, simple->device_id, length,
 			     KRDMA_ACCESS_LOCAL_WRITE, &copy);
 	if (err)
 		return err;
-	entry = krdma_entry_read(simple->conn, 0, copy, 0, (uint32_t)length, &peer->remote, 0);
-	err = operate(simple, &entry, deadline);
+	entry = krdma_entry_read(simple->ch.conn, 0, copy, 0, (uint32_t)length, &peer->remote, 0);
+	err = operate(simple, &entry, deadline, &sent);
 	if (!err)
 		err = parts_read(krdma_mr_data(copy), length, &whole, &simple->parts);
-	simple_release(&copy);
+	mr_release(copy);
 	if (err)
 		return err;
 	peer->remote = whole;
@@ -273,20 +242,20 @@ static int reserve(struct krdma_simple *simple, uint64_t deadline)
 {
 	int err;
 
-	pthread_mutex_lock(&simple->lock);
-	err = simple_await(simple, KRDMA_SIMPLE_ROOM, deadline);
+	pthread_mutex_lock(&simple->ch.lock);
+	err = channel_await(&simple->ch, KRDMA_SIMPLE_ROOM, deadline);
 	if (!err)
 		simple->sent++;
-	pthread_mutex_unlock(&simple->lock);
+	pthread_mutex_unlock(&simple->ch.lock);
 	return err;
 }
 
 static void unreserve(struct krdma_simple *simple)
 {
-	pthread_mutex_lock(&simple->lock);
+	pthread_mutex_lock(&simple->ch.lock);
 	simple->sent--;
-	pthread_cond_broadcast(&simple->changed);
-	pthread_mutex_unlock(&simple->lock);
+	pthread_cond_broadcast(&simple->ch.changed);
+	pthread_mutex_unlock(&simple->ch.lock);
 }
 
 static int send_message(struct krdma_simple *simple, struct simple_header *header, size_t offset,
@@ -295,38 +264,25 @@ static int send_message(struct krdma_simple *simple, struct simple_header *heade
 	uint64_t wr_id = ++simple->wr_id;
 	int err;
 
-	for (;;) {
-		pthread_mutex_lock(&simple->lock);
+	do {
+		pthread_mutex_lock(&simple->ch.lock);
 		err = post_message(simple, header, 0, wr_id, offset, length);
-		pthread_mutex_unlock(&simple->lock);
+		pthread_mutex_unlock(&simple->ch.lock);
 		*sent = !err;
-		if (!err)
-			return await_end(simple, wr_id, deadline);
-		err = refused(simple, err, deadline);
-		if (err)
-			return err;
-	}
+		err = posted(simple, err, wr_id, deadline);
+	} while (err == -EAGAIN);
+	return err;
 }
 
 /* Posts a write of 0 bytes with the notice as immediate data, and waits for its completion. */
 static int send_imm(struct krdma_simple *simple, uint32_t notice, uint32_t value,
 		    uint64_t deadline, bool *sent)
 {
-	struct krdma_sqe entry;
-	int err;
+	struct krdma_sqe entry = krdma_entry_write_imm(simple->ch.conn, 0, NULL, 0, 0,
+						       &simple->peer.remote, 0,
+						       simple_imm_write(notice, value));
 
-	entry = krdma_entry_write_imm(simple->conn, 0, NULL, 0, 0, &simple->peer.remote, 0,
-				      simple_imm_write(notice, value));
-	entry.wr_id = ++simple->wr_id;
-	for (;;) {
-		err = krdma_ring_post(simple->ring, &entry, 1, NULL);
-		*sent = !err;
-		if (!err)
-			return await_end(simple, entry.wr_id, deadline);
-		err = refused(simple, err, deadline);
-		if (err)
-			return err;
-	}
+	return operate(simple, &entry, deadline, sent);
 }
 
 static int send_kind(struct krdma_simple *simple, struct simple_header *header, size_t offset,
@@ -339,7 +295,7 @@ static int send_kind(struct krdma_simple *simple, struct simple_header *header, 
 	err = reserve(simple, deadline);
 	if (err)
 		return err;
-	err = begin_turn(simple, deadline);
+	err = channel_begin(&simple->ch, &simple->ch.is_busy, deadline);
 	if (!err) {
 		if (header->kind == SIMPLE_KIND_NOTICE && simple->has_imm)
 			err = send_imm(simple, header->notice, header->value, deadline, &sent);
@@ -424,6 +380,7 @@ static int transfer(struct krdma_simple *simple, uint8_t opcode, size_t offset,
 	struct krdma_sqe entry;
 	size_t done = 0, part;
 	uint64_t reach;
+	bool sent;
 	int err;
 
 	do {
@@ -433,10 +390,10 @@ static int transfer(struct krdma_simple *simple, uint8_t opcode, size_t offset,
 			if (part > reach)
 				part = (size_t)reach;
 		}
-		entry = krdma_entry_remote(opcode, simple->conn, 0, part ? simple->mr : NULL,
+		entry = krdma_entry_remote(opcode, simple->ch.conn, 0, part ? simple->mr : NULL,
 					   offset + done, (uint32_t)part, &remote,
 					   remote_offset + done);
-		err = operate(simple, &entry, deadline);
+		err = operate(simple, &entry, deadline, &sent);
 		done += part;
 	} while (!err && done < length);
 	return err;
@@ -458,7 +415,7 @@ static int access_remote(struct krdma_simple *simple, uint8_t opcode, uint32_t r
 	deadline = simple_deadline_of(simple);
 	err = check_remote(simple, remote_offset, length, right);
 	if (!err)
-		err = begin_turn(simple, deadline);
+		err = channel_begin(&simple->ch, &simple->ch.is_busy, deadline);
 	if (!err) {
 		err = transfer(simple, opcode, offset, remote_offset, length, deadline);
 		end_turn(simple);

@@ -36,8 +36,9 @@ int parser_simple_arrivals(const uint8_t *data, size_t size)
 	EXPECT(simple);
 	simple->options.depth = DEPTH;
 	simple->options.message_size = MESSAGE;
-	simple->slot_size = SIMPLE_HEADER_SIZE + MESSAGE;
-	simple->slots = krdma_stub_mr(SLOTS * simple->slot_size);
+	simple->ch.slot_size = SIMPLE_HEADER_SIZE + MESSAGE;
+	simple->ch.slot_length = SIMPLE_HEADER_SIZE + MESSAGE;
+	simple->ch.slots = krdma_stub_mr(SLOTS * simple->ch.slot_size);
 	EXPECT(!simple_lists_create(simple));
 	while (size >= 2 && !err) {
 		uint8_t what = data[0], length = data[1];
@@ -59,14 +60,14 @@ int parser_simple_arrivals(const uint8_t *data, size_t size)
 			continue;
 		cqe.wr_id = slot;
 		cqe.flags = what & 8 ? KRDMA_CQE_IMM : 0;
-		cqe.length = length % (simple->slot_size + 1);
+		cqe.length = length % (simple->ch.slot_size + 1);
 		some = what & 8 ? sizeof(cqe.imm) : cqe.length;
 		if (some > size)
 			break;
 		if (what & 8)
 			memcpy(&cqe.imm, data, sizeof(cqe.imm));
 		else
-			memcpy(slot_data(simple, slot), data, some);
+			memcpy(channel_slot(&simple->ch, slot), data, some);
 		data += some;
 		size -= some;
 		before = simple->messages.count + simple->notices.count;
@@ -83,7 +84,7 @@ int parser_simple_arrivals(const uint8_t *data, size_t size)
 		take(simple, &simple->notices, &busy);
 	EXPECT(!busy);
 	simple_lists_destroy(simple);
-	krdma_stub_mr_free(simple->slots);
+	krdma_stub_mr_free(simple->ch.slots);
 	free(simple);
 	return 0;
 }

@@ -17,7 +17,9 @@ int parser_message(const uint8_t *data, size_t size)
 	struct krdma_cqe cqe = { 0 };
 	int err = 0;
 
-	messenger.mr = krdma_stub_mr(SLOTS * WIRE_SIZE);
+	messenger.ch.slot_size = WIRE_SIZE;
+	messenger.ch.slot_length = WIRE_SIZE;
+	messenger.ch.slots = krdma_stub_mr(SLOTS * WIRE_SIZE);
 	while (size > 1 && !err) {
 		uint8_t flags = *data++;
 		size_t some = --size < WIRE_SIZE ? size : WIRE_SIZE;
@@ -30,11 +32,11 @@ int parser_message(const uint8_t *data, size_t size)
 			messenger.announced = false;
 		if (flags & 16)
 			messenger.answered = false;
-		memset(slot_data(&messenger, cqe.wr_id), 0, WIRE_SIZE);
-		memcpy(slot_data(&messenger, cqe.wr_id), data, some);
+		memset(channel_slot(&messenger.ch, cqe.wr_id), 0, WIRE_SIZE);
+		memcpy(channel_slot(&messenger.ch, cqe.wr_id), data, some);
 		data += some;
 		size -= some;
-		err = arrived(&messenger, &cqe);
+		err = arrived(&messenger.ch, &cqe);
 		EXPECT(!err || err == -EPROTO);
 		if (err)
 			break;
@@ -43,6 +45,6 @@ int parser_message(const uint8_t *data, size_t size)
 		if (messenger.answered)
 			EXPECT(messenger.verdict <= GIVEN_UP);
 	}
-	krdma_stub_mr_free(messenger.mr);
+	krdma_stub_mr_free(messenger.ch.slots);
 	return 0;
 }

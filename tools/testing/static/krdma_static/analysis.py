@@ -8,8 +8,9 @@ from . import cache
 from .cache import TOP
 from .tree import Finding, Note, run
 
-FOLDERS = ("tools/lib/", "tools/cli/")
-FLAGS = ["-std=c11", "-Iuapi", "-Itools/lib", "-D_GNU_SOURCE", '-DKRDMA_VERSION="analysed"']
+FOLDERS = ("tools/lib/", "tools/files/", "tools/rpma/", "tools/cli/")
+FLAGS = ["-std=c11", "-Iuapi", "-Itools/lib", "-Itools/files", "-D_GNU_SOURCE",
+         '-DKRDMA_VERSION="analysed"']
 WARNING = re.compile(r"(\S+?):(\d+):(?:\d+:)? (?:warning|error|fatal error): (.*)")
 
 # Each analyser checks every file: they find different defects.
@@ -22,7 +23,7 @@ ANALYSERS = {
 # What gcc 12 takes for a leak: memory that is kept in an array or a list behind a member.
 KEPT = {
     ("tools/cli/copy_tree_put.c", "add_folder"),
-    ("tools/lib/file_list.c", "add_folder"),
+    ("tools/files/file_list.c", "add_folder"),
     ("tools/lib/hub_device.c", "add_chunk"),
     ("tools/lib/hub_send.c", "try_send"),
     ("tools/lib/hub_send.c", "krdma_ep_answer"),

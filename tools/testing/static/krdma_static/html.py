@@ -11,8 +11,8 @@ from .tree import CannotCheck, Finding, Note, run
 
 BUILD = "tools/docs/build"
 # The files that the pages are made of.
-SOURCES = ("Documentation/", "tools/docs/", "tools/lib/", "uapi/", "include/", "krdma/",
-           "tools/examples/", "tools/cli/man/", "README.rst", "CHANGELOG.rst", "SECURITY.rst")
+SOURCES = ("Documentation/", "tools/docs/", "tools/lib/", "tools/files/", "tools/rpma/", "uapi/",
+           "include/", "krdma/", "tools/examples/", "tools/cli/man/", "README.rst", "CHANGELOG.rst", "SECURITY.rst")
 
 
 def html(tree):

@@ -23,7 +23,7 @@ CHECKPATCH_IGNORED = (
     # attributes.
     ("tools/", "PREFER_DEFINED_ATTRIBUTE_MACRO"),
     # It uses the CPU's instruction for a CRC if the architecture has one.
-    ("tools/lib/file_crc.c", "ARCH_DEFINES"),
+    ("tools/files/file_crc.c", "ARCH_DEFINES"),
     # Each step of a check can fail; the macro then returns from the function.
     ("tools/cli/selftest.h", "MACRO_WITH_FLOW_CONTROL"),
     # Tests share memory between threads, and access memory wrongly on purpose.  The

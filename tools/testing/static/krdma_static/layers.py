@@ -43,7 +43,8 @@ def pure(tree):
 def versions(tree):
     """no kernel version outside krdma/compat/"""
     names = [name for name in tree.files()
-             if name.startswith(("krdma/", "blk/", "include/", "uapi/", "kunit/", "tools/lib/", "tools/cli/"))
+             if name.startswith(("krdma/", "blk/", "include/", "uapi/", "kunit/", "tools/lib/",
+                                 "tools/files/", "tools/rpma/", "tools/cli/"))
              and not name.startswith(COMPAT) or name == "Kbuild"]
     yield from tree.grep(names, r"\b(LINUX_VERSION_CODE|KERNEL_VERSION|RHEL_RELEASE_\w+)\b|"
                          r"linux/version\.h|\bKERNELVERSION\b|\bPATCHLEVEL\b|\bSUBLEVEL\b",

@@ -7,8 +7,8 @@ from .tree import Finding
 
 CLI = "tools/cli/"
 CLI_PAGES = "tools/cli/man/"
-LIB_PAGES = "tools/lib/man/"
-LIB = "tools/lib/"
+LIBS = ("tools/lib/", "tools/files/", "tools/rpma/")
+LIB_PAGES = tuple(folder + "man/" for folder in LIBS)
 EXAMPLES = "tools/examples/"
 COMMON = "tools/cli/options.c"
 
@@ -182,7 +182,7 @@ def has_block(lines):
 
 def manual(tree):
     """each manual page has an example, those of the library and the device their errors"""
-    for page in tree.files(under=(CLI_PAGES, LIB_PAGES)):
+    for page in tree.files(under=(CLI_PAGES,) + LIB_PAGES):
         if not re.search(r"\.\d$", page):
             continue
         found = sections(tree, page)
@@ -203,9 +203,9 @@ DESCRIBED = re.compile(r"^/\*\*\n((?: \*.*\n)+?) \*/\n((?:\w[\w ]*?[ *])(krdma_\
 def functions(tree):
     """each function of the library has its errors or its result, and an example"""
     shown = "\n".join(tree.text(name) for name in tree.files(under=(EXAMPLES,)))
-    for page in tree.files(under=(LIB_PAGES,)):
+    for page in tree.files(under=LIB_PAGES):
         shown += "\n".join(line for _, line in sections(tree, page).get("EXAMPLES", ()))
-    for name in tree.files(".h", under=(LIB + "krdma",)):
+    for name in tree.files(".h", under=tuple(folder + "krdma" for folder in LIBS)):
         text = tree.text(name)
         for match in DESCRIBED.finditer(text):
             line = text.count("\n", 0, match.start(2)) + 1

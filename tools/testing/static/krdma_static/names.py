@@ -8,7 +8,7 @@ from .layers import blank
 from .tree import CannotCheck, Finding
 
 MODULE = ("krdma/", "include/", "blk/")
-LIBRARY = ("tools/lib/",)
+LIBRARY = ("tools/lib/", "tools/files/", "tools/rpma/")
 UAPI = ("uapi/",)
 PROSE = (".rst", ".1", ".3", ".4", ".8")
 

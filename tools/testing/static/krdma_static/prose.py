@@ -32,7 +32,7 @@ WORDS_MAX = 45
 
 # Reports of what was found and when, in the words of that time.
 HISTORY = ("CHANGELOG.rst", "Documentation/coverage.rst", "Documentation/status.rst")
-MANUAL = ("tools/cli/man/", "tools/lib/man/")
+MANUAL = ("tools/cli/man/", "tools/lib/man/", "tools/files/man/", "tools/rpma/man/")
 
 
 def paragraphs(tree, name):

@@ -21,6 +21,8 @@ LICENCES = (
     ("uapi/", "GPL-2.0 WITH Linux-syscall-note"),
     ("tools/testing/e2e/abi_v1/", "GPL-2.0 WITH Linux-syscall-note"),
     ("tools/lib/", "LGPL-2.1 OR BSD-2-Clause"),
+    ("tools/files/", "LGPL-2.1 OR BSD-2-Clause"),
+    ("tools/rpma/", "LGPL-2.1 OR BSD-2-Clause"),
     ("tools/cli/", "LGPL-2.1 OR BSD-2-Clause"),
     ("tools/examples/", "LGPL-2.1 OR BSD-2-Clause"),
     ("tools/python/", "LGPL-2.1 OR BSD-2-Clause"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * libkrdma: copies of whole files between machines.
+ * libkrdma-files: copies of whole files between machines.
  *
  * A server offers a folder, or one file. A client gets a file from it, or puts a file there if
  * the server allows writing. The data are transferred by RDMA between buffers on both sides,

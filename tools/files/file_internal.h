@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* libkrdma, file transfer: declarations shared by its source files. */
+/* libkrdma-files: declarations shared by its source files. */
 #ifndef KRDMA_FILE_INTERNAL_H
 #define KRDMA_FILE_INTERNAL_H
 
