@@ -77,6 +77,15 @@ ended "a host behind another interface" 1 \
 try krdma doctor no-such-host
 ended "a host that is none" 1 "^FAIL +host +cannot find the address of 'no-such-host': "
 
+# Commands that wait for a host end by Ctrl-C.
+for words in "doctor 10.77.0.99" "ls 10.77.0.99:" "get 10.77.0.99:file $work/file"; do
+	# shellcheck disable=SC2086 # a command with its arguments
+	begin krdma $words
+	usleep 700000
+	leave INT "$client"
+	holds "Ctrl-C ends krdma ${words%% *}" [ "$status" = 130 ]
+done
+
 # The network: the command that doctor prints repairs each fault.
 
 ip link set dummy0 down
