@@ -22,8 +22,8 @@ static const char usage[] =
 	"Shows the trunks over which processes have lanes: the hosts at both ends, and what\n"
 	"their lanes transfer.  With -d, each lane, too.  Other users' lanes are shown to root.\n"
 	"\n"
-	"  -i, --interval SECONDS  again and again, with what happens in a second\n"
-	"  -c, --count COUNT       so many times; without -i, every second\n"
+	"  -i, --interval SECONDS  update every SECONDS, with rates per second\n"
+	"  -c, --count COUNT       end after COUNT updates; without -i, one a second\n"
 	OPTIONS_HELP
 	"\n"
 	"Manual: krdma-trunk(8)\n";
