@@ -80,6 +80,7 @@ DEFINE_EVENT(krdma_device_class, krdma_device_remove,
 			 { KRDMA_INPUT_TRAFFIC, "traffic" }, \
 			 { KRDMA_INPUT_FATAL, "fatal" }, \
 			 { KRDMA_INPUT_DEVICE_GONE, "device gone" }, \
+			 { KRDMA_INPUT_UNANSWERED, "unanswered" }, \
 			 { KRDMA_INPUT_GRACE_EXPIRED, "grace expired" }, \
 			 { KRDMA_INPUT_TORN_DOWN, "torn down" })
 

@@ -94,6 +94,8 @@ static const char * const conn_state_table[KRDMA_INPUTS] = {
 		"...|xao|xro|xco|xco|xco|xco|xlo|xdn|...|...",
 	[KRDMA_INPUT_DEVICE_GONE] =
 		"...|xvg|xvg|xvg|xvg|xvg|xvg|xvg|xvg|...|...",
+	[KRDMA_INPUT_UNANSWERED] =
+		"...|...|...|...|...|xut|...|...|...|...|...",
 	[KRDMA_INPUT_GRACE_EXPIRED] =
 		"...|...|...|...|...|xco|xco|xlo|xdn|...|...",
 	[KRDMA_INPUT_TORN_DOWN] =

@@ -35,6 +35,14 @@
 #define KRDMA_CONN_UNSAID_MS	3000
 
 /*
+ * How long a connection request waits for its answer.  A listener rejects a request after 60
+ * seconds by default, and the connection manager gives up after 70 if the peer does not answer at
+ * all.  Without this limit it waits for a peer that has the request, and has vanished since, for
+ * some 18 minutes.
+ */
+#define KRDMA_CONN_ANSWER_MS	90000
+
+/*
  * After a remote access error the peer's device learns of it from ours, with some delay.  The
  * disconnect must not overtake that: the peer's work request would then be flushed, and its
  * consumer would not learn the cause.
@@ -192,6 +200,40 @@ static void krdma_conn_grace_expired(struct work_struct *work)
 	krdma_conn_put_sync(conn);
 }
 
+static void krdma_conn_unanswered(struct work_struct *work)
+{
+	struct krdma_conn *conn = container_of(work, struct krdma_conn, answer_work.work);
+
+	krdma_conn_advance(conn, KRDMA_INPUT_UNANSWERED, 0);
+	krdma_conn_put_sync(conn);
+}
+
+/**
+ * krdma_conn_await_answer() - Limit the time in which the peer answers the connection request
+ * @conn: the connection; the caller holds cm_lock, so that the teardown comes later
+ *
+ * Context: process context.
+ */
+void krdma_conn_await_answer(struct krdma_conn *conn)
+{
+	krdma_conn_get(conn);
+	if (!queue_delayed_work(conn->workqueue, &conn->answer_work,
+				msecs_to_jiffies(KRDMA_CONN_ANSWER_MS)))
+		krdma_conn_put(conn);
+}
+
+/**
+ * krdma_conn_answered() - End what krdma_conn_await_answer() has begun, if it has
+ * @conn: the connection; the caller holds a reference
+ *
+ * Context: any but NMI.
+ */
+void krdma_conn_answered(struct krdma_conn *conn)
+{
+	if (cancel_delayed_work(&conn->answer_work))
+		krdma_conn_put(conn);
+}
+
 /**
  * krdma_conn_flushed() - Note that a work request was flushed, or that the device flushes all
  * @conn: the connection; the caller holds a reference
@@ -277,6 +319,7 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 
 	if (cancel_delayed_work(&conn->grace_work))
 		krdma_conn_put(conn);
+	krdma_conn_answered(conn);
 
 	mutex_lock(&conn->cm_lock);
 	cm_id = conn->cm_id;
@@ -404,6 +447,7 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 	mutex_init(&conn->cm_lock);
 	INIT_WORK(&conn->work, krdma_conn_work);
 	INIT_DELAYED_WORK(&conn->grace_work, krdma_conn_grace_expired);
+	INIT_DELAYED_WORK(&conn->answer_work, krdma_conn_unanswered);
 	INIT_WORK(&conn->event_work, krdma_conn_event_work);
 	INIT_WORK(&conn->free_work, krdma_conn_free_work);
 	init_completion(&conn->closed);

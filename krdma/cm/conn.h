@@ -86,6 +86,8 @@ struct rdma_conn_param;
  * @work: does what sleeps: disconnect and teardown
  * @grace_work: the peer did not answer the disconnect, or the cause of a flush was not reported;
  *	queued with a reference, which it drops
+ * @answer_work: the peer did not answer the connection request; queued with a reference, which it
+ *	drops
  * @event_work: calls the consumer for events
  * @free_work: frees the object after the last reference
  * @closed: completed after the teardown, when the consumer has got all events
@@ -146,6 +148,7 @@ struct krdma_conn {
 	struct workqueue_struct *workqueue;
 	struct work_struct work;
 	struct delayed_work grace_work;
+	struct delayed_work answer_work;
 	struct work_struct event_work;
 	struct work_struct free_work;
 	struct completion closed;
@@ -166,6 +169,8 @@ struct krdma_conn {
  */
 int krdma_conn_advance(struct krdma_conn *conn, enum krdma_conn_input input, int error);
 void krdma_conn_flushed(struct krdma_conn *conn);
+void krdma_conn_await_answer(struct krdma_conn *conn);
+void krdma_conn_answered(struct krdma_conn *conn);
 
 /* The connection as the owner of its QP (cm/conn_post.c). */
 struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn);

@@ -410,6 +410,8 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
 	if (ret) {
 		ret = krdma_cm_error(ret);
 		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, ret);
+	} else {
+		krdma_conn_await_answer(conn);
 	}
 	return ret;
 }

@@ -307,6 +307,7 @@ static void krdma_conn_established(struct krdma_conn *conn, struct rdma_cm_id *c
 
 	if (!conn->passive && !conn->replied) {
 		conn->replied = true;
+		krdma_conn_answered(conn);
 		/* Only now is the local port of an iWARP connection known. */
 		krdma_conn_save_addresses(conn, cm_id);
 		krdma_conn_save_data(conn, cm_id, KRDMA_PRIVATE_DATA_REPLY, param->private_data,

@@ -266,6 +266,15 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 		[RESOLVING_ADDRESS ... DISCONNECTING] = END_EVENT(DEVICE_REMOVAL, ENODEV),
 		[CLOSING ... CLOSED] = IGNORE,
 	},
+	/*
+	 * The peer has the request and asked for patience, or has vanished since: the connection
+	 * manager repeats the request for some 18 minutes.
+	 */
+	[KRDMA_INPUT_UNANSWERED] = {
+		[NEW ... REQUESTED] = IGNORE,
+		[CONNECTING] = END_EVENT(UNREACHABLE, ETIMEDOUT),
+		[ACCEPTING ... CLOSED] = IGNORE,
+	},
 	[KRDMA_INPUT_GRACE_EXPIRED] = {
 		[NEW ... REQUESTED] = IGNORE,
 		/* Work requests were flushed, and no cause was reported. */

@@ -44,6 +44,7 @@ enum krdma_conn_input {
 	KRDMA_INPUT_TRAFFIC,		/* a message of the peer has arrived */
 	KRDMA_INPUT_FATAL,		/* the QP has failed, or a call failed */
 	KRDMA_INPUT_DEVICE_GONE,	/* the device is being removed */
+	KRDMA_INPUT_UNANSWERED,		/* no answer to the connection request */
 	KRDMA_INPUT_GRACE_EXPIRED,		/* no answer, or no cause of a flush */
 	KRDMA_INPUT_TORN_DOWN,		/* the teardown is complete */
 

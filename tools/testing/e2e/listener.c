@@ -326,6 +326,30 @@ TEST_F_TIMEOUT(listener, by_default_a_request_expires_after_a_minute, 300)
 	close(other);
 }
 
+/*
+ * The peer has the request, and may have vanished since.  Its connection manager had asked for
+ * patience: the one of this side would repeat the request for some 18 minutes.
+ */
+/* Proves: D7 */
+TEST_F_TIMEOUT(listener, a_request_without_an_answer_ends_after_90_seconds, 300)
+{
+	struct __kernel_sockaddr_storage address;
+	struct krdma_conn_query_args query;
+	struct end client;
+	int other;
+
+	ASSERT_EQ(0, listen_with(self->session, 0, KRDMA_REQUEST_TIMEOUT_NEVER, &other, &address));
+	ASSERT_EQ(0, end_ask(&client, self->session, &address, &self->with_queue));
+	ASSERT_EQ(POLLIN, poll_mask(other, POLLIN, PATIENCE_MS));
+	sleep_ms(88000);
+	EXPECT_EQ(-EINPROGRESS, conn_wait(client.conn, 0, NULL));
+	EXPECT_EQ(-ETIMEDOUT, conn_wait(client.conn, deadline_in(4000), NULL));
+	ASSERT_EQ(0, conn_query(client.conn, NULL, 0, &query));
+	EXPECT_EQ(-ETIMEDOUT, query.error);
+	end_close(&client);
+	close(other);
+}
+
 /* Requests that expire free their places, and a listener that is closed waits for none. */
 TEST_F(listener, more_expire_than_the_backlog_holds)
 {
