@@ -9,6 +9,8 @@
 
 /* Approximate number of ticks of an axis; there are never more than twice as many. */
 #define WANTED 8
+/* Maximum number of steps between labels of sizes. */
+#define SIZES 12
 /* Tolerance for rounding errors. */
 #define A_LITTLE 0.000000001
 
@@ -41,7 +43,7 @@ static void linear(struct svg_ticks *ticks, bool fixed)
 		add(ticks, (double)i * step);
 }
 
-/* Ticks at powers of two, or at every n-th one. */
+/* Ticks at powers of two, or at every n-th one, so that labels such as 128KiB do not overlap. */
 static void binary(struct svg_ticks *ticks)
 {
 	int first = (int)floor(log2(ticks->low)), last = (int)ceil(log2(ticks->high));
@@ -52,7 +54,7 @@ static void binary(struct svg_ticks *ticks)
 		first--;
 		last++;
 	}
-	step = (last - first) / (2 * WANTED) + 1;
+	step = (last - first) / SIZES + 1;
 	ticks->low = exp2(first);
 	ticks->high = exp2(last);
 	for (i = first; i <= last; i += step)
