@@ -46,6 +46,9 @@ enum krdma_blk_wr_id {
 
 static_assert(KRDMA_BLK_DEPTH <= KRDMA_BLK_COMMANDS_MAX);
 
+/* Requests that are posted at a time. */
+#define KRDMA_BLK_CHAIN		16
+
 /**
  * enum krdma_blk_state - state of a device
  * @KRDMA_BLK_DETACHED: not attached
@@ -86,11 +89,19 @@ struct krdma_blk_chunk {
  * @device: the device
  * @index: index of the queue
  * @lock: protects the members below, except that the context that sets up a connection which is
- *	not open for requests needs no lock for it.  Any context.
+ *	not open for requests needs no lock for it, and that @open and @conn are also read without
+ *	it.  Any context.
  * @conn: the connection, or NULL; a connection that was read here is valid until
  *	rcu_read_unlock()
  * @open: requests may be posted
  * @epoch: number of the last opening of the queue, from 1
+ * @chain: list of &struct krdma_blk_request that are mapped, and posted together with the last
+ *	one that the block layer has at hand
+ * @chain_length: number of entries of @chain
+ * @chain_most: number of entries that are posted at a time; does not change while @open
+ * @wrs: work requests of @chain, while they are posted
+ * @unreported: the last request that was posted, if it was to be reported by one that was refused
+ *	then; or NULL.  The next one reports it.
  * @held: list of &struct krdma_blk_request that wait
  * @failed: list of &struct krdma_blk_request that have failed, and wait for the fence
  * @commands: list of &struct krdma_blk_request that are posted as commands, without a reply
@@ -108,6 +119,11 @@ struct krdma_blk_queue {
 	struct krdma_conn *conn;
 	bool open;
 	u32 epoch;
+	struct list_head chain;
+	unsigned int chain_length;
+	unsigned int chain_most;
+	struct krdma_send_wr wrs[KRDMA_BLK_CHAIN];
+	struct krdma_blk_request *unreported;
 	struct list_head held;
 	struct list_head failed;
 	struct list_head commands;
@@ -127,9 +143,14 @@ struct krdma_blk_queue {
  * @troubled: @since is set
  * @failures: how often the server, or this side's device, has refused it for an error of its own
  * @epoch: the epoch in which it was last posted, if it writes; 0: none
+ * @last_epoch: @epoch before it was taken out of the chain
  * @since: time in jiffies when it could first not be completed
  * @result: status for the block layer
+ * @before: the request posted before it, whose success its completion reports, or NULL; written
+ *	with the queue's lock held
+ * @after: the request that reports its success, or NULL; protected by the queue's lock
  * @entries: number of entries of @sg
+ * @mapped: number of entries of @sges
  * @sges: SGEs of the work request
  * @sg: pages of the request
  */
@@ -139,9 +160,13 @@ struct krdma_blk_request {
 	bool troubled;
 	u8 failures;
 	u32 epoch;
+	u32 last_epoch;
 	unsigned long since;
 	blk_status_t result;
+	struct krdma_blk_request *before;
+	struct krdma_blk_request *after;
 	unsigned int entries;
+	int mapped;
 	struct krdma_sge sges[KRDMA_BLK_SEGMENTS];
 	struct scatterlist sg[KRDMA_BLK_SEGMENTS];
 };
@@ -275,7 +300,7 @@ bool krdma_blk_path_gives_up(struct krdma_blk_device *device);
 /* request.c: requests */
 extern const struct blk_mq_ops krdma_blk_mq_ops;
 void krdma_blk_request_done(const struct krdma_wc *completion);
-void krdma_blk_queue_return(struct krdma_blk_queue *queue);
+void krdma_blk_queue_return(struct krdma_blk_queue *queue, struct krdma_conn *conn);
 void krdma_blk_queue_push(struct krdma_blk_queue *queue);
 void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
 

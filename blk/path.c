@@ -107,6 +107,8 @@ static noinline_for_stack int krdma_blk_conn_prepare(struct krdma_blk_queue *que
 	parts = DIV_ROUND_UP(KRDMA_BLK_SEGMENTS, max(sge, 1U));
 	attr.max_send_sge = sge;
 	attr.send_depth = min(KRDMA_BLK_DEPTH * parts, dev.limits.max_send_wr);
+	/* Requests that are not signaled keep their places in the SQ until one that is completes. */
+	queue->chain_most = attr.send_depth == KRDMA_BLK_DEPTH * parts ? KRDMA_BLK_CHAIN : 1;
 	if (!plain) {
 		attr.recv_depth = KRDMA_BLK_DEPTH;
 		attr.max_inline = sizeof(struct krdma_blk_command);
@@ -198,7 +200,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 		struct krdma_blk_queue *queue = &device->queues[i];
 
 		spin_lock_irqsave(&queue->lock, flags);
-		queue->open = false;
+		WRITE_ONCE(queue->open, false);
 		if (queue->conn)
 			krdma_conn_abort(queue->conn);
 		spin_unlock_irqrestore(&queue->lock, flags);
@@ -211,7 +213,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 			continue;
 		krdma_conn_close(conns[i]);
 		spin_lock_irqsave(&queue->lock, flags);
-		queue->conn = NULL;
+		WRITE_ONCE(queue->conn, NULL);
 		spin_unlock_irqrestore(&queue->lock, flags);
 	}
 	/* Requests may be being mapped with the old connection: see krdma_blk_request_send(). */
@@ -219,7 +221,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		if (!conns[i])
 			continue;
-		krdma_blk_queue_return(&device->queues[i]);
+		krdma_blk_queue_return(&device->queues[i], conns[i]);
 		krdma_conn_put_sync(conns[i]);
 	}
 	krdma_blk_fence_raise(device);
@@ -233,7 +235,7 @@ static void krdma_blk_queue_forget(struct krdma_blk_queue *queue)
 
 	krdma_conn_close(conn);
 	spin_lock_irqsave(&queue->lock, flags);
-	queue->conn = NULL;
+	WRITE_ONCE(queue->conn, NULL);
 	spin_unlock_irqrestore(&queue->lock, flags);
 	krdma_conn_put_sync(conn);
 }
@@ -256,7 +258,7 @@ krdma_blk_queue_ask(struct krdma_blk_queue *queue, const struct sockaddr_storage
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 	spin_lock_irqsave(&queue->lock, flags);
-	queue->conn = conn;
+	WRITE_ONCE(queue->conn, conn);
 	/* A context that stops the device from here on finds the connection, and aborts it. */
 	stop = READ_ONCE(device->stop);
 	spin_unlock_irqrestore(&queue->lock, flags);
@@ -435,7 +437,7 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 
 		spin_lock_irqsave(&queue->lock, flags);
 		queue->epoch = device->epoch;
-		queue->open = true;
+		WRITE_ONCE(queue->open, true);
 		spin_unlock_irqrestore(&queue->lock, flags);
 		krdma_blk_queue_push(queue);
 	}
@@ -543,6 +545,8 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 		queue->device = device;
 		queue->index = i;
 		spin_lock_init(&queue->lock);
+		INIT_LIST_HEAD(&queue->chain);
+		queue->chain_most = 1;
 		INIT_LIST_HEAD(&queue->held);
 		INIT_LIST_HEAD(&queue->failed);
 		INIT_LIST_HEAD(&queue->commands);

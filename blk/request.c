@@ -82,40 +82,29 @@ static void krdma_blk_request_unmap(struct krdma_conn *conn, struct krdma_blk_re
 			    krdma_blk_direction(blk_mq_rq_from_pdu(request)));
 }
 
-/* Returns 0, or an error of krdma_conn_post_send(). */
-static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
-				  int mapped)
+/* Sets the work request of a request that is mapped. */
+static void krdma_blk_request_set_wr(const struct krdma_blk_queue *queue,
+				     struct krdma_blk_request *request, struct krdma_send_wr *wr)
 {
 	struct request *rq = blk_mq_rq_from_pdu(request);
 	u64 at = (u64)blk_rq_pos(rq) << SECTOR_SHIFT;
 	const struct krdma_blk_chunk *chunk = &queue->chunks[at >> queue->chunk_shift];
 	u64 chunk_mask = (1ULL << queue->chunk_shift) - 1;
-	u32 epoch = request->epoch;
-	struct krdma_send_wr post = {
+
+	*wr = (struct krdma_send_wr) {
 		.wr_id = (uintptr_t)rq,
+		.flags = KRDMA_POST_UNSIGNALED,
 		.opcode = rq_data_dir(rq) == WRITE ? KRDMA_OP_WRITE : KRDMA_OP_READ,
 		.sges = request->sges,
-		.sge_count = mapped,
+		.sge_count = request->mapped,
 		.remote_addr = chunk->addr + (at & chunk_mask),
 		.rkey = chunk->key,
 	};
-	int ret;
-
-	lockdep_assert_held(&queue->lock);
-
-	/* It may complete before the call returns. */
-	WRITE_ONCE(request->posted, true);
-	if (post.opcode == KRDMA_OP_WRITE)
-		request->epoch = queue->epoch;
-	ret = krdma_conn_post_send(queue->conn, &post, 1);
-	if (ret == 1)
-		return 0;
-	request->epoch = epoch;
-	WRITE_ONCE(request->posted, false);
-	return ret;
 }
 
-/* As krdma_blk_request_post(), for a command.  Its pages are none, so nothing is mapped. */
+/*
+ * Posts a command, which has no pages.  Returns 0, or an error of krdma_conn_post_send().
+ */
 static int krdma_blk_request_post_command(struct krdma_blk_queue *queue,
 					  struct krdma_blk_request *request)
 {
@@ -149,21 +138,30 @@ static int krdma_blk_request_post_command(struct krdma_blk_queue *queue,
 	return ret;
 }
 
+static void krdma_blk_chain_add(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
+				int mapped)
+{
+	lockdep_assert_held(&queue->lock);
+
+	request->mapped = mapped;
+	list_add_tail(&request->node, &queue->chain);
+	queue->chain_length++;
+}
+
 /*
- * Maps and posts a request that is in no list.  The queue's lock is held when this is called and
- * when it returns, but not while the pages are mapped.  The caller is in an RCU read-side
- * critical section, which keeps the connection; the mapping keeps the device's resources that it
- * uses.
+ * Maps a request that is in no list, and adds it to the chain; or posts a command.  The queue's
+ * lock is held when this is called and when it returns, but not while the pages are mapped.  The
+ * caller is in an RCU read-side critical section, which keeps the connection; the mapping keeps
+ * the device's resources that it uses.
  *
- * Returns 0, -EAGAIN if there is no connection for requests, or an error of the two functions
- * above.
+ * Returns 0, -EAGAIN if there is no connection for requests, or an error of
+ * krdma_blk_request_map() or krdma_blk_request_post_command().
  */
 static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 				  unsigned long *flags)
 {
 	struct krdma_conn *conn;
 	int mapped;
-	int ret;
 
 	for (;;) {
 		lockdep_assert_held(&queue->lock);
@@ -184,11 +182,8 @@ static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_bl
 	if (mapped < 0)
 		return mapped;
 
-	ret = krdma_blk_request_post(queue, request, mapped);
-	/* Before other contexts can find the request. */
-	if (ret)
-		krdma_blk_request_unmap(conn, request);
-	return ret;
+	krdma_blk_chain_add(queue, request, mapped);
+	return 0;
 }
 
 /*
@@ -329,14 +324,137 @@ static bool krdma_blk_supports(struct krdma_blk_device *device, const struct req
 	}
 }
 
+/*
+ * Chains
+ *
+ * The requests that the block layer has at hand are posted together, and only the last one is
+ * signaled: a send queue completes in order, so its completion is that of all before it.  An
+ * earlier one that fails completes itself, and reports those before it.
+ */
+
+/*
+ * Takes the requests out of the chain, and prepares to post them.  Returns their number.  They may
+ * complete before the call that posts them returns, so all that this writes is written before.
+ */
+static int krdma_blk_chain_take(struct krdma_blk_queue *queue,
+				struct krdma_blk_request *requests[KRDMA_BLK_CHAIN])
+{
+	struct krdma_blk_request *request, *before = queue->unreported;
+	int count = 0;
+
+	list_for_each_entry(request, &queue->chain, node) {
+		struct krdma_send_wr *wr = &queue->wrs[count];
+
+		krdma_blk_request_set_wr(queue, request, wr);
+		requests[count++] = request;
+		request->before = before;
+		request->after = NULL;
+		if (before)
+			before->after = request;
+		before = request;
+		request->last_epoch = request->epoch;
+		if (wr->opcode == KRDMA_OP_WRITE)
+			request->epoch = queue->epoch;
+		WRITE_ONCE(request->posted, true);
+	}
+	queue->wrs[count - 1].flags = 0;
+	INIT_LIST_HEAD(&queue->chain);
+	queue->chain_length = 0;
+	return count;
+}
+
+/* Puts a request that was not posted back to the head of the chain. */
+static void krdma_blk_chain_untake(struct krdma_blk_queue *queue,
+				   struct krdma_blk_request *request)
+{
+	if (request->before)
+		request->before->after = NULL;
+	request->before = NULL;
+	request->epoch = request->last_epoch;
+	WRITE_ONCE(request->posted, false);
+	list_add(&request->node, &queue->chain);
+	queue->chain_length++;
+}
+
+/* Takes one request out of the chain for good. */
+static void krdma_blk_chain_remove(struct krdma_blk_queue *queue,
+				   struct krdma_blk_request *request, struct krdma_conn *conn)
+{
+	list_del(&request->node);
+	queue->chain_length--;
+	krdma_blk_request_unmap(conn, request);
+}
+
+/*
+ * Posts the chain, and leaves it empty.  Requests that were not posted are held, or fail, or are
+ * added to @refused: they go back to the block layer, see krdma_blk_refused_end().  Returns 0,
+ * -EAGAIN if the SQ is full, or the error with which the connection was lost.
+ */
+static int krdma_blk_chain_post(struct krdma_blk_queue *queue, struct list_head *refused)
+{
+	struct krdma_blk_request *requests[KRDMA_BLK_CHAIN];
+	struct krdma_blk_request *request, *next;
+	LIST_HEAD(full);
+	int error = 0;
+
+	lockdep_assert_held(&queue->lock);
+
+	/* A chain whose queue was closed is left to krdma_blk_queue_return(). */
+	while (queue->open && !list_empty(&queue->chain)) {
+		int count = krdma_blk_chain_take(queue, requests);
+		int ret = krdma_conn_post_send(queue->conn, queue->wrs, count);
+		int posted = max(ret, 0);
+
+		if (posted)
+			queue->unreported = posted < count ? requests[posted - 1] : NULL;
+		while (count > posted)
+			krdma_blk_chain_untake(queue, requests[--count]);
+		/* The next one, posted alone, gets the reason. */
+		if (posted)
+			continue;
+
+		error = ret == -EAGAIN || krdma_blk_is_lost(ret) ? ret : 0;
+		list_for_each_entry_safe(request, next, &queue->chain, node) {
+			krdma_blk_chain_remove(queue, request, queue->conn);
+			if (ret == -EAGAIN)
+				list_add_tail(&request->node, &full);
+			else if (!krdma_blk_request_refused(queue, request, ret))
+				list_add_tail(&request->node, refused);
+			/* Any other error is one of this request. */
+			if (!error)
+				break;
+		}
+	}
+	/* They were to be posted before those that wait. */
+	list_splice(&full, &queue->held);
+	return error;
+}
+
+/* Returns refused requests to the block layer; without a lock. */
+static void krdma_blk_refused_end(struct list_head *refused)
+{
+	struct krdma_blk_request *request, *next;
+
+	list_for_each_entry_safe(request, next, refused, node) {
+		struct request *rq = blk_mq_rq_from_pdu(request);
+
+		if (request->result == BLK_STS_RESOURCE)
+			blk_mq_requeue_request(rq, true);
+		else
+			blk_mq_complete_request(rq);
+	}
+}
+
 static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 				       const struct blk_mq_queue_data *bd)
 {
 	struct krdma_blk_request *request = blk_mq_rq_to_pdu(bd->rq);
 	struct krdma_blk_queue *queue = hctx->driver_data;
 	blk_status_t result = BLK_STS_OK;
+	int ret = 0, posted = 0, mapped = 0;
+	struct krdma_conn *conn;
+	LIST_HEAD(refused);
 	unsigned long flags;
-	int ret = 0;
 
 	if (!krdma_blk_supports(queue->device, bd->rq))
 		return BLK_STS_NOTSUPP;
@@ -349,24 +467,57 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 		request->epoch = 0;
 	}
 	request->posted = false;
+	request->result = BLK_STS_OK;
 	request->entries = krdma_blk_is_command(bd->rq) ? 0 : blk_rq_map_sg(bd->rq, request->sg);
 	blk_mq_start_request(bd->rq);
 
 	rcu_read_lock();
+	/* As a rule the connection is still the same when the lock is held. */
+	conn = READ_ONCE(queue->open) ? READ_ONCE(queue->conn) : NULL;
+	if (conn && request->entries)
+		mapped = krdma_blk_request_map(conn, request);
 	spin_lock_irqsave(&queue->lock, flags);
-	/* Not ahead of those that wait. */
-	if (queue->open && !list_empty(&queue->held))
-		krdma_blk_request_wait(queue, request);
-	else
-		ret = krdma_blk_request_send(queue, request, &flags);
+	if (mapped > 0 && queue->open && queue->conn == conn && list_empty(&queue->held)) {
+		krdma_blk_chain_add(queue, request, mapped);
+	} else {
+		if (mapped > 0)
+			krdma_blk_request_unmap(conn, request);
+		/* Not ahead of those that wait. */
+		if (queue->open && !list_empty(&queue->held))
+			krdma_blk_request_wait(queue, request);
+		else
+			ret = krdma_blk_request_send(queue, request, &flags);
+	}
 	if (ret && !krdma_blk_request_refused(queue, request, ret))
 		result = request->result;
+	if (bd->last || queue->chain_length >= queue->chain_most)
+		posted = krdma_blk_chain_post(queue, &refused);
+	spin_unlock_irqrestore(&queue->lock, flags);
+	rcu_read_unlock();
+
+	if (krdma_blk_is_lost(ret) || krdma_blk_is_lost(posted))
+		krdma_blk_path_lost(queue->device);
+	krdma_blk_refused_end(&refused);
+	return result;
+}
+
+/* The block layer has announced more requests than it had. */
+static void krdma_blk_commit_rqs(struct blk_mq_hw_ctx *hctx)
+{
+	struct krdma_blk_queue *queue = hctx->driver_data;
+	LIST_HEAD(refused);
+	unsigned long flags;
+	int ret;
+
+	rcu_read_lock();
+	spin_lock_irqsave(&queue->lock, flags);
+	ret = krdma_blk_chain_post(queue, &refused);
 	spin_unlock_irqrestore(&queue->lock, flags);
 	rcu_read_unlock();
 
 	if (krdma_blk_is_lost(ret))
 		krdma_blk_path_lost(queue->device);
-	return result;
+	krdma_blk_refused_end(&refused);
 }
 
 /**
@@ -377,44 +528,37 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
  */
 void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 {
-	struct krdma_blk_request *request, *next;
+	struct krdma_blk_request *request;
 	LIST_HEAD(refused);
 	unsigned long flags;
-	bool lost = false;
-	int ret;
+	int ret = 0;
 
 	rcu_read_lock();
 	spin_lock_irqsave(&queue->lock, flags);
-	while (queue->open && !list_empty(&queue->held)) {
+	while (!ret && queue->open && !list_empty(&queue->held)) {
 		request = list_first_entry(&queue->held, struct krdma_blk_request, node);
 		list_del(&request->node);
 		ret = krdma_blk_request_send(queue, request, &flags);
-		if (!ret)
-			continue;
-		lost |= krdma_blk_is_lost(ret);
 		/* The hold limit may have expired while it was in no list. */
-		if (!krdma_blk_request_refused(queue, request, ret)) {
+		if (ret && !krdma_blk_request_refused(queue, request, ret))
 			list_add_tail(&request->node, &refused);
-		} else if (ret == -EAGAIN || lost) {
-			/* It was the first one of the list. */
-			if (!request->result)
-				list_move(&request->node, &queue->held);
-			break;
-		}
+		/* It was the first one of the list. */
+		else if (ret && !request->result)
+			list_move(&request->node, &queue->held);
+		/* An error of this request alone. */
+		if (ret != -EAGAIN && !krdma_blk_is_lost(ret))
+			ret = 0;
+		if (!ret && (queue->chain_length >= queue->chain_most || list_empty(&queue->held)))
+			ret = krdma_blk_chain_post(queue, &refused);
 	}
+	/* What was mapped before an error. */
+	krdma_blk_chain_post(queue, &refused);
 	spin_unlock_irqrestore(&queue->lock, flags);
 	rcu_read_unlock();
 
-	if (lost)
+	if (krdma_blk_is_lost(ret))
 		krdma_blk_path_lost(queue->device);
-	list_for_each_entry_safe(request, next, &refused, node) {
-		struct request *rq = blk_mq_rq_from_pdu(request);
-
-		if (request->result == BLK_STS_RESOURCE)
-			blk_mq_requeue_request(rq, true);
-		else
-			blk_mq_complete_request(rq);
-	}
+	krdma_blk_refused_end(&refused);
 }
 
 /**
@@ -471,38 +615,97 @@ static bool krdma_blk_is_own_fault(u8 status)
 	}
 }
 
-static void krdma_blk_request_failed(struct krdma_blk_queue *queue,
+/* The device has executed the request. */
+static void krdma_blk_request_end(struct krdma_conn *conn, struct krdma_blk_request *request)
+{
+	krdma_blk_request_unmap(conn, request);
+	WRITE_ONCE(request->posted, false);
+	request->result = BLK_STS_OK;
+	blk_mq_complete_request(blk_mq_rq_from_pdu(request));
+}
+
+/* The same for a request and all that it reports: those posted before it. */
+static void krdma_blk_requests_end(struct krdma_conn *conn, struct krdma_blk_request *request)
+{
+	struct krdma_blk_request *before;
+
+	for (; request; request = before) {
+		before = request->before;
+		krdma_blk_request_end(conn, request);
+	}
+}
+
+/* Returns the request that was posted before it, and which nothing else reports now. */
+static struct krdma_blk_request *krdma_blk_request_unlink(struct krdma_blk_queue *queue,
+							  struct krdma_blk_request *request)
+{
+	struct krdma_blk_request *before = request->before;
+
+	lockdep_assert_held(&queue->lock);
+
+	if (request->after)
+		request->after->before = NULL;
+	if (queue->unreported == request)
+		queue->unreported = NULL;
+	request->before = NULL;
+	request->after = NULL;
+	return before;
+}
+
+static void krdma_blk_request_failed(struct krdma_blk_queue *queue, struct krdma_conn *conn,
 				     struct krdma_blk_request *request, u8 status)
 {
+	struct krdma_blk_request *before;
 	unsigned long flags;
 	bool kept;
 
+	krdma_blk_request_unmap(conn, request);
+	WRITE_ONCE(request->posted, false);
 	if (krdma_blk_is_own_fault(status))
 		request->failures++;
 	spin_lock_irqsave(&queue->lock, flags);
+	before = krdma_blk_request_unlink(queue, request);
 	if (request->failures < KRDMA_BLK_FAILURES_MAX)
 		kept = krdma_blk_request_hold(queue, request);
 	else
 		kept = krdma_blk_request_fail(queue, request, BLK_STS_IOERR);
 	spin_unlock_irqrestore(&queue->lock, flags);
+	/* They would have failed before it. */
+	krdma_blk_requests_end(conn, before);
 	krdma_blk_path_lost(queue->device);
 	if (!kept)
 		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
 }
 
 /**
- * krdma_blk_queue_return() - Hold the commands whose connection has ended without a reply
- * @queue: the queue, not open; its connection is closed
+ * krdma_blk_queue_return() - Hold the requests of a connection that has ended
+ * @queue: the queue, not open
+ * @conn: the connection that it had, closed
  *
- * Context: process context.
+ * These are the commands without a reply, requests that were still to be posted, and, if posting
+ * was interrupted, unsignaled ones that nothing has reported.
+ *
+ * Context: process context; no context maps a request for @conn any more.
  */
-void krdma_blk_queue_return(struct krdma_blk_queue *queue)
+void krdma_blk_queue_return(struct krdma_blk_queue *queue, struct krdma_conn *conn)
 {
 	struct krdma_blk_request *request, *next;
 	LIST_HEAD(ended);
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->lock, flags);
+	for (request = queue->unreported; request; request = next) {
+		next = krdma_blk_request_unlink(queue, request);
+		krdma_blk_request_unmap(conn, request);
+		WRITE_ONCE(request->posted, false);
+		if (!krdma_blk_request_hold(queue, request))
+			list_add_tail(&request->node, &ended);
+	}
+	list_for_each_entry_safe(request, next, &queue->chain, node) {
+		krdma_blk_chain_remove(queue, request, conn);
+		if (!krdma_blk_request_hold(queue, request))
+			list_add_tail(&request->node, &ended);
+	}
 	list_for_each_entry_safe(request, next, &queue->commands, node) {
 		list_del(&request->node);
 		WRITE_ONCE(request->posted, false);
@@ -590,15 +793,10 @@ void krdma_blk_request_done(const struct krdma_wc *completion)
 	}
 
 	request = blk_mq_rq_to_pdu(rq);
-	krdma_conn_unmap_sg(completion->conn, request->sg, request->entries,
-			    krdma_blk_direction(rq));
-	WRITE_ONCE(request->posted, false);
-	if (completion->status) {
-		krdma_blk_request_failed(queue, request, completion->status);
-		return;
-	}
-	request->result = BLK_STS_OK;
-	blk_mq_complete_request(rq);
+	if (completion->status)
+		krdma_blk_request_failed(queue, completion->conn, request, completion->status);
+	else
+		krdma_blk_requests_end(completion->conn, request);
 }
 
 static void krdma_blk_complete_rq(struct request *rq)
@@ -643,6 +841,7 @@ static int krdma_blk_init_request(struct blk_mq_tag_set *set, struct request *rq
 
 const struct blk_mq_ops krdma_blk_mq_ops = {
 	.queue_rq = krdma_blk_queue_rq,
+	.commit_rqs = krdma_blk_commit_rqs,
 	.init_request = krdma_blk_init_request,
 	.complete = krdma_blk_complete_rq,
 	.timeout = krdma_blk_timeout,

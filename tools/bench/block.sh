@@ -96,13 +96,15 @@ ready()
 	dd if=/dev/zero of="/dev/$1" bs=1M count=$mib conv=fsync 2>/dev/null
 }
 
-# work NAME DISK ROUND RW SIZE DEPTH REQUESTS
+# work NAME DISK ROUND RW SIZE DEPTH REQUESTS [BATCH]: BATCH requests are submitted
+# and awaited at a time.
 work()
 {
 	fio --name=work --filename="/dev/$2" --rw="$4" --bs="$5" --iodepth="$6" \
 		--number_ios="$7" --size=${mib}M --io_size=1T --ioengine=libaio --direct=1 \
-		--norandommap --randrepeat=1 --group_reporting \
-		--output-format=json --output="/out/$4-$5-$6.$1.$3" >/dev/null
+		--norandommap --randrepeat=1 --group_reporting --iodepth_batch_submit="${8:-1}" \
+		--iodepth_batch_complete_min="${8:-1}" \
+		--output-format=json --output="/out/$4-$5-$6${8:+-by-$8}.$1.$3" >/dev/null
 }
 
 prepare
@@ -112,12 +114,12 @@ ready "$krdma_disk"
 ready "$nvme_disk"
 for round in $(seq "$rounds"); do
 	for job in randread:4k:1:1 randwrite:4k:1:1 randread:4k:32:1 randwrite:4k:32:1 \
-		read:128k:8:20 write:128k:8:20; do
-		IFS=: read -r rw size depth part <<-END
+		randread:4k:32:1:16 randwrite:4k:32:1:16 read:128k:8:20 write:128k:8:20; do
+		IFS=: read -r rw size depth part batch <<-END
 			$job
 		END
-		work krdma "$krdma_disk" "$round" "$rw" "$size" "$depth" $((scale / part))
-		work nvme "$nvme_disk" "$round" "$rw" "$size" "$depth" $((scale / part))
+		work krdma "$krdma_disk" "$round" "$rw" "$size" "$depth" $((scale / part)) ${batch:+"$batch"}
+		work nvme "$nvme_disk" "$round" "$rw" "$size" "$depth" $((scale / part)) ${batch:+"$batch"}
 	done
 done
 krdma_stop

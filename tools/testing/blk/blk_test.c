@@ -5,6 +5,9 @@
  *  refuse	Writing "SYMBOL VALUE" makes each further call of the function SYMBOL return VALUE
  *		without any effect.  Writing "off" ends this.  Reading gives the number of calls
  *		refused so far.
+ *  cut		Writing "SYMBOL" halves the third argument of each further call of the function
+ *		SYMBOL, if it is more than 1.  Writing "off" ends this.  Reading gives the number of
+ *		arguments halved so far.
  *  stall	Writing "SYMBOL CALLER" makes the next call of the function SYMBOL by the function
  *		CALLER, or by any function if CALLER is "any", sleep before it begins, until "go"
  *		is written.  Calls with interrupts off do not count.  Reading gives "waiting" until
@@ -87,6 +90,46 @@ static int blk_test_refuse_begin(const char *symbol, const char *value)
 	ret = register_kprobe(&blk_test_refused);
 	if (ret)
 		blk_test_refused = (struct kprobe) {};
+	return ret;
+}
+
+/*
+ * cut
+ */
+
+static char blk_test_cut_symbol[BLK_TEST_WORD];
+static struct kprobe blk_test_cutter;
+static atomic_t blk_test_cuts = ATOMIC_INIT(0);
+
+static int blk_test_cut_pre(struct kprobe *probe, struct pt_regs *regs)
+{
+	if ((int)regs->dx > 1) {
+		regs->dx = (int)regs->dx / 2;
+		atomic_inc(&blk_test_cuts);
+	}
+	return 0;
+}
+
+static void blk_test_cut_end(void)
+{
+	if (!blk_test_cutter.symbol_name)
+		return;
+	unregister_kprobe(&blk_test_cutter);
+	blk_test_cutter = (struct kprobe) {};
+}
+
+static int blk_test_cut_begin(const char *symbol)
+{
+	int ret;
+
+	strscpy(blk_test_cut_symbol, symbol, sizeof(blk_test_cut_symbol));
+	atomic_set(&blk_test_cuts, 0);
+	blk_test_cutter = (struct kprobe) {
+		.symbol_name = blk_test_cut_symbol, .pre_handler = blk_test_cut_pre,
+	};
+	ret = register_kprobe(&blk_test_cutter);
+	if (ret)
+		blk_test_cutter = (struct kprobe) {};
 	return ret;
 }
 
@@ -221,6 +264,38 @@ static const struct file_operations blk_test_refuse_fops = {
 	.write = blk_test_refuse_write,
 };
 
+static ssize_t blk_test_cut_write(struct file *file, const char __user *data, size_t count,
+				  loff_t *position)
+{
+	char text[BLK_TEST_WORD];
+	char *second;
+	int ret = blk_test_words(data, count, text, sizeof(text), &second);
+
+	if (ret)
+		return ret;
+	mutex_lock(&blk_test_lock);
+	blk_test_cut_end();
+	if (strcmp(text, "off"))
+		ret = blk_test_cut_begin(text);
+	mutex_unlock(&blk_test_lock);
+	return ret ?: count;
+}
+
+static ssize_t blk_test_cut_read(struct file *file, char __user *data, size_t count,
+				 loff_t *position)
+{
+	char text[16];
+	int length = scnprintf(text, sizeof(text), "%d\n", atomic_read(&blk_test_cuts));
+
+	return simple_read_from_buffer(data, count, position, text, length);
+}
+
+static const struct file_operations blk_test_cut_fops = {
+	.owner = THIS_MODULE,
+	.read = blk_test_cut_read,
+	.write = blk_test_cut_write,
+};
+
 static ssize_t blk_test_stall_write(struct file *file, const char __user *data, size_t count,
 				    loff_t *position)
 {
@@ -296,6 +371,7 @@ static int __init blk_test_init(void)
 {
 	blk_test_directory = debugfs_create_dir("krdma_blk_test", NULL);
 	debugfs_create_file("refuse", 0600, blk_test_directory, NULL, &blk_test_refuse_fops);
+	debugfs_create_file("cut", 0600, blk_test_directory, NULL, &blk_test_cut_fops);
 	debugfs_create_file("stall", 0600, blk_test_directory, NULL, &blk_test_stall_fops);
 	debugfs_create_file("failfast", 0200, blk_test_directory, NULL, &blk_test_failfast_fops);
 	return 0;
@@ -306,6 +382,7 @@ static void __exit blk_test_exit(void)
 {
 	debugfs_remove_recursive(blk_test_directory);
 	blk_test_refuse_end();
+	blk_test_cut_end();
 	blk_test_stall_end();
 }
 module_exit(blk_test_exit);

@@ -182,6 +182,27 @@ put $test/refuse off
 becomes "the device is back" live $attach/state 60
 put $attach/hold_seconds 60
 
+# Requests that come together are posted together.  Of each such chain only a part is accepted, so
+# its last request, the one that is signaled, is posted later, or on another connection.
+put $test/cut krdma_conn_post_send
+check "chains that are posted in parts are executed" verified "$disk" --iodepth_batch_submit=16 \
+	--loops=4 >$work/fio 2>&1
+check "there were some" [ "$(cat $test/cut)" -gt 0 ]
+grep -v '^3;' $work/fio | sed 's/^/# fio: /'
+verified "$disk" --iodepth_batch_submit=16 --time_based --runtime=15 >$work/fio 2>&1 &
+fio=$!
+for time in 1 2 3; do
+	sleep 1
+	unplug
+	becomes "the device goes while they are posted, $time" holding $attach/state 30
+	plug
+	becomes "the device comes back" live $attach/state 60
+done
+wait $fio
+check "fio has seen no error, and what it had written" [ $? = 0 ]
+grep -v '^3;' $work/fio | sed 's/^/# fio: /'
+put $test/cut off
+
 # Pages cannot be mapped for DMA.
 put $test/refuse "ib_dma_virt_map_sg 0"
 one read
