@@ -745,6 +745,8 @@ static bool krdma_trunks_accept_one(struct krdma_listener *listener)
 		krdma_trunk_put(trunk);
 		return false;
 	}
+	/* The first reference belongs to the end, which may come once the trunk is not busy. */
+	krdma_trunk_get(trunk);
 	ret = krdma_trunk_set_link(trunk, conn) ?: krdma_trunk_accept(trunk, listener);
 
 	/* An accepted trunk exists for as long as its link; one that failed ends at once. */
@@ -754,6 +756,7 @@ static bool krdma_trunks_accept_one(struct krdma_listener *listener)
 	trunk->busy = false;
 	mutex_unlock(&trunk->lock);
 	krdma_trunk_kick(trunk);
+	krdma_trunk_put(trunk);
 	return true;
 }
 
