@@ -415,7 +415,7 @@ TEST_F_TIMEOUT(bystander, goes_on, 600)
 {
 	const struct limit *limit = &variant->limit;
 	struct reacher reacher = { self->shared, limit };
-	uint64_t before, reaching, there, after, rounds;
+	uint64_t before, reaching, there, after, made;
 	bool killed = false;
 	int status;
 	pid_t child;
@@ -434,10 +434,10 @@ TEST_F_TIMEOUT(bystander, goes_on, 600)
 	if (killed && !(limit->killed && WIFSIGNALED(status)))
 		EXPECT_EQ(0, status);
 
-	rounds = self->shared->rounds;
+	made = self->shared->rounds;
 	sleep_ms(PHASE_MS);
 	there = worst_since(self->shared);
-	EXPECT_LT(rounds, self->shared->rounds);
+	EXPECT_LT(made, self->shared->rounds);
 	if (!killed)
 		EXPECT_LE(0, child_kill(child));
 	sleep_ms(PHASE_MS);
