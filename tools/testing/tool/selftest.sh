@@ -146,7 +146,7 @@ wrong()
 	ended "$name" 2 "^krdma: $pattern"
 }
 
-wrong "no device" 'which device\?'
+wrong "no device" 'no device is given'
 wrong "two devices" "'krdma selftest' takes one device" rxe0 rxe1
 wrong "a device to serve" '--serve takes no device' --serve rxe0
 wrong "a report of the serving side" '--report is for the side that tests' --serve --report x

@@ -246,7 +246,7 @@ ended "a folder that is read-only" 1 'does not allow writing'
 try krdma put -r many $host:inbox/
 ended "one that is write-only" 0 '!.'
 try krdma ls $host:inbox
-ended "is not listed" 1 "'inbox' leads out of what is served, or the server may not"
+ended "is not listed" 1 "'inbox' leads out of the served folder, or is not permitted"
 stop_server rules
 
 holds "no part is left" [ -z "$(find "$work" -name '*.part')" ]
