@@ -37,8 +37,8 @@ static u64 lane_trunk(struct core_end *end)
 #define LANE_ABSENT_MS	10000
 
 /*
- * Resolves to a lane.  In the debug kernel, a trunk can take longer than a client waits for it; then
- * the client has a plain connection, and the next one is a lane.
+ * Resolves to a lane.  In the debug kernel, a trunk can take longer than a client waits for it.
+ * Then the client has a plain connection, and the next one is a lane.
  */
 static bool lane_resolve(struct core_pair *pair)
 {
