@@ -119,7 +119,7 @@ static int set_filter(const char *text)
 {
 	if (strlen(text) >= FILTER_MAX)
 		return usage_error("--filter wants at most %d letters", FILTER_MAX - 1);
-	strcpy(view.filter, text);
+	snprintf(view.filter, sizeof(view.filter), "%s", text);
 	return 0;
 }
 
