@@ -107,7 +107,7 @@ static noinline_for_stack int krdma_blk_conn_prepare(struct krdma_blk_queue *que
 	parts = DIV_ROUND_UP(KRDMA_BLK_SEGMENTS, max(sge, 1U));
 	attr.max_send_sge = sge;
 	attr.send_depth = min(KRDMA_BLK_DEPTH * parts, dev.limits.max_send_wr);
-	/* Requests that are not signaled keep their place in the SQ until a signaled one completes. */
+	/* Requests that are not signaled stay in the SQ until one that is completes. */
 	queue->chain_most = attr.send_depth == KRDMA_BLK_DEPTH * parts ? KRDMA_BLK_CHAIN : 1;
 	if (!plain) {
 		attr.recv_depth = KRDMA_BLK_DEPTH;
