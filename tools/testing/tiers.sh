@@ -203,18 +203,31 @@ tier_e2e_bnxt_re()
 	e2e_driver bnxt_re
 }
 
-# Two machines and a cable that is pulled; the second one serves.  Much of it is waiting.
+# nodes SERIES PROGRAM: on two machines, of which the second one serves.
+nodes()
+{
+	e2e_build
+	echo "# Linux $1"
+	"$topdir/tools/vm/run" --kernel "$1" --nodes 2 --quiet --timeout 900 --file "$e2e:/tests" \
+		-- sh /tests/run.sh "$2" | sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
+}
+
+# A cable that is pulled.  Much of it is waiting.
 tier_nodes()
 {
-	local series
+	nodes 6.1 apart.64
+	nodes 7.2 apart.64
+}
 
-	e2e_build
-	for series in 6.1 7.2; do
-		echo "# Linux $series"
-		"$topdir/tools/vm/run" --kernel "$series" --nodes 2 --quiet --timeout 900 \
-			--file "$e2e:/tests" -- sh /tests/run.sh apart.64 |
-			sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
-	done
+# What is lost, and who notices: a table of reliability.rst.  Nearly all of it is waiting.
+tier_losses()
+{
+	nodes 6.1 losses.64
+}
+
+tier_losses_7_2()
+{
+	nodes 7.2 losses.64
 }
 
 # The upper layers of libkrdma: how they hold with a kernel is shown by the lower ones.

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <linux/if_link.h>
+#include <linux/neighbour.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 
@@ -180,6 +181,22 @@ int net_link_mtu(const char *name, int mtu)
 
 	interface.ifr_mtu = mtu;
 	return interface_ioctl(SIOCSIFMTU, &interface);
+}
+
+int net_link_forget(const char *name, const char *ipv4)
+{
+	const struct ndmsg head = {
+		.ndm_family = AF_INET,
+		.ndm_ifindex = if_nametoindex(name),
+	};
+	struct netlink_request request;
+	struct in_addr address;
+
+	if (inet_pton(AF_INET, ipv4, &address) != 1)
+		return -EINVAL;
+	netlink_begin(&request, RTM_DELNEIGH, NLM_F_ACK, &head, sizeof(head));
+	netlink_put(&request, NDA_DST, &address, sizeof(address));
+	return netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
 }
 
 int net_link_queue(const char *name, const char *kind)

@@ -25,6 +25,9 @@ int net_link_address(const char *name, const char *ipv4);
 int net_link_up(const char *name, bool up);
 int net_link_mtu(const char *name, int mtu);
 
+/* Forget the hardware address of a neighbour; -ENOENT: it was not known. */
+int net_link_forget(const char *name, const char *ipv4);
+
 /* Set the qdisc for outgoing packets; NULL sets the default one. */
 int net_link_queue(const char *name, const char *kind);
 

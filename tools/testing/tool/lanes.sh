@@ -123,7 +123,7 @@ ended "trunks whose lanes have ended are gone" 0 '![0-9] +rxe0'
 for wrong in '-i 0' '-i x' '-c 0'; do
 	# shellcheck disable=SC2086 # two words
 	try krdma trunk $wrong
-	ended "trunk $wrong" 2 "^krdma: ${wrong% *}(:| wants ).*'${wrong#* }'"
+	ended "trunk $wrong" 2 "^krdma: ${wrong% *}(:| wants | needs ).*'${wrong#* }'"
 done
 try krdma trunk nonsense
 ended "trunk takes no word" 2 "takes no argument 'nonsense'"

@@ -26,7 +26,7 @@ TIERS = {
     "core": [f"core-{kernel}" for kernel in KERNELS],
 }
 OTHER_TIERS = {
-    "e2e": ("nodes", "library", "peer"),
+    "e2e": ("nodes", "losses", "losses-7-2", "library", "peer"),
     "harness": ("harness-debug",),
     "storm": ("storm-debug",),
     "blk": ("blk-debug",),
