@@ -248,6 +248,7 @@ static void check_in_flight(struct __test_metadata *_metadata, struct row *row, 
 #define PROBE_MS	20000
 #define DISCONNECT_MS	6000
 #define UNANSWERED_MS	78000
+#define PATIENT_MS	98000
 #define EXPIRE_MS	66000
 #define PROMPT_MS	10000
 /* The kernel asks for a hardware address three times, a second apart. */
@@ -257,9 +258,9 @@ static void check_in_flight(struct __test_metadata *_metadata, struct row *row, 
 static const struct expected of_silence[] = {
 	{ LOSS_RESOLVING, KRDMA_EVENT_ADDR_ERROR, EHOSTUNREACH, RESOLVE_MS },
 	{ LOSS_CONNECTING, KRDMA_EVENT_UNREACHABLE, ETIMEDOUT, UNANSWERED_MS },
-	/* The peer has asked the connection manager for patience: each try takes 70 s. */
-	{ LOSS_ASKING, LOSS_NOTHING, 0, 0 },
-	{ LOSS_ASKED, LOSS_NOTHING, 0, 0 },
+	/* The peer has asked the connection manager for patience: krdma has less. */
+	{ LOSS_ASKING, KRDMA_EVENT_UNREACHABLE, ETIMEDOUT, PATIENT_MS },
+	{ LOSS_ASKED, KRDMA_EVENT_UNREACHABLE, ETIMEDOUT, PATIENT_MS },
 	{ LOSS_IDLE, KRDMA_EVENT_LOST, ETIMEDOUT, PROBE_MS },
 	{ LOSS_WRITING, KRDMA_EVENT_LOST, ETIMEDOUT, OPERATION_MS },
 	{ LOSS_READING, KRDMA_EVENT_LOST, ETIMEDOUT, OPERATION_MS },
@@ -312,7 +313,7 @@ static const struct expected of_no_link[] = {
 };
 
 /* Milliseconds for which everything can be known. */
-#define FOR_GOOD_MS	UNANSWERED_MS
+#define FOR_GOOD_MS	PATIENT_MS
 
 /* Proves: E15 (losses losses-7-2) */
 TEST_F_TIMEOUT(losses, the_cable_is_cut, 600)
