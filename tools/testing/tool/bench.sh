@@ -185,7 +185,7 @@ await "$work/out" depth
 usleep 500000
 kill -STOP "$server"
 finish
-ended "one that stops is not waited for" 1 "10\.77\.0\.1 does not answer; the operation 'send'"
+ended "one that stops is not waited for" 1 "10\.77\.0\.1 does not answer: the operation 'send'"
 kill -CONT "$server"
 stop_server stopped
 
@@ -249,7 +249,7 @@ wrong "one result alone" '--compare takes two files' --compare "$work/old"
 wrong "a comparison that measures" '--compare measures nothing: leave -n out' --compare -n 1 a b
 wrong "an operation that lanes have not" "--lanes measures connect and send, and no 'write'" \
 	--lanes 2 $host write
-wrong "no lanes" '--lanes wants a number from 1 to 1000' --lanes 0 $host
+wrong "no lanes" '--lanes needs a number from 1 to 1000' --lanes 0 $host
 wrong "lanes, several at a time" '--lanes has one operation in flight' --lanes 2 --depth 4 $host
 wrong "lanes, in batches" '--lanes has one operation in flight' --lane --batch 2 $host
 wrong "plain connections without number" '--plain is for --lanes' --plain $host
