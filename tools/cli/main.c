@@ -101,12 +101,8 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	int status;
-
 	/* A shell has background jobs ignore it.  Ctrl-C ends each command in the same way. */
 	signal(SIGINT, SIG_DFL);
 	reserve_standard_streams();
-	status = close_standard_output(run(argc, argv));
-	stop_end();
-	return status;
+	return stop_end(close_standard_output(run(argc, argv)));
 }

@@ -57,12 +57,14 @@ void stop_now(void)
 	stopping = true;
 }
 
-void stop_end(void)
+int stop_end(int status)
 {
 	if (atomic_load(&first_signal) != SIGINT)
-		return;
+		return status;
 	signal(SIGINT, SIG_DFL);
 	raise(SIGINT);
+	/* A filter of system calls keeps the process from sending itself signals. */
+	return 128 + SIGINT;
 }
 
 uint64_t clock_ns(void)

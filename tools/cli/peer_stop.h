@@ -19,9 +19,9 @@ void stop_note(int number);
 
 /*
  * After an orderly end because of Ctrl-C: end the process by that signal, so that the parent
- * process sees why.  Returns if it was not SIGINT that has requested the end.
+ * process sees why.  Returns @status if it was not SIGINT that has requested the end.
  */
-void stop_end(void);
+int stop_end(int status);
 
 /* True if a stop is requested, by a signal or by stop_now(). */
 bool stop_wanted(void);
