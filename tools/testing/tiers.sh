@@ -208,7 +208,7 @@ nodes()
 {
 	e2e_build
 	echo "# Linux $1"
-	"$topdir/tools/vm/run" --kernel "$1" --nodes 2 --quiet --timeout 900 --file "$e2e:/tests" \
+	"$topdir/tools/vm/run" --kernel "$1" --nodes 2 --quiet --timeout 1500 --file "$e2e:/tests" \
 		-- sh /tests/run.sh "$2" | sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
 }
 

@@ -42,6 +42,7 @@
  * @mark: the loss comes
  * @marked: the program knows
  * @strike: the loss has come
+ * @silent: the program does not resolve then: its request would tell its own hardware address
  * @told: the program was told
  */
 struct shared {
@@ -49,6 +50,7 @@ struct shared {
 	atomic_bool mark;
 	atomic_bool marked;
 	atomic_bool strike;
+	atomic_bool silent;
 	struct loss_told told[LOSS_STATES];
 };
 
@@ -96,7 +98,8 @@ static int run_program(void *context)
 		}
 		if (shared->strike && !struck) {
 			loss_side_strike(&side);
-			loss_side_resolve(&side);
+			if (!shared->silent)
+				loss_side_resolve(&side);
 			struck = true;
 		}
 		for (int i = 0; i < LOSS_STATES; i++)
@@ -174,6 +177,7 @@ static void lose_interface(unsigned int ms)
 
 static void lose_neighbour(unsigned int ms)
 {
+	shared->silent = true;
 	lose_at_once();
 	sleep_ms(ms);
 	write_text(ARP_IGNORE, ALL_ANSWERS);
