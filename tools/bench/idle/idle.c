@@ -110,8 +110,8 @@ static uint64_t patience(void)
 static uint64_t number_in(const char *path, const char *begin)
 {
 	FILE *file = fopen(path, "re");
+	unsigned long long number;
 	char line[512], *at;
-	uint64_t number;
 
 	if (!file)
 		fail(path);
@@ -119,8 +119,8 @@ static uint64_t number_in(const char *path, const char *begin)
 		at = line + strspn(line, " ");
 		if (strncmp(at, begin, strlen(begin)))
 			continue;
-		if (sscanf(at + strlen(begin), "%*[ :]%" SCNu64, &number) != 1 &&
-		    sscanf(at + strlen(begin), "%" SCNu64, &number) != 1)
+		if (sscanf(at + strlen(begin), "%*[ :]%llu", &number) != 1 &&
+		    sscanf(at + strlen(begin), "%llu", &number) != 1)
 			break;
 		fclose(file);
 		return number;

@@ -224,10 +224,15 @@ static void check_told(struct __test_metadata *_metadata, const char *where,
 	}
 }
 
-#define CHECK_HERE(told)	\
-	check_told(_metadata, "here", row->here, told, ARRAY_SIZE(told))
-#define CHECK_THERE(told)	\
-	check_told(_metadata, "there", row->there, told, ARRAY_SIZE(told))
+static void check_side(struct __test_metadata *_metadata, const struct row *row, bool here,
+		       const struct expected *expected, size_t size)
+{
+	check_told(_metadata, here ? "here" : "there", here ? row->here : row->there, expected,
+		   size / sizeof(*expected));
+}
+
+#define CHECK_HERE(table)	check_side(_metadata, row, true, table, sizeof(table))
+#define CHECK_THERE(table)	check_side(_metadata, row, false, table, sizeof(table))
 
 /* Of work requests in flight, the first one ends as @status. */
 static void check_in_flight(struct __test_metadata *_metadata, struct row *row, uint32_t status)
