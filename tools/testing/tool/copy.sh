@@ -81,7 +81,7 @@ try krdma put odd $host
 ended "without a path it goes to the top" 0 '!.'
 try krdma get -j --pretty $host/digits $host/none .
 ended "one of two fails, and the other one comes" 1 '"error": ?"ENOENT"' '"side": ?"peer"' \
-	'"crc32c": ?"e3069283"' "has no file 'none' there"
+	'"crc32c": ?"e3069283"' "has no file 'none'"
 cp "$work/out" /out/get-failed.json
 
 try krdma get $host/folder/inside other
@@ -340,7 +340,7 @@ stop_server read
 
 offer one -j --once -p 7481 "$there/digits"
 try krdma get $host:7481/none
-ended "another file than the one" 1 "has no file 'none' there"
+ended "another file than the one" 1 "has no file 'none'"
 try krdma get $host:7481/
 ended "a name that nobody has typed replaces nothing" 1 \
 	"the server calls it 'digits', and '.' has one of that name" \

@@ -206,7 +206,7 @@ cp "$work/out" /out/ls.json
 try krdma ls "$host:*/src"
 ended "of what a pattern fits" 0 'project/src:$' '^main\.c$'
 try krdma ls $host:none
-ended "of what is missing" 1 "cannot ls 10\.77\.0\.1:7476/none" "has no file 'none' there"
+ended "of what is missing" 1 "cannot ls 10\.77\.0\.1:7476/none" "has no file 'none'"
 try krdma ls $host:9999
 ended "a port alone names a server" 1 'connection refused' 'Start it there'
 try krdma ls
