@@ -210,7 +210,7 @@ static void krdma_conn_unanswered(struct work_struct *work)
 
 /**
  * krdma_conn_await_answer() - Limit the time in which the peer answers the connection request
- * @conn: the connection; the caller holds cm_lock, so that the teardown comes later
+ * @conn: the connection; the caller holds cm_lock, so that the teardown cancels this later
  *
  * Context: process context.
  */
@@ -319,7 +319,6 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 
 	if (cancel_delayed_work(&conn->grace_work))
 		krdma_conn_put(conn);
-	krdma_conn_answered(conn);
 
 	mutex_lock(&conn->cm_lock);
 	cm_id = conn->cm_id;
@@ -327,6 +326,8 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 	pd = conn->pd;
 	conn->pd = NULL;
 	mutex_unlock(&conn->cm_lock);
+	/* No request can be sent any more. */
+	krdma_conn_answered(conn);
 
 	/* Disconnect first, so that the peer need not detect the end by itself. */
 	if (conn->lower)
