@@ -247,7 +247,7 @@ ended "a folder that is missing here" 1 "'none/digits': No such file or director
 try krdma put none $host/
 ended "a file that is missing here" 1 "cannot put none: 'none': No such file or directory"
 try krdma put digits $host/none/digits
-ended "a folder that is missing there" 1 "has no folder for 'none/digits' there"
+ended "a folder that is missing there" 1 "has no folder for 'none/digits'"
 try krdma put into $host/into
 ended "a folder to be put" 1 "'into' is a folder"
 try krdma get $host:9999/digits
