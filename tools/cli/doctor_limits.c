@@ -33,8 +33,10 @@ static bool is_exempt(void)
 
 static void mend_limit(struct doctor *doctor)
 {
-	doctor_mend(doctor, "as root; then log in again; for a service: LimitMEMLOCK=infinity",
-		    "echo '* - memlock unlimited' > /etc/security/limits.d/rdma.conf");
+	/* For one group, and behind what the file may say already. */
+	doctor_mend(doctor,
+		    "as root, for the group rdma; then log in again; for a service: LimitMEMLOCK=infinity",
+		    "echo '@rdma - memlock unlimited' >> /etc/security/limits.d/rdma.conf");
 }
 
 static void check_limit(struct doctor *doctor)

@@ -145,8 +145,8 @@ chmod 666 /dev/krdma
 try_user "ulimit -l 256; krdma doctor"
 # Proves: E13
 ended "one who may lock little memory" 0 \
-	'^WARN +memlock +this process may lock, and so register, 256KiB of memory in all$' \
-	'memlock unlimited' '^OK +register ' \
+	'^WARN +memlock +this process may lock, and so register, only 256KiB of memory$' \
+	"echo '@rdma - memlock unlimited' >> /etc/security/limits.d/rdma.conf " '^OK +register ' \
 	'^WARN +firewall +only root can see whether a firewall blocks UDP port 4791$'
 try_user "ulimit -l 4; krdma doctor"
 ended "one who may lock next to none" 1 '^FAIL +register +not even 64KiB of memory can be registered'
