@@ -422,8 +422,8 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
  * @param: connection parameters; not used after the call
  *
  * The call only sends the request.  The answer is an event: ESTABLISHED, REJECTED, UNREACHABLE or
- * CONNECT_ERROR; krdma_conn_wait() waits for it.  Some iWARP devices set up the TCP connection
- * inside the call.
+ * CONNECT_ERROR; krdma_conn_wait() waits for it.  Without an answer it is UNREACHABLE, after 90
+ * seconds at most.  Some iWARP devices set up the TCP connection inside the call.
  *
  * Context: process context; may sleep.
  * Return: 0; -EMSGSIZE: more private data than the transport carries; -EINVAL: beyond a limit of
