@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Two machines, each with a connection in every state, and something between them or on the other
- * one is lost: who is told what, and after how long, with default settings.  One test for each
- * kind of loss; the tables of Documentation/reliability.rst have the figures that it prints.
+ * one is lost: which event either end gets, and after how long, with default settings.  There is
+ * one test for each kind of loss.  Documentation/reliability.rst has tables of what they print.
  *
  * "Here" is machine 1, where the tests run.  "There" is machine 2: the agent of loss_agent.c.
  */
