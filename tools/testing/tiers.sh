@@ -136,16 +136,41 @@ e2e()
 		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_SLOW=$slow sh /tests/run.sh $*"
 }
 
-# e2e_debug PART OF: every OF-th of the 64-bit programs, from PART on.  The 32-bit ones are
-# there for the layouts, which the stock kernels show.
+# e2e_programs DRIVER: the 64-bit programs without those that tools/testing/e2e/drivers leaves out
+# for it.  The 32-bit ones are there for the layouts, which the stock kernels show.
+e2e_programs()
+{
+	grep '\.64$' "$e2e/programs" | awk -v driver="$1" '
+		NR == FNR {
+			if ($0 !~ /^#/ && ($1 == driver || $1 == "*"))
+				out[$2 ".64"] = 1
+			next
+		}
+		!($0 in out)' "$topdir/tools/testing/e2e/drivers" -
+}
+
+# e2e_debug PART OF: every OF-th of the programs, from PART on.
 e2e_debug()
 {
 	local debug_part=e2e_debug_$1
 
 	e2e_build
 	# shellcheck disable=SC2046 # a list of words
-	e2e debug $(printf '%s\n' iwarp.64 $(grep '\.64$' "$e2e/programs") |
+	e2e debug $(printf '%s\n' iwarp.64 $(e2e_programs debug) |
 		awk -v part="$1" -v of="$2" 'NR % of == part % of')
+}
+
+# Natively under the checkers, on one processor, what can run there.
+tier_e2e_uml()
+{
+	local dir
+
+	e2e_build
+	dir=$("$topdir/tools/vm/kernel" build uml KRDMA_KUNIT=y KRDMA_TESTS=y)
+	"$topdir/tools/vm/run" --kernel uml --provider both --quiet --timeout 900 \
+		--module "$dir/krdma.ko" --file "$e2e:/tests" -- \
+		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_SLOW=1 sh /tests/run.sh" \
+		"$(e2e_programs uml | tr '\n' ' ')"
 }
 
 tier_e2e_6_1()
@@ -171,13 +196,7 @@ e2e_driver()
 
 	e2e_build
 	dir=$("$topdir/tools/vm/kernel" build 6.1 KRDMA_TESTS=y)
-	programs=$(grep '\.64$' "$e2e/programs" | awk -v driver="$1" '
-		NR == FNR {
-			if ($0 !~ /^#/ && ($1 == driver || $1 == "*"))
-				out[$2 ".64"] = 1
-			next
-		}
-		!($0 in out)' "$topdir/tools/testing/e2e/drivers" - | tr '\n' ' ')
+	programs=$(e2e_programs "$1" | tr '\n' ' ')
 	"$topdir/tools/vm/run" --kernel 6.1 --provider "fake:$1" --quiet --timeout 1800 \
 		--module "$dir/krdma.ko" --file "$e2e:/tests" -- \
 		"KRDMA_SEED=${KRDMA_SEED:-1} sh /tests/run.sh $programs"
@@ -577,22 +596,17 @@ tier_kunit_drivers_debug()
 
 tier_e2e_debug_1()
 {
-	e2e_debug 1 4
+	e2e_debug 1 3
 }
 
 tier_e2e_debug_2()
 {
-	e2e_debug 2 4
+	e2e_debug 2 3
 }
 
 tier_e2e_debug_3()
 {
-	e2e_debug 3 4
-}
-
-tier_e2e_debug_4()
-{
-	e2e_debug 4 4
+	e2e_debug 3 3
 }
 
 # example_modules SERIES DIR OUT: the modules of tools/examples, built for the kernel as a user builds
@@ -785,7 +799,7 @@ tier_lines_selftest()
 tier_lines()
 {
 	"$topdir/tools/testing/lines/run" --build "$topdir/build/debug" --counts "$results/gcov" \
-		kunit_debug e2e_debug_1 e2e_debug_2 e2e_debug_3 e2e_debug_4 core_debug peer_debug
+		kunit_debug e2e_debug_1 e2e_debug_2 e2e_debug_3 core_debug peer_debug
 }
 
 # Last: it looks at what all the others have run.
