@@ -2,6 +2,7 @@
 /*
  * Trunks: how they end, who may make how many, and programs that speak to their port themselves.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -238,7 +239,21 @@ static int open_trunks(void *context)
 	return 0;
 }
 
-/* Proves: F14 */
+/* The device has a place for each address of its interface in a table, which can be smaller. */
+static int count_gids(void)
+{
+	DIR *dir = opendir("/sys/class/infiniband/" FABRIC_DEVICE "/ports/1/gids");
+	int count = 0;
+
+	while (dir && readdir(dir))
+		count++;
+	if (dir)
+		closedir(dir);
+	/* Not "." and "..". */
+	return count - 2;
+}
+
+/* Proves: F14 (e2e-6-1 e2e-6-12 e2e-7-2) */
 TEST(a_user_makes_a_bounded_number_of_trunks)
 {
 	struct __kernel_sockaddr_storage address;
@@ -249,9 +264,14 @@ TEST(a_user_makes_a_bounded_number_of_trunks)
 	int listener;
 
 	ASSERT_LE(0, session);
+	ASSERT_EQ(0, fabric_create());
+	if (count_gids() < USER_TRUNKS + 8) {
+		fabric_destroy();
+		close(session);
+		SKIP(return, "the device has a place for fewer than %d addresses", USER_TRUNKS + 8);
+	}
 	ASSERT_EQ(0, stat(SESSION_PATH, &status));
 	ASSERT_EQ(0, chmod(SESSION_PATH, 0666));
-	ASSERT_EQ(0, fabric_create());
 	for (int i = 0; i < USER_TRUNKS + 4; i++) {
 		snprintf(name, sizeof(name), FABRIC_NETDEV ":%d", i);
 		snprintf(text, sizeof(text), "10.79.1.%d", 1 + i);
