@@ -3,10 +3,10 @@
  * Queues for requests that their submitters poll for, with REQ_POLLED: the device does not
  * interrupt when they complete.
  *
- * Such a queue has a CQ of its own, which is never armed for requests.  Completions are taken by who
- * waits for a request, by a request's timeout if its submitter does not poll any more, and by the
- * context that closes the connection.  All of these are process context, and must be: the block
- * layer keeps the bios of such requests in a cache that softirqs cannot use.
+ * Such a queue has a CQ of its own, which is never armed for requests.  Completions are taken by
+ * who waits for a request, by a request's timeout if its submitter does not poll any more, and by
+ * the context that closes the connection.  All of these are process context, and must be: the
+ * block layer keeps the bios of such requests in a cache that softirqs cannot use.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
