@@ -113,6 +113,7 @@ struct krdma_blk_chunk {
  * @read_status: status of that read
  * @poll_lock: of a queue whose requests are polled for: protects @cq, and is held while
  *	completions are taken and handled.  Process context, outside all other locks here.
+ * @complete: handles a completion
  * @cq: the connection's CQ, or NULL; also read without @poll_lock, to see whether there is one,
  *	and by the context that sets up the connection
  */
@@ -138,6 +139,7 @@ struct krdma_blk_queue {
 	struct completion read_end;
 	u8 read_status;
 	spinlock_t poll_lock;		/* see above */
+	void (*complete)(const struct krdma_wc *wc);
 	struct krdma_cq *cq;
 };
 

@@ -555,6 +555,7 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 		queue->index = i;
 		spin_lock_init(&queue->lock);
 		spin_lock_init(&queue->poll_lock);
+		queue->complete = krdma_blk_request_done;
 		INIT_LIST_HEAD(&queue->chain);
 		queue->chain_most = 1;
 		INIT_LIST_HEAD(&queue->held);

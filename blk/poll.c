@@ -47,7 +47,7 @@ static int krdma_blk_poll_take(struct krdma_blk_queue *queue)
 	if (queue->cq)
 		taken = krdma_cq_poll(queue->cq, wcs, KRDMA_BLK_POLL_BATCH);
 	for (int i = 0; i < taken; i++)
-		krdma_blk_request_done(&wcs[i]);
+		queue->complete(&wcs[i]);
 	return max(taken, 0);
 }
 

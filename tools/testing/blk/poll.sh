@@ -29,10 +29,9 @@ polled()
 	verified "$disk" --ioengine=io_uring --hipri --bsrange=16k-16k "$@"
 }
 
-# fio_passed NAME STATUS: fio has ended without an error.
-fio_passed()
+# What fio has printed besides its figures.
+fio_said()
 {
-	check "$1" [ "$2" = 0 ]
 	grep -v '^3;' $work/fio | sed 's/^/# fio: /'
 }
 
@@ -70,9 +69,10 @@ check "and read" same $work/wanted "$disk"
 read -r begun _ </proc/uptime
 check "one by one, by who polls" fio --name=one --filename="$disk" --rw=randread --bs=4k \
 	--ioengine=pvsync2 --hipri --direct=1 --number_ios=2000
-# Proves: F3
 polled "$disk" --loops=2 >$work/fio 2>&1
-fio_passed "many at a time, and fio finds what it has written" $?
+# Proves: F3
+check "many at a time, and fio finds what it has written" [ $? = 0 ]
+fio_said
 read -r ended _ </proc/uptime
 check "without waiting for a timeout" [ $((${ended%.*} - ${begun%.*})) -lt 25 ]
 check "beside requests that are not polled for" write_direct $work/wanted "$disk" 1M
@@ -86,7 +86,8 @@ usleep 700000
 kill -9 $fio
 wait $fio 2>/dev/null
 polled "$disk" --number_ios=300 >$work/fio 2>&1
-fio_passed "others go on when a program that polls was killed" $?
+check "others go on when a program that polls was killed" [ $? = 0 ]
+fio_said
 
 # Connections that are lost, and posts that are refused.
 polled "$disk" --time_based --runtime=15 >$work/fio 2>&1 &
@@ -100,10 +101,12 @@ for time in 1 2 3; do
 done
 wait $fio
 # Proves: F3
-fio_passed "fio has seen no error, and what it had written" $?
+check "fio has seen no error, and what it had written" [ $? = 0 ]
+fio_said
 put $test/cut krdma_conn_post_send
 polled "$disk" --iodepth_batch_submit=16 --loops=2 >$work/fio 2>&1
-fio_passed "and with chains that are posted in parts" $?
+check "and with chains that are posted in parts" [ $? = 0 ]
+fio_said
 put $test/cut off
 
 # The end of waiting is told to who polls.
