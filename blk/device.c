@@ -39,6 +39,10 @@ static int krdma_blk_device_attach(struct krdma_blk_device *device)
 		krdma_blk_path_say(device, "remote is not set");
 		return -EINVAL;
 	}
+	if (device->queue_count + device->poll_count > KRDMA_BLK_QUEUES_MAX) {
+		krdma_blk_path_say(device, "queues and poll_queues are more than 16 together");
+		return -EINVAL;
+	}
 	/* The last error may not apply any more. */
 	krdma_blk_path_say(device, "");
 	ret = krdma_blk_path_open(device);
@@ -214,6 +218,19 @@ static ssize_t krdma_blk_device_queues_store(struct config_item *item, const cha
 }
 CONFIGFS_ATTR(krdma_blk_device_, queues);
 
+static ssize_t krdma_blk_device_poll_queues_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n", to_device(item)->poll_count);
+}
+
+static ssize_t krdma_blk_device_poll_queues_store(struct config_item *item, const char *page,
+						  size_t count)
+{
+	return krdma_blk_device_set_number(item, page, count, &to_device(item)->poll_count,
+					   0, KRDMA_BLK_QUEUES_MAX - 1);
+}
+CONFIGFS_ATTR(krdma_blk_device_, poll_queues);
+
 static ssize_t krdma_blk_device_hold_seconds_show(struct config_item *item, char *page)
 {
 	return sysfs_emit(page, "%u\n", READ_ONCE(to_device(item)->hold_seconds));
@@ -325,6 +342,7 @@ static struct configfs_attribute *krdma_blk_device_attrs[] = {
 	&krdma_blk_device_attr_secret,
 	&krdma_blk_device_attr_read_only,
 	&krdma_blk_device_attr_queues,
+	&krdma_blk_device_attr_poll_queues,
 	&krdma_blk_device_attr_hold_seconds,
 	&krdma_blk_device_attr_force,
 	&krdma_blk_device_attr_enabled,

@@ -111,6 +111,11 @@ struct krdma_blk_chunk {
  * @read_sg: buffer into which the table is read
  * @read_end: completed when a read of the table has ended
  * @read_status: status of that read
+ * @poll_lock: of a queue whose requests are polled for: protects @cq, and is held while
+ *	completions are taken and handled.  Process context, outside all other locks here.
+ * @complete: handles a completion
+ * @cq: the connection's CQ, or NULL; also read without @poll_lock, to see whether there is one,
+ *	and by the context that sets up the connection
  */
 struct krdma_blk_queue {
 	struct krdma_blk_device *device;
@@ -133,6 +138,9 @@ struct krdma_blk_queue {
 	struct scatterlist read_sg;
 	struct completion read_end;
 	u8 read_status;
+	spinlock_t poll_lock;		/* see above */
+	void (*complete)(const struct krdma_wc *wc);
+	struct krdma_cq *cq;
 };
 
 /**
@@ -181,7 +189,8 @@ struct krdma_blk_request {
  * @name: name of the export
  * @secret: secret of the export
  * @read_only: only read, also while another client writes
- * @queue_count: number of queues
+ * @queue_count: number of queues whose completions interrupt
+ * @poll_count: number of queues for requests that their submitters poll for
  * @hold_seconds: how long requests wait for connections; protected by @state_lock
  * @force: it may be detached while it is open
  * @error: why it could not be attached, as text; or "".  Protected by @state_lock.
@@ -194,7 +203,8 @@ struct krdma_blk_request {
  * @geometry: geometry of the attached export; its size can grow
  * @set: tag set
  * @disk: the disk
- * @queues: array of @queue_count queues
+ * @conn_count: number of @queues: @queue_count and then @poll_count
+ * @queues: the queues
  * @table: buffer into which tables of rkeys are read, one part at a time; kept as long as @queues
  * @remote: index of the address of @remotes that is used
  * @failback_ms: time until the first of @remotes is probed again; for @failback, and for the
@@ -223,6 +233,7 @@ struct krdma_blk_device {
 	struct krdma_blk_secret secret;
 	bool read_only;
 	unsigned int queue_count;
+	unsigned int poll_count;
 	unsigned int hold_seconds;
 	bool force;
 	char error[96];
@@ -236,6 +247,7 @@ struct krdma_blk_device {
 	struct krdma_blk_geometry geometry;
 	struct blk_mq_tag_set set;
 	struct gendisk *disk;
+	unsigned int conn_count;
 	struct krdma_blk_queue *queues;
 	struct krdma_blk_entry *table;
 	unsigned int remote;
@@ -303,6 +315,15 @@ void krdma_blk_request_done(const struct krdma_wc *completion);
 void krdma_blk_queue_return(struct krdma_blk_queue *queue, struct krdma_conn *conn);
 void krdma_blk_queue_push(struct krdma_blk_queue *queue);
 void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
+
+/* poll.c: queues without interrupts */
+bool krdma_blk_queue_polls(const struct krdma_blk_queue *queue);
+int krdma_blk_poll_open(struct krdma_blk_queue *queue, u32 depth);
+void krdma_blk_poll_close(struct krdma_blk_queue *queue);
+int krdma_blk_poll(struct krdma_blk_queue *queue);
+bool krdma_blk_poll_wait(struct krdma_blk_queue *queue, struct completion *end,
+			 unsigned long timeout);
+void krdma_blk_map_queues(struct blk_mq_tag_set *set);
 
 /* disk.c: the disk */
 int krdma_blk_disk_add(struct krdma_blk_device *device);

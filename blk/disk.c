@@ -265,7 +265,8 @@ int krdma_blk_disk_add(struct krdma_blk_device *device)
 		return PTR_ERR(disk);
 	device->set = (struct blk_mq_tag_set) {
 		.ops = &krdma_blk_mq_ops,
-		.nr_hw_queues = device->queue_count,
+		.nr_hw_queues = device->conn_count,
+		.nr_maps = device->poll_count ? HCTX_MAX_TYPES : 1,
 		.queue_depth = KRDMA_BLK_DEPTH,
 		.numa_node = NUMA_NO_NODE,
 		.cmd_size = sizeof(struct krdma_blk_request),

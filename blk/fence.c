@@ -23,7 +23,7 @@
 
 static void krdma_blk_fail_all(struct krdma_blk_device *device)
 {
-	for (unsigned int i = 0; i < device->queue_count; i++)
+	for (unsigned int i = 0; i < device->conn_count; i++)
 		krdma_blk_queue_fail(&device->queues[i]);
 }
 

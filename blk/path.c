@@ -113,6 +113,12 @@ static noinline_for_stack int krdma_blk_conn_prepare(struct krdma_blk_queue *que
 		attr.recv_depth = KRDMA_BLK_DEPTH;
 		attr.max_inline = sizeof(struct krdma_blk_command);
 	}
+	if (krdma_blk_queue_polls(queue)) {
+		ret = krdma_blk_poll_open(queue, attr.send_depth + attr.recv_depth);
+		if (ret)
+			return ret;
+		attr.cq = queue->cq;
+	}
 	ret = krdma_conn_create_qp(queue->conn, &attr);
 	return ret ?: plain ? 0 : krdma_blk_conn_post_recv(queue->conn);
 }
@@ -196,7 +202,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 	struct krdma_conn *conns[KRDMA_BLK_QUEUES_MAX];
 	unsigned long flags;
 
-	for (unsigned int i = 0; i < device->queue_count; i++) {
+	for (unsigned int i = 0; i < device->conn_count; i++) {
 		struct krdma_blk_queue *queue = &device->queues[i];
 
 		spin_lock_irqsave(&queue->lock, flags);
@@ -205,7 +211,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 			krdma_conn_abort(queue->conn);
 		spin_unlock_irqrestore(&queue->lock, flags);
 	}
-	for (unsigned int i = 0; i < device->queue_count; i++) {
+	for (unsigned int i = 0; i < device->conn_count; i++) {
 		struct krdma_blk_queue *queue = &device->queues[i];
 
 		conns[i] = queue->conn;
@@ -215,10 +221,11 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 		spin_lock_irqsave(&queue->lock, flags);
 		WRITE_ONCE(queue->conn, NULL);
 		spin_unlock_irqrestore(&queue->lock, flags);
+		krdma_blk_poll_close(queue);
 	}
 	/* Requests may be being mapped with the old connection: see krdma_blk_request_send(). */
 	synchronize_rcu();
-	for (unsigned int i = 0; i < device->queue_count; i++) {
+	for (unsigned int i = 0; i < device->conn_count; i++) {
 		if (!conns[i])
 			continue;
 		krdma_blk_queue_return(&device->queues[i], conns[i]);
@@ -237,6 +244,7 @@ static void krdma_blk_queue_forget(struct krdma_blk_queue *queue)
 	spin_lock_irqsave(&queue->lock, flags);
 	WRITE_ONCE(queue->conn, NULL);
 	spin_unlock_irqrestore(&queue->lock, flags);
+	krdma_blk_poll_close(queue);
 	krdma_conn_put_sync(conn);
 }
 
@@ -340,7 +348,7 @@ static int krdma_blk_path_try(struct krdma_blk_device *device,
 	int ret;
 
 	ret = krdma_blk_queue_connect(&device->queues[0], remote, geometry);
-	for (unsigned int i = 1; i < device->queue_count && !ret; i++) {
+	for (unsigned int i = 1; i < device->conn_count && !ret; i++) {
 		ret = krdma_blk_queue_connect(&device->queues[i], remote, &other);
 		/* The export was enabled again between the two. */
 		if (!ret && (!krdma_blk_same(geometry, &other) ||
@@ -395,7 +403,7 @@ static void krdma_blk_path_abort(struct krdma_blk_device *device)
 {
 	unsigned long flags;
 
-	for (unsigned int i = 0; i < device->queue_count; i++) {
+	for (unsigned int i = 0; i < device->conn_count; i++) {
 		struct krdma_blk_queue *queue = &device->queues[i];
 
 		spin_lock_irqsave(&queue->lock, flags);
@@ -432,7 +440,7 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 	krdma_blk_fence_up(device);
 	if (!krdma_blk_fence_lower(device))
 		return;
-	for (unsigned int i = 0; i < device->queue_count; i++) {
+	for (unsigned int i = 0; i < device->conn_count; i++) {
 		struct krdma_blk_queue *queue = &device->queues[i];
 
 		spin_lock_irqsave(&queue->lock, flags);
@@ -444,7 +452,7 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 	krdma_blk_path_live(device);
 
 	/* A loss before the queues were opened had no effect. */
-	for (unsigned int i = 0; i < device->queue_count; i++) {
+	for (unsigned int i = 0; i < device->conn_count; i++) {
 		if (krdma_blk_queue_is_lost(&device->queues[i]))
 			krdma_blk_path_lost(device);
 	}
@@ -536,15 +544,18 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 {
 	int ret;
 
-	device->queues = kzalloc_objs(*device->queues, device->queue_count, GFP_KERNEL);
+	device->conn_count = device->queue_count + device->poll_count;
+	device->queues = kzalloc_objs(*device->queues, device->conn_count, GFP_KERNEL);
 	if (!device->queues)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < device->queue_count; i++) {
+	for (unsigned int i = 0; i < device->conn_count; i++) {
 		struct krdma_blk_queue *queue = &device->queues[i];
 
 		queue->device = device;
 		queue->index = i;
 		spin_lock_init(&queue->lock);
+		spin_lock_init(&queue->poll_lock);
+		queue->complete = krdma_blk_request_done;
 		INIT_LIST_HEAD(&queue->chain);
 		queue->chain_most = 1;
 		INIT_LIST_HEAD(&queue->held);
@@ -605,7 +616,7 @@ void krdma_blk_path_close(struct krdma_blk_device *device)
 
 	krdma_blk_path_leave(device);
 	krdma_blk_path_drop(device);
-	for (unsigned int i = 0; i < device->queue_count; i++) {
+	for (unsigned int i = 0; i < device->conn_count; i++) {
 		WARN_ON_ONCE(!list_empty(&device->queues[i].held));
 		WARN_ON_ONCE(!list_empty(&device->queues[i].failed));
 		WARN_ON_ONCE(!list_empty(&device->queues[i].commands));

@@ -769,7 +769,8 @@ static void krdma_blk_request_replied(struct krdma_blk_queue *queue,
  * krdma_blk_request_done() - Handle the completion of a work request
  * @completion: the completion
  *
- * Context: softirq, or the context where a connection ends.
+ * Context: softirq, or the context where a connection ends; process context for a request that was
+ * polled for.
  */
 void krdma_blk_request_done(const struct krdma_wc *completion)
 {
@@ -816,9 +817,17 @@ static enum blk_eh_timer_return krdma_blk_timeout(struct request *rq)
 	struct krdma_blk_request *request = blk_mq_rq_to_pdu(rq);
 	struct krdma_blk_queue *queue = rq->mq_hctx->driver_data;
 
+	/* Who has submitted it may not poll any more. */
+	if (krdma_blk_poll(queue) && blk_mq_rq_state(rq) != MQ_RQ_IN_FLIGHT)
+		return BLK_EH_DONE;
 	if (READ_ONCE(request->posted))
 		krdma_blk_path_lost(queue->device);
 	return BLK_EH_RESET_TIMER;
+}
+
+static int krdma_blk_poll_hctx(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *batch)
+{
+	return krdma_blk_poll(hctx->driver_data);
 }
 
 static int krdma_blk_init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned int index)
@@ -846,4 +855,6 @@ const struct blk_mq_ops krdma_blk_mq_ops = {
 	.complete = krdma_blk_complete_rq,
 	.timeout = krdma_blk_timeout,
 	.init_hctx = krdma_blk_init_hctx,
+	.map_queues = krdma_blk_map_queues,
+	.poll = krdma_blk_poll_hctx,
 };

@@ -80,7 +80,7 @@ static int krdma_blk_table_fetch(struct krdma_blk_queue *queue, u64 addr, u32 ke
 		krdma_conn_unmap_sg(conn, &queue->read_sg, 1, DMA_FROM_DEVICE);
 		return ret;
 	}
-	if (!wait_for_completion_timeout(&queue->read_end, KRDMA_BLK_READ_TIMEOUT))
+	if (!krdma_blk_poll_wait(queue, &queue->read_end, KRDMA_BLK_READ_TIMEOUT))
 		return -ETIMEDOUT;
 	return queue->read_status ? -EIO : 0;
 }

@@ -49,6 +49,7 @@ static const char usage[] =
 	"attach:\n"
 	"  -n, --name NAME      name of the device, if it differs from the export's\n"
 	"  -q, --queues N       queues, each with a connection, up to 16; default one a CPU\n"
+	"  -P, --poll-queues N  more queues, for requests that programs poll for; default 0\n"
 	"  -w, --hold SECONDS   how long requests wait for a lost server; default 60\n"
 	"end, detach:\n"
 	"  -f, --force          even if it is in use: its data are lost, its users get errors\n"
@@ -56,7 +57,7 @@ static const char usage[] =
 	"\n"
 	"Manual: krdma-blk(8)\n";
 
-#define BLK_SETTINGS 10
+#define BLK_SETTINGS 11
 
 /* A value to write to an attribute, in the order of the command line. */
 struct setting {
@@ -85,6 +86,7 @@ static const struct own_option own_options[] = {
 	{ "keep", 'K', true },
 	{ "block-size", 'b', true },
 	{ "queues", 'q', true },
+	{ "poll-queues", 'P', true },
 	{ "hold", 'w', true },
 	{ "force", 'f', false },
 	{ NULL, 0, false },
@@ -197,6 +199,8 @@ static int set(int key, const char *value, void *to)
 		return add_setting(settings, "block_size", value);
 	case 'q':
 		return add_setting(settings, "queues", value);
+	case 'P':
+		return add_setting(settings, "poll_queues", value);
 	case 'w':
 		return add_setting(settings, "hold_seconds", value);
 	default:
@@ -599,7 +603,8 @@ static int blk_list(int argc, char **argv, struct settings *settings, struct opt
 	};
 	static const struct attribute of_device[] = {
 		{ "disk", false }, { "state", false }, { "export", false }, { "remote", false },
-		{ "read_only", true }, { "queues", true }, { "hold_seconds", true },
+		{ "read_only", true }, { "queues", true }, { "poll_queues", true },
+		{ "hold_seconds", true },
 		{ "error", false }, { NULL, false },
 	};
 	struct list exports = { NULL, BLK_EXPORTS, of_export };
