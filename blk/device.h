@@ -31,12 +31,12 @@
 
 /**
  * enum krdma_blk_wr_id - wr_ids of messages; all others are pointers, or 0
- * @KRDMA_BLK_WR_GOODBYE: the message by which the client leaves
+ * @KRDMA_BLK_WR_LEAVE: the message by which the client leaves
  * @KRDMA_BLK_WR_COMMAND: a command
  * @KRDMA_BLK_WR_REPLY: a receive, for a reply
  */
 enum krdma_blk_wr_id {
-	KRDMA_BLK_WR_GOODBYE = 1,
+	KRDMA_BLK_WR_LEAVE = 1,
 	KRDMA_BLK_WR_COMMAND = 2,
 	KRDMA_BLK_WR_REPLY = 3,
 };

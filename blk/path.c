@@ -326,16 +326,16 @@ static int krdma_blk_queue_connect(struct krdma_blk_queue *queue,
  */
 static void krdma_blk_path_leave(struct krdma_blk_device *device)
 {
-	static const struct krdma_send_wr goodbye = {
+	static const struct krdma_send_wr leave = {
 		.opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_UNSIGNALED,
-		.wr_id = KRDMA_BLK_WR_GOODBYE,
+		.wr_id = KRDMA_BLK_WR_LEAVE,
 	};
 	struct krdma_conn *conn = device->queues[0].conn;
 
 	if (!device->welcomed || !conn)
 		return;
 	reinit_completion(&device->left);
-	if (krdma_conn_post_send(conn, &goodbye, 1) == 1)
+	if (krdma_conn_post_send(conn, &leave, 1) == 1)
 		wait_for_completion_timeout(&device->left, KRDMA_BLK_LEAVE_TIMEOUT);
 }
 

@@ -779,7 +779,7 @@ void krdma_blk_request_done(const struct krdma_wc *completion)
 	struct krdma_blk_request *request;
 
 	switch (completion->wr_id) {
-	case KRDMA_BLK_WR_GOODBYE:
+	case KRDMA_BLK_WR_LEAVE:
 	case KRDMA_BLK_WR_COMMAND:
 		/* It could not be sent; the end of the connection reports that, too. */
 		return;

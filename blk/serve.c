@@ -139,7 +139,7 @@ static void krdma_blk_conn_event(struct krdma_conn *krdma_conn, const struct krd
 }
 
 /* The client leaves: it does not return, and does not keep others out. */
-static void krdma_blk_conn_goodbye(struct krdma_blk_export_conn *conn)
+static void krdma_blk_conn_left(struct krdma_blk_export_conn *conn)
 {
 	mutex_lock(&conn->export->clients_lock);
 	if (!list_empty(&conn->client->node))
@@ -167,7 +167,7 @@ static void krdma_blk_conn_complete(const struct krdma_wc *completion)
 		if (completion->length)
 			krdma_blk_commands_arrived(&conn->commands, completion);
 		else
-			krdma_blk_conn_goodbye(conn);
+			krdma_blk_conn_left(conn);
 		break;
 	case KRDMA_OP_WRITE:
 		krdma_blk_conn_checked(conn);
@@ -333,11 +333,11 @@ static int krdma_blk_conn_offer(struct krdma_blk_export_conn *conn, struct krdma
 /* Posts the receives: all for commands, or one for the message with which the client leaves. */
 static int krdma_blk_conn_post_recv(struct krdma_blk_export_conn *conn)
 {
-	static const struct krdma_recv_wr goodbye = {};
+	static const struct krdma_recv_wr leave = {};
 
 	if (conn->commands.messages)
 		return krdma_blk_commands_start(&conn->commands);
-	return krdma_conn_post_recv(conn->conn, &goodbye, 1) == 1 ? 0 : -ENOTCONN;
+	return krdma_conn_post_recv(conn->conn, &leave, 1) == 1 ? 0 : -ENOTCONN;
 }
 
 static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,

@@ -384,7 +384,7 @@ static enum krdma_conn_input krdma_cm_input(enum rdma_cm_event_type type)
  * InfiniBand's connection manager raises this event when it has received the peer's disconnect
  * request.  An iWARP provider raises it when the TCP connection has ended for any reason.
  */
-static int krdma_cm_goodbye(const struct rdma_cm_id *cm_id, const struct rdma_cm_event *event)
+static int krdma_cm_end_cause(const struct rdma_cm_id *cm_id, const struct rdma_cm_event *event)
 {
 	return event->status || !krdma_cm_pads(cm_id) ? -ECONNRESET : -EPIPE;
 }
@@ -418,7 +418,7 @@ int krdma_conn_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		krdma_conn_advance(conn, KRDMA_INPUT_CM_DISCONNECTED,
-				   krdma_cm_goodbye(cm_id, event));
+				   krdma_cm_end_cause(cm_id, event));
 		break;
 	default:
 		krdma_conn_advance(conn, krdma_cm_input(event->event), 0);

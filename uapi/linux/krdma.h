@@ -538,8 +538,8 @@ enum krdma_conn_state {
  * @KRDMA_EVENT_UNREACHABLE: the peer does not answer
  * @KRDMA_EVENT_REJECTED: the peer rejected the connection, or nothing listens at that address
  * @KRDMA_EVENT_DISCONNECTED: the connection was connected, and either side has ended it: this
- *	side with ENOTCONN or ECONNABORTED, the peer's goodbye with EPIPE, the peer with
- *	ECONNRESET if the transport has no goodbye
+ *	side with ENOTCONN or ECONNABORTED, the peer's disconnect request with EPIPE, the peer
+ *	with ECONNRESET if the transport has no disconnect request
  * @KRDMA_EVENT_LOST: the connection was connected and has failed
  * @KRDMA_EVENT_DEVICE_REMOVAL: the device is being removed
  * @KRDMA_EVENT_ADDR_CHANGE: the network has moved the connection's address

@@ -364,9 +364,9 @@ struct krdma_conn_disconnect_args {
  *  - EHOSTUNREACH: there is no device for the peer, or no route to it
  *  - EADDRNOTAVAIL: the error of KRDMA_CONN_RESOLVE
  *  - ECONNREFUSED: the peer has rejected it, or nothing listens there
- *  - EPIPE: the peer has sent a goodbye
- *  - ECONNRESET: the peer has ended it without a goodbye, or has abandoned it before it was
- *    connected
+ *  - EPIPE: the peer has sent a disconnect request (DREQ)
+ *  - ECONNRESET: the peer has ended it without a disconnect request, or has abandoned it before
+ *    it was connected
  *  - ENOTCONN: disconnected by this side
  *  - ECONNABORTED: aborted or rejected by this side
  *  - ENODEV: the device was removed
@@ -376,14 +376,14 @@ struct krdma_conn_disconnect_args {
  *
  * The event record of the end and &struct krdma_conn_query_args carry the same errno.
  *
- * The peer's kernel sends the goodbye: when its program disconnects, aborts, closes the last
- * descriptor, exits or is killed, and when its side of the connection has failed.  EPIPE
+ * The peer's kernel sends the disconnect request: when its program disconnects, aborts, closes
+ * the last descriptor, exits or is killed, and when its side of the connection has failed.  EPIPE
  * therefore means that the peer's machine has ended the connection itself.  It does not mean
  * that the peer's program is alive, nor that it has processed the messages sent.  A machine
- * that crashes, or loses its cable, sends no goodbye: a work request in flight then completes
- * with KRDMA_WC_RETRY_EXC_ERR and the connection ends with ETIMEDOUT.  With a goodbye these are
- * KRDMA_WC_WR_FLUSH_ERR and EPIPE.  On iWARP a goodbye cannot be distinguished: every end by
- * the peer is ECONNRESET.
+ * that crashes, or loses its cable, sends none: a work request in flight then completes with
+ * KRDMA_WC_RETRY_EXC_ERR and the connection ends with ETIMEDOUT.  With a disconnect request
+ * these are KRDMA_WC_WR_FLUSH_ERR and EPIPE.  iWARP has no disconnect request: every end by the
+ * peer is ECONNRESET.
  */
 struct krdma_conn_wait_args {
 	__u32 size;

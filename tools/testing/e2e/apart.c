@@ -746,7 +746,7 @@ TEST_F_TIMEOUT(apart, what_a_device_forgets_ends_with_the_connection, 600)
 	EXPECT_EQ(KRDMA_WC_SUCCESS, operate(self, KRDMA_OP_WRITE, ROOM));
 }
 
-TEST_F_TIMEOUT(apart, goodbye_to_a_lost_peer_ends, 600)
+TEST_F_TIMEOUT(apart, disconnecting_from_a_lost_peer_ends, 600)
 {
 	uint64_t begun;
 
