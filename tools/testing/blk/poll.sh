@@ -106,10 +106,13 @@ polled "$disk" --time_based --runtime=15 >$work/fio 2>&1 &
 fio=$!
 for time in 1 2 3; do
 	sleep 1
+	# Once nobody polls meanwhile.
+	[ $time != 2 ] || killall -STOP fio
 	rdma link delete rxe0
 	becomes "the device goes while they are polled for, $time" holding $attach/state 30
 	rdma link add rxe0 type rxe netdev dummy0
 	becomes "the device comes back" live $attach/state 60
+	[ $time != 2 ] || killall -CONT fio
 done
 wait $fio
 # Proves: F3
