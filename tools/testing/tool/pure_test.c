@@ -13,6 +13,7 @@
 #include "file_internal.h"
 #include "peer_hello.h"
 #include "ping_rping.h"
+#include "port_counters.h"
 #include "selftest_pattern.h"
 #include "stats.h"
 #include "svg.h"
@@ -275,6 +276,48 @@ static void test_each_bucket(void)
 	stats_add(&stats, UINT64_MAX);
 	tap_result(right && stats_percentile(&stats, STATS_P50) == UINT64_MAX,
 		   "every power of two, and its neighbours, has its bucket");
+}
+
+/*
+ * Counters of ports
+ */
+
+static bool is_counter(const char *text, uint64_t expected)
+{
+	uint64_t value = 77;
+
+	return counter_parse(text, strlen(text), &value) && value == expected;
+}
+
+static void test_counters(void)
+{
+	static const char * const odd[] = {
+		"", "\n", " \n", "-1\n", "+1\n", "0x10\n", "1.5\n", "1 2\n", "N/A\n", " 7\n", "7\t\n",
+		"18446744073709551616\n", "99999999999999999999999\n",
+	};
+	struct counter some[] = {
+		{ COUNTERS, "port_xmit_data", 100 },
+		{ HW_COUNTERS, "packet_seq_err", 5 },
+		{ HW_COUNTERS, "rnr_nak_retry_err", 2 },
+		{ HW_COUNTERS, "sent_bytes", 7 },
+	};
+	const struct port port = { .device = "some0", .counters = some, .count = 4 };
+	const struct port none = { .device = "none0" };
+	uint64_t value = 77;
+	size_t i;
+
+	tap_result(is_counter("0\n", 0) && is_counter("12", 12) && is_counter("007\n", 7) &&
+		   is_counter("18446744073709551615\n", UINT64_MAX), "counters are whole numbers");
+	for (i = 0; i < ARRAY_SIZE(odd); i++)
+		if (counter_parse(odd[i], strlen(odd[i]), &value) || value != 77)
+			break;
+	tap_result(i == ARRAY_SIZE(odd), "what is no whole number is no counter");
+	tap_result(port_sum(&port, PORT_SENT_BYTES, &value) && value == 400,
+		   "InfiniBand's counter of data counts words, and comes first");
+	tap_result(port_sum(&port, PORT_RETRANSMISSIONS, &value) && value == 7,
+		   "retransmissions have several causes");
+	tap_result(!port_sum(&port, PORT_ERRORS, &value) &&
+		   !port_sum(&none, PORT_SENT_BYTES, &value), "what is not counted is not 0");
 }
 
 /*
@@ -742,6 +785,7 @@ int main(void)
 	test_few_values();
 	test_many_values();
 	test_each_bucket();
+	test_counters();
 	test_hello();
 	test_answer();
 	test_utf8();
