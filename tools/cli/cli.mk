@@ -5,7 +5,8 @@
 CLI_SOURCES := cause color cmd_dev cmd_info command completion errors json main new_file options output \
 	cmd_ping ping_ask ping_echo ping_listen ping_report ping_rping ping_rping_format \
 	ping_rping_listen \
-	cmd_bench bench_ask bench_compare bench_connect bench_data bench_listen bench_plot bench_report bench_run \
+	cmd_bench bench_ask bench_chart bench_compare bench_compare_plot bench_connect bench_crew \
+	bench_data bench_listen bench_plot bench_report bench_run \
 	cmd_copy copy_explain copy_glob copy_input copy_json copy_name copy_one copy_queue copy_tree_get \
 	copy_tree_put copy_walk progress secret url cmd_ls cmd_serve cmd_monitor \
 	cmd_doctor doctor_device doctor_firewall doctor_lanes doctor_limits doctor_manager doctor_module doctor_network \

@@ -278,6 +278,36 @@ static void test_each_bucket(void)
 		   "every power of two, and its neighbours, has its bucket");
 }
 
+/* The same values, in one and in two parts. */
+static void test_merge(void)
+{
+	static struct stats parts[2];
+	uint64_t i, value;
+
+	stats_init(&stats);
+	stats_init(&parts[0]);
+	stats_init(&parts[1]);
+	for (i = 0; i < 3000; i++) {
+		value = 100 + i * i % 70001;
+		stats_add(&stats, value);
+		stats_add(&parts[i % 3 == 0], value);
+	}
+	stats_merge(&parts[0], &parts[1]);
+	tap_result(parts[0].count == 3000 && parts[0].least == stats.least &&
+		   parts[0].greatest == stats.greatest &&
+		   fabs(parts[0].mean - stats.mean) < 0.001 &&
+		   stats_deviation(&parts[0]) == stats_deviation(&stats) &&
+		   !memcmp(parts[0].buckets, stats.buckets, sizeof(stats.buckets)),
+		   "the values of two threads are the same as those of one");
+	stats_init(&parts[1]);
+	stats_merge(&parts[1], &stats);
+	stats_init(&parts[0]);
+	stats_merge(&parts[1], &parts[0]);
+	tap_result(parts[1].count == stats.count && parts[1].least == stats.least &&
+		   stats_deviation(&parts[1]) == stats_deviation(&stats),
+		   "none added to some, and some to none, are some");
+}
+
 /*
  * Counters of ports
  */
@@ -292,7 +322,7 @@ static bool is_counter(const char *text, uint64_t expected)
 static void test_counters(void)
 {
 	static const char * const odd[] = {
-		"", "\n", " \n", "-1\n", "+1\n", "0x10\n", "1.5\n", "1 2\n", "N/A\n", " 7\n", "7\t\n",
+		"", "\n", " ", "-1\n", "+1\n", "0x10\n", "1.5\n", "1 2\n", "N/A\n", " 7\n", "7\tx",
 		"18446744073709551616\n", "99999999999999999999999\n",
 	};
 	struct counter some[] = {
@@ -785,6 +815,7 @@ int main(void)
 	test_few_values();
 	test_many_values();
 	test_each_bucket();
+	test_merge();
 	test_counters();
 	test_hello();
 	test_answer();
