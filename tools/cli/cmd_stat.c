@@ -16,9 +16,10 @@
 static const char usage[] =
 	"Usage: krdma stat [sessions|listeners|connections|rings|srqs|ports] [OPTION]...\n"
 	"\n"
-	"Shows the objects that processes have opened through krdma: a line for each session,\n"
-	"or for each object of one kind.  Only root sees other users' processes.  For ports:\n"
-	"what the ports of RDMA devices have counted, with retransmissions; -d: all counters.\n"
+	"Shows the objects that processes have opened through krdma: a line for each\n"
+	"session, or for each object of one kind.  Only root sees other users' processes.\n"
+	"For ports: what the ports of RDMA devices have counted, with retransmissions;\n"
+	"-d: all counters.\n"
 	"\n"
 	"  -i, --interval SECONDS  repeat, with rates per second\n"
 	"  -c, --count COUNT       number of outputs; without -i, every second\n"
