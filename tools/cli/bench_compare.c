@@ -138,28 +138,35 @@ static void print_name(struct json_object *result)
 	       compare_number(result, "depth"));
 }
 
-static void print_row(struct json_object *old, struct json_object *new, enum bench_unit unit)
+static void print_row(const struct pair *pair, const struct bench_settings *settings)
 {
+	struct json_object *old = pair->old, *new = pair->new;
+
 	print_name(old);
 	print_pair(compare_time(old, "p50") / 1e3, compare_time(new, "p50") / 1e3, 2);
-	print_pair(bench_in_unit(unit, compare_number(old, "bytes_per_second")),
-		   bench_in_unit(unit, compare_number(new, "bytes_per_second")), 2);
+	if (settings->common->details)
+		print_pair(bench_in_unit(settings->unit, compare_number(old, "bytes_per_second")),
+			   bench_in_unit(settings->unit, compare_number(new, "bytes_per_second")),
+			   2);
 	print_pair(compare_number(old, "per_second"), compare_number(new, "per_second"), 0);
 	putchar('\n');
 }
 
-static void print_rows(const struct pairs *pairs, enum bench_unit unit)
+/* 80 columns; with -d 100.  Bytes change as the operations do. */
+static void print_rows(const struct pairs *pairs, const struct bench_settings *settings)
 {
+	bool details = settings->common->details;
 	size_t i;
 
-	printf("%-22s %17s %7s %17s %7s %17s\n", "", "p50 us", "", bench_unit_names[unit], "",
-	       "per s");
-	printf("%-7s %8s %5s", "", "size", "depth");
-	for (i = 0; i < 3; i++)
+	printf("%-22s %17s %7s", "", "p50 us", "");
+	if (details)
+		printf(" %17s %7s", bench_unit_names[settings->unit], "");
+	printf(" %17s\n%-7s %8s %5s", "per s", "", "size", "depth");
+	for (i = 0; i < (details ? 3 : 2); i++)
 		printf(" %8s %8s %7s", "old", "new", "change");
 	putchar('\n');
 	for (i = 0; i < pairs->count; i++)
-		print_row(pairs->list[i].old, pairs->list[i].new, unit);
+		print_row(&pairs->list[i], settings);
 }
 
 static int find_pairs(struct pairs *pairs, struct json_object *old, struct json_object *new)
@@ -218,7 +225,7 @@ static int compare(const struct bench_settings *settings, struct json_object *ol
 	int err = find_pairs(&pairs, old_results, new_results);
 
 	if (!err) {
-		print_rows(&pairs, settings->unit);
+		print_rows(&pairs, settings);
 		print_alone(old_results, new_results, "old");
 		print_alone(new_results, old_results, "new");
 	}

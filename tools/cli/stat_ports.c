@@ -97,12 +97,12 @@ static void print_text(const struct ports *now, const struct ports *before,
 		       const struct options *options)
 {
 	double seconds = before ? seconds_between(now, before) : 0;
-	const char *unit = before ? "/s" : "";
 	char name[64];
 	size_t i;
 
-	printf("%-12s %4s %7s%-2s %7s%-2s %8s%-2s %8s%-2s %7s%-2s %6s\n", "DEVICE", "PORT", "SENT",
-	       unit, "RECV", unit, "PKTSENT", unit, "PKTRECV", unit, "RETRANS", unit, "ERRORS");
+	puts(before ?
+	     "DEVICE       PORT    SENT/s    RECV/s  PKTSENT/s  PKTRECV/s RETRANS/s ERRORS" :
+	     "DEVICE       PORT      SENT      RECV    PKTSENT    PKTRECV   RETRANS ERRORS");
 	for (i = 0; i < now->count; i++) {
 		const struct port *port = &now->list[i];
 		const struct port *was = before ? port_find(before, port) : NULL;

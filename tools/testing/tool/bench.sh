@@ -198,14 +198,18 @@ cat >"$work/old" <<END
 {"operation":"read","size":64,"depth":16,"batch":1,"per_second":10,"bytes_per_second":640}]}
 END
 sed -e 's/"p50":4000/"p50":3000/; s/:1000,/:1500,/; s/"depth":16/"depth":8/' "$work/old" >"$work/new"
-try krdma bench --compare --unit mb "$work/old" "$work/new"
-ended "two results are compared" 0 ' MB/s ' \
+try krdma bench --compare "$work/old" "$work/new"
+ended "two results are compared in a terminal's 80 columns" 0 \
+	'^write +64 +1 +4\.00 +3\.00 +-25\.0% +1000 +1500 +\+50\.0%$'
+holds "and no more" [ "$(awk 'length > 80' "$work/out" | wc -l)" = 0 ]
+try krdma bench -d --compare --unit mb "$work/old" "$work/new"
+ended "with -d, also their bytes" 0 ' MB/s ' \
 	'^write +64 +1 +4\.00 +3\.00 +-25\.0% +64\.00 +64\.00 +\+0\.0% +1000 +1500 +\+50\.0%$' \
 	'^read +64 +16  only in the old one$' '^read +64 +8  only in the new one$'
 try krdma bench -j -n 20 -s 64 $host write
 cp "$work/out" "$work/saved"
 try krdma bench --compare "$work/saved" "$work/saved"
-ended "what was measured can be compared" 0 '^write +64 +1 .*\+0\.0%.*\+0\.0%.*\+0\.0%$'
+ended "what was measured can be compared" 0 '^write +64 +1 .*\+0\.0%.*\+0\.0%$'
 try krdma bench -j -n 20 -s 64,4k --depth 1,8 $host write read
 cp "$work/out" "$work/before"
 try krdma bench -j -n 20 -s 64,4k --depth 1,8 $host write read atomic
