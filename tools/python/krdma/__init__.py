@@ -17,8 +17,8 @@ from ._abi import (KRDMA_KEEPALIVE_NEVER, Access, ConnKind, ConnState, CqeFlags,
                    LinkLayer, ListenFlags, Opcode, PortState, SqeFlags, Transport, WcStatus)
 from ._library import lib as _lib
 from .connection import Connection, ConnectionInfo, Event, Listener
-from .errors import (Aborted, Canceled, Denied, DeviceGone, Error, Left, NotConnected, NotFound,
-                     QuotaExceeded, Refused, Reset, TimedOut, TooLong, WouldBlock)
+from .errors import (Aborted, Canceled, Denied, DeviceGone, Error, Exists, Left, NotConnected,
+                     NotFound, QuotaExceeded, Refused, Reset, TimedOut, TooLong, WouldBlock)
 from .hub import Answer, Endpoint, Hub, PeerMemory, Record
 from .memory import CachedMemory, Memory, MemoryCache, Region, RemoteMemory
 from .message import Messenger
@@ -33,8 +33,8 @@ __all__ = [
     "Aborted", "Access", "Answer", "CachedMemory", "Canceled", "Completion", "ConnKind",
     "ConnState", "Connection", "ConnectionInfo", "CqeFlags", "Denied", "Device", "DeviceCap",
     "DeviceEvent", "DeviceEventType", "DeviceGone", "Endpoint", "Entry", "EpEvent", "Error",
-    "Event", "EventType", "Failed", "Feature", "Flush", "Hub", "Info", "KEEPALIVE_NEVER", "Left",
-    "Limit", "LimitInfo", "LimitScope", "LinkLayer", "ListenFlags", "Listener", "Memory",
+    "Event", "EventType", "Exists", "Failed", "Feature", "Flush", "Hub", "Info", "KEEPALIVE_NEVER",
+    "Left", "Limit", "LimitInfo", "LimitScope", "LinkLayer", "ListenFlags", "Listener", "Memory",
     "MemoryCache", "Messenger", "NotConnected", "NotFound", "Opcode", "PeerMemory", "Port",
     "PortState", "QuotaExceeded", "Record", "Refused", "Region", "RemoteMemory", "Reset", "Ring",
     "Session", "SqeFlags", "Srq", "TimedOut", "TooLong", "Transport", "WcStatus", "WouldBlock",

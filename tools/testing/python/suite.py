@@ -767,7 +767,7 @@ def test_a_hub_shares_memory():
         hubs.hub.share("numbers", shared, Access.REMOTE_READ | Access.REMOTE_WRITE)
         hubs.hub.share("secret", secret, allow=lambda endpoint: endpoint.address[0] != HOST)
         hubs.hub.share("broken", secret, allow=lambda endpoint: 1 // 0)
-        raises(krdma.Error, hubs.hub.share, "numbers", bytearray(1), number=errno.EEXIST)
+        raises(krdma.Exists, hubs.hub.share, "numbers", bytearray(1), number=errno.EEXIST)
         raises((BufferError, TypeError), hubs.hub.share, "of bytes", b"constant")
         raises(BufferError, shared.extend, b"more")
         server = hubs.connect()
