@@ -200,7 +200,8 @@ int crew_open(struct crew *crew, struct bench_way *way)
 		crew->meter_count *= 2;
 	crew->meters = calloc(crew->meter_count, sizeof(*crew->meters));
 	crew->entries = calloc(crew->depth, sizeof(*crew->entries));
-	if (!crew->meters || !crew->entries)
+	crew->times = calloc(1, sizeof(*crew->times));
+	if (!crew->meters || !crew->entries || !crew->times)
 		return out_of_memory();
 	for (i = 0; !err && i < crew->meter_count; i++) {
 		meter_init(&crew->meters[i], crew, i);
@@ -226,6 +227,7 @@ void crew_close(struct crew *crew)
 	}
 	free(crew->meters);
 	free(crew->entries);
+	free(crew->times);
 }
 
 /*
@@ -418,7 +420,7 @@ int crews_measure(struct crew *crews, size_t count, uint64_t length, struct benc
 {
 	struct group *group = crews[0].group;
 	size_t i;
-	int err = 0;
+	int err;
 
 	group->crew_count = (unsigned int)count;
 	group->ready = 0;
@@ -431,18 +433,11 @@ int crews_measure(struct crew *crews, size_t count, uint64_t length, struct benc
 		crew->count = 0;
 		crew->err = 0;
 		crew->data = BENCH_UNCHECKED;
-		crew->times = crew->load ? NULL : calloc(1, sizeof(*crew->times));
-		if (!crew->load && !crew->times)
-			err = out_of_memory();
+		stats_init(crew->times);
 	}
-	if (!err)
-		err = run_threads(crews, count);
+	err = run_threads(crews, count);
 	result->least = UINT64_MAX;
-	for (i = 0; i < count; i++) {
-		if (!err)
-			add(result, &crews[i], group->begin);
-		free(crews[i].times);
-		crews[i].times = NULL;
-	}
+	for (i = 0; !err && i < count; i++)
+		add(result, &crews[i], group->begin);
 	return err;
 }

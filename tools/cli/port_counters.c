@@ -181,20 +181,23 @@ static int read_port(struct ports *ports, int folder, const char *device, const 
 {
 	struct port *list, *port;
 	int err = 0, group, fd = openat(folder, number, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *name;
 
 	/* Removed since it was found. */
 	if (fd < 0)
 		return 0;
 	list = realloc(ports->list, (ports->count + 1) * sizeof(*list));
-	if (!list) {
+	if (list)
+		ports->list = list;
+	name = list ? strdup(device) : NULL;
+	if (!name) {
 		close(fd);
 		return -ENOMEM;
 	}
-	ports->list = list;
-	port = &list[ports->count++];
-	*port = (struct port) { .device = strdup(device), .number = (unsigned int)atoi(number) };
-	if (!port->device)
-		err = -ENOMEM;
+	port = &ports->list[ports->count++];
+	memset(port, 0, sizeof(*port));
+	port->device = name;
+	port->number = (unsigned int)atoi(number);
 	for (group = 0; !err && group < COUNTER_GROUPS; group++)
 		err = read_group(port, fd, (enum counter_group)group);
 	close(fd);
