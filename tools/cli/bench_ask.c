@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * krdma bench HOST: the measuring side.  Each combination of operation and depth has its own
- * connection, which measures all sizes.
+ * connections, which measure all sizes.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench.h"
-#include "peer_hello.h"
 #include "peer_stop.h"
 
 const char * const bench_operation_names[BENCH_OPERATIONS] = {
@@ -48,153 +46,10 @@ static int plot_close(struct new_file *plot, const struct bench *bench)
 	return err;
 }
 
-static uint8_t hello_operation(const struct meter *meter)
-{
-	switch (meter->operation) {
-	case BENCH_WRITE:
-		return OPERATION_WRITE;
-	case BENCH_READ:
-		return OPERATION_READ;
-	case BENCH_ATOMIC:
-		return OPERATION_ATOMIC;
-	case BENCH_CONNECT:
-		return OPERATION_CONNECT;
-	default:
-		return meter->depth == 1 ? OPERATION_ECHO : OPERATION_STREAM;
-	}
-}
-
-static bool has_remote_memory(const struct meter *meter)
-{
-	return meter->operation == BENCH_WRITE || meter->operation == BENCH_READ ||
-	       meter->operation == BENCH_ATOMIC;
-}
-
-/* Twice the largest size, and a result of 8 bytes for each atomic in flight. */
-static size_t memory_length(const struct meter *meter)
-{
-	return (size_t)2 * meter->longest + (size_t)8 * meter->depth;
-}
-
-static void meter_init(struct meter *meter, const struct bench_settings *settings,
-		       enum bench_operation operation, uint64_t depth)
-{
-	size_t i;
-
-	memset(meter, 0, sizeof(*meter));
-	meter->settings = settings;
-	meter->operation = operation;
-	meter->depth = (uint32_t)depth;
-	meter->batch = (uint32_t)(settings->batch < depth ? settings->batch : depth);
-	if (operation == BENCH_ATOMIC)
-		meter->longest = 8;
-	else if (operation != BENCH_CONNECT)
-		for (i = 0; i < settings->size_count; i++)
-			if (settings->sizes[i] > meter->longest)
-				meter->longest = (uint32_t)settings->sizes[i];
-	meter->options = (struct peer_options) {
-		.host = settings->host,
-		.source = settings->source,
-		.family = settings->family,
-		.port = settings->port,
-		.timeout = settings->timeout,
-		.polled = settings->polled,
-		.lane = settings->lanes && !settings->plain,
-		.connections = (uint32_t)settings->lanes,
-		/* An answer can arrive before the message that it answers completes. */
-		.send_depth = meter->depth + (settings->lanes ? 7 : 16),
-		.recv_depth = BENCH_CREDITS,
-		.listener = "krdma bench --listen",
-	};
-}
-
-int meter_connect(struct meter *meter)
-{
-	struct hello hello = {
-		.service = SERVICE_BENCH,
-		.operation = hello_operation(meter),
-		.length = meter->longest,
-		.depth = meter->depth,
-	};
-	uint8_t wire[HELLO_SIZE];
-	int i, err = 0;
-
-	for (i = 0; !err && i < BENCH_CREDITS; i++)
-		err = meter_post_receive(meter);
-	if (err) {
-		complain_request("make room for messages", err);
-		return err;
-	}
-	hello_encode(&hello, wire);
-	err = peer_connect(&meter->peer, wire, sizeof(wire));
-	if (err)
-		return err;
-	/* An empty message needs no MR. */
-	return peer_answer(&meter->peer, meter->longest,
-			   has_remote_memory(meter) && meter->longest ? &meter->remote : NULL);
-}
-
 static int out_of_memory(void)
 {
 	complain("out of memory");
 	return -ENOMEM;
-}
-
-static int meter_open(struct meter *meter)
-{
-	int err = peer_open(&meter->peer, &meter->options);
-
-	if (err)
-		return err;
-	meter->entries = calloc(meter->batch, sizeof(*meter->entries));
-	if (!meter->entries)
-		return out_of_memory();
-	meter->credits = 2 * (uint64_t)meter->depth;
-	err = peer_memory(&meter->peer, memory_length(meter), KRDMA_ACCESS_LOCAL_WRITE,
-			  &meter->mr);
-	if (!err && meter->settings->lanes) {
-		meter->conn_count = (uint32_t)meter->settings->lanes;
-		meter->conns = calloc(meter->conn_count, sizeof(*meter->conns));
-		if (!meter->conns)
-			err = out_of_memory();
-	}
-	if (err || meter->operation == BENCH_CONNECT)
-		return err;
-	err = meter_connect(meter);
-	if (err || !meter->conns)
-		return err;
-	meter->conns[0] = meter->peer.conn;
-	return meter_open_all(meter, NULL);
-}
-
-static void meter_close(struct meter *meter)
-{
-	meter_close_all(meter);
-	krdma_mr_deregister(meter->mr, KRDMA_DEREGISTER_LATER);
-	peer_close(&meter->peer);
-	free(meter->conns);
-	free(meter->entries);
-}
-
-static int measure_operations(struct meter *meter, struct bench_result *result)
-{
-	const struct bench_settings *settings = meter->settings;
-	struct goal goal = { .count = settings->warmup, .until = UINT64_MAX };
-	uint64_t warm, begun;
-	int err;
-
-	meter->length = (uint32_t)result->length;
-	err = meter_prepare_data(meter);
-	if (!err && settings->warmup)
-		err = meter_run(meter, &goal, NULL, &warm);
-	if (err)
-		return err;
-	begun = clock_ns();
-	goal.count = settings->count;
-	goal.until = settings->time ? begun + settings->time : UINT64_MAX;
-	err = meter_run(meter, &goal, result->times, &result->count);
-	result->elapsed = clock_ns() - begun;
-	return err ? err : meter_check_data(meter, &result->data);
 }
 
 static int keep_result(struct bench *bench, const struct bench_result *result)
@@ -209,25 +64,28 @@ static int keep_result(struct bench *bench, const struct bench_result *result)
 	return 0;
 }
 
-/* With depth 1 the latency of each operation is recorded. */
-static int measure(struct bench *bench, struct meter *meter, uint64_t length)
+/* Crews of one operation and depth: those that measure, and then those of --load. */
+struct run {
+	struct crew *crews;
+	size_t count;
+};
+
+static int measure(struct bench *bench, const struct run *run, uint64_t length)
 {
+	const struct crew *first = &run->crews[0];
 	struct bench_result result = {
-		.operation = meter->operation,
+		.operation = first->operation,
 		.length = length,
-		.depth = meter->depth,
-		.batch = meter->batch,
+		.depth = first->depth,
+		.batch = first->meters[0].batch,
 	};
 	int err = 0;
 
-	if (meter->depth <= 1)
-		result.times = calloc(1, sizeof(*result.times));
-	if (meter->depth <= 1 && !result.times)
+	result.times = calloc(1, sizeof(*result.times));
+	if (!result.times)
 		err = out_of_memory();
-	else if (meter->operation == BENCH_CONNECT)
-		err = bench_connect(meter, &result);
 	else
-		err = measure_operations(meter, &result);
+		err = crews_measure(run->crews, run->count, length, &result);
 	/* An interrupted measurement is discarded. */
 	if (!err && stop_wanted())
 		err = -EINTR;
@@ -241,40 +99,68 @@ static int measure(struct bench *bench, struct meter *meter, uint64_t length)
 	return stop_wanted() ? -EINTR : 0;
 }
 
-/* Keep the address, device and path MTU of the first connection for the report. */
-static void remember_way(struct bench *bench, const struct meter *meter)
-{
-	struct krdma_conn_query_args query;
-
-	if (bench->result_count || *bench->address)
-		return;
-	snprintf(bench->address, sizeof(bench->address), "%s", meter->peer.address);
-	snprintf(bench->name, sizeof(bench->name), "%s", meter->peer.name);
-	snprintf(bench->device, sizeof(bench->device), "%s", meter->peer.device);
-	bench->trunk = meter->peer.trunk;
-	if (meter->peer.conn && !krdma_conn_query(meter->peer.conn, &query, sizeof(query)))
-		bench->path_mtu = query.path_mtu;
-	bench_report_begin(bench);
-}
-
-static int run_meter(struct bench *bench, enum bench_operation operation, uint64_t depth)
+/* The crews of a host come one after the other, so that its first one finds the way. */
+static int open_crews(struct bench *bench, struct run *run, struct group *group,
+		      enum bench_operation operation, uint64_t depth)
 {
 	const struct bench_settings *settings = bench->settings;
-	struct meter meter;
-	size_t i;
-	int err;
+	size_t measuring = settings->host_count * settings->threads, i;
+	int err = 0;
 
-	meter_init(&meter, settings, operation, depth);
-	err = meter_open(&meter);
-	if (!err) {
-		remember_way(bench, &meter);
-		if (operation == BENCH_ATOMIC || operation == BENCH_CONNECT)
-			err = measure(bench, &meter, meter.longest);
-		else
-			for (i = 0; !err && i < settings->size_count; i++)
-				err = measure(bench, &meter, settings->sizes[i]);
+	run->count = measuring + (settings->load ? settings->host_count : 0);
+	run->crews = calloc(run->count, sizeof(*run->crews));
+	if (!run->crews) {
+		run->count = 0;
+		return out_of_memory();
 	}
-	meter_close(&meter);
+	for (i = 0; !err && i < run->count; i++) {
+		struct crew *crew = &run->crews[i];
+		size_t host = i / settings->threads;
+
+		crew->settings = settings;
+		crew->group = group;
+		crew->number = (int)i + 1;
+		crew->load = i >= measuring;
+		if (crew->load)
+			host = i - measuring;
+		crew->host = settings->hosts[host];
+		crew->operation = crew->load ? BENCH_WRITE : operation;
+		crew->depth = crew->load ? BENCH_LOAD_DEPTH : (uint32_t)depth;
+		/* The remainder goes to the first threads. */
+		crew->meter_count = (uint32_t)(crew->load ? settings->load :
+			settings->connections / settings->threads +
+			(i % settings->threads < settings->connections % settings->threads));
+		err = crew_open(crew, bench->found || crew->load || i % settings->threads ? NULL :
+				      &bench->ways[host]);
+	}
+	return err;
+}
+
+static int run_crews(struct bench *bench, enum bench_operation operation, uint64_t depth)
+{
+	const struct bench_settings *settings = bench->settings;
+	struct group group = {
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.changed = PTHREAD_COND_INITIALIZER,
+	};
+	struct run run = { 0 };
+	size_t i;
+	int err = open_crews(bench, &run, &group, operation, depth);
+
+	if (!err && !bench->found) {
+		bench->found = true;
+		bench_report_begin(bench);
+	}
+	if (!err && operation == BENCH_ATOMIC)
+		err = measure(bench, &run, 8);
+	else if (!err && operation == BENCH_CONNECT)
+		err = measure(bench, &run, 0);
+	else
+		for (i = 0; !err && i < settings->size_count; i++)
+			err = measure(bench, &run, settings->sizes[i]);
+	for (i = 0; i < run.count; i++)
+		crew_close(&run.crews[i]);
+	free(run.crews);
 	return err;
 }
 
@@ -287,13 +173,13 @@ static int run_all(struct bench *bench)
 	for (i = 0; i < settings->operation_count; i++) {
 		/* Connections are measured one after the other, so depth does not apply. */
 		if (settings->operations[i] == BENCH_CONNECT) {
-			err = run_meter(bench, BENCH_CONNECT, 1);
+			err = run_crews(bench, BENCH_CONNECT, 1);
 			if (err)
 				return err;
 			continue;
 		}
 		for (k = 0; k < settings->depth_count; k++) {
-			err = run_meter(bench, settings->operations[i], settings->depths[k]);
+			err = run_crews(bench, settings->operations[i], settings->depths[k]);
 			if (err)
 				return err;
 		}
@@ -324,7 +210,7 @@ int bench_ask(const struct bench_settings *settings)
 	if (err)
 		return EXIT_FAILED;
 	err = run_all(&bench);
-	if (*bench.address)
+	if (bench.found)
 		bench_report_end(&bench, !err);
 	if (!all_is_right(&bench)) {
 		complain("the received data differ from the sent data: see the rows marked WRONG");

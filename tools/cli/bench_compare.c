@@ -3,12 +3,14 @@
  * krdma bench --compare: two saved results, side by side.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include <json-c/json.h>
 
 #include "bench.h"
+#include "bench_compare.h"
 
 /* A result has less than 1 KiB, and a run at most some thousand results. */
 #define FILE_MAX (UINT32_C(16) << 20)
@@ -16,22 +18,32 @@
 /* What both files must have in common for a pair of results. */
 static const char * const keys[] = { "operation", "size", "depth", "batch" };
 
-static double number_of(struct json_object *object, const char *key)
+double compare_number(struct json_object *object, const char *key)
 {
 	struct json_object *value;
 
 	return json_object_object_get_ex(object, key, &value) ? json_object_get_double(value) : 0;
 }
 
-/* The median in microseconds; 0 if the result has no times. */
-static double median_of(struct json_object *result)
+const char *compare_operation(struct json_object *result, char name[COMPARE_NAME_MAX])
+{
+	struct json_object *operation;
+	const char *text = "";
+
+	if (json_object_object_get_ex(result, "operation", &operation))
+		text = json_object_get_string(operation);
+	printable(name, COMPARE_NAME_MAX, text, strlen(text));
+	return name;
+}
+
+double compare_time(struct json_object *result, const char *key)
 {
 	struct json_object *times;
 
 	if (!json_object_object_get_ex(result, "time_ns", &times) ||
 	    !json_object_is_type(times, json_type_object))
 		return 0;
-	return number_of(times, "p50") / 1e3;
+	return compare_number(times, key);
 }
 
 static bool is_result(struct json_object *result)
@@ -120,45 +132,76 @@ static void print_pair(double old, double new, int decimals)
 
 static void print_name(struct json_object *result)
 {
-	struct json_object *operation;
-	char name[32];
+	char name[COMPARE_NAME_MAX];
 
-	json_object_object_get_ex(result, "operation", &operation);
-	printable(name, sizeof(name), json_object_get_string(operation),
-		  strlen(json_object_get_string(operation)));
-	printf("%-7s %8.0f %5.0f", name, number_of(result, "size"), number_of(result, "depth"));
+	printf("%-7s %8.0f %5.0f", compare_operation(result, name), compare_number(result, "size"),
+	       compare_number(result, "depth"));
 }
 
-static void print_row(struct json_object *old, struct json_object *new, enum bench_unit unit)
+static void print_row(const struct pair *pair, const struct bench_settings *settings)
 {
+	struct json_object *old = pair->old, *new = pair->new;
+
 	print_name(old);
-	print_pair(median_of(old), median_of(new), 2);
-	print_pair(bench_in_unit(unit, number_of(old, "bytes_per_second")),
-		   bench_in_unit(unit, number_of(new, "bytes_per_second")), 2);
-	print_pair(number_of(old, "per_second"), number_of(new, "per_second"), 0);
+	print_pair(compare_time(old, "p50") / 1e3, compare_time(new, "p50") / 1e3, 2);
+	if (settings->common->details)
+		print_pair(bench_in_unit(settings->unit, compare_number(old, "bytes_per_second")),
+			   bench_in_unit(settings->unit, compare_number(new, "bytes_per_second")),
+			   2);
+	print_pair(compare_number(old, "per_second"), compare_number(new, "per_second"), 0);
 	putchar('\n');
 }
 
-static size_t print_rows(struct json_object *old, struct json_object *new, enum bench_unit unit)
+/* 80 columns; with -d 100.  Bytes change as the operations do. */
+static void print_rows(const struct pairs *pairs, const struct bench_settings *settings)
 {
-	size_t i, count = json_object_array_length(old), pairs = 0;
+	bool details = settings->common->details;
+	size_t i;
 
-	printf("%-22s %17s %7s %17s %7s %17s\n", "", "p50 us", "", bench_unit_names[unit], "",
-	       "per s");
-	printf("%-7s %8s %5s", "", "size", "depth");
-	for (i = 0; i < 3; i++)
+	printf("%-22s %17s %7s", "", "p50 us", "");
+	if (details)
+		printf(" %17s %7s", bench_unit_names[settings->unit], "");
+	printf(" %17s\n%-7s %8s %5s", "per s", "", "size", "depth");
+	for (i = 0; i < (details ? 3 : 2); i++)
 		printf(" %8s %8s %7s", "old", "new", "change");
 	putchar('\n');
+	for (i = 0; i < pairs->count; i++)
+		print_row(&pairs->list[i], settings);
+}
+
+static int find_pairs(struct pairs *pairs, struct json_object *old, struct json_object *new)
+{
+	size_t i, count = json_object_array_length(old);
+
+	pairs->list = calloc(count ? count : 1, sizeof(*pairs->list));
+	if (!pairs->list) {
+		complain("out of memory");
+		return -ENOMEM;
+	}
 	for (i = 0; i < count; i++) {
 		struct json_object *result = json_object_array_get_idx(old, i);
 		struct json_object *its = find(new, result);
 
-		if (its) {
-			print_row(result, its, unit);
-			pairs++;
-		}
+		if (its)
+			pairs->list[pairs->count++] = (struct pair) { result, its };
 	}
-	return pairs;
+	return 0;
+}
+
+/* An existing file is kept until the new picture is complete. */
+static int plot(const struct bench_settings *settings, const struct pairs *pairs)
+{
+	struct new_file file;
+	int err = new_file_open(&file, settings->plot), failed;
+
+	if (!err) {
+		err = compare_plot(pairs, settings->unit, file.stream);
+		failed = new_file_close(&file, settings->plot, !err);
+		err = err ? err : failed;
+	}
+	if (err)
+		complain("cannot write the picture to %s: %s", settings->plot, strerror(-err));
+	return err;
 }
 
 static void print_alone(struct json_object *some, struct json_object *others, const char *where)
@@ -175,24 +218,37 @@ static void print_alone(struct json_object *some, struct json_object *others, co
 	}
 }
 
+static int compare(const struct bench_settings *settings, struct json_object *old_results,
+		   struct json_object *new_results)
+{
+	struct pairs pairs = { 0 };
+	int err = find_pairs(&pairs, old_results, new_results);
+
+	if (!err) {
+		print_rows(&pairs, settings);
+		print_alone(old_results, new_results, "old");
+		print_alone(new_results, old_results, "new");
+	}
+	if (!err && pairs.count && settings->plot)
+		err = plot(settings, &pairs);
+	free(pairs.list);
+	return err ? err : pairs.count ? 0 : -ENOENT;
+}
+
 int bench_compare(const struct bench_settings *settings, const char *old, const char *new)
 {
 	struct json_object *old_whole, *new_whole = NULL, *old_results, *new_results = NULL;
-	int code = EXIT_FAILED;
+	int err = -EINVAL;
 
 	old_results = read_results(old, &old_whole);
 	if (old_results)
 		new_results = read_results(new, &new_whole);
-	if (old_results && new_results) {
-		if (print_rows(old_results, new_results, settings->unit))
-			code = EXIT_OK;
-		else
-			complain("'%s' and '%s' have no measurement in common\n"
-				 "Measure the same operations, sizes and depths", old, new);
-		print_alone(old_results, new_results, "old");
-		print_alone(new_results, old_results, "new");
-	}
+	if (old_results && new_results)
+		err = compare(settings, old_results, new_results);
+	if (err == -ENOENT)
+		complain("'%s' and '%s' have no measurement in common\n"
+			 "Measure the same operations, sizes and depths", old, new);
 	json_object_put(old_whole);
 	json_object_put(new_whole);
-	return code;
+	return err ? EXIT_FAILED : EXIT_OK;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma bench HOST connect: the time from an address to an accepted connection; and the connections
- * of a measurement that has several, which are opened one after the other.
+ * krdma bench HOST connect: the time from an address to an accepted connection; and connections
+ * that take turns, which are opened one after the other.
  */
 #include <errno.h>
 
@@ -71,41 +71,56 @@ void meter_close_all(struct meter *meter)
 	peer_end(&meter->peer);
 }
 
-static int connect_once(struct meter *meter, struct stats *times, uint64_t *count)
+/* The connection of each meter, or all that take turns, open and closed again. */
+static int connect_once(struct crew *crew, struct stats *times, uint64_t *count)
 {
-	int err;
+	uint32_t i;
+	int err = 0;
 
-	if (meter->conns) {
-		err = meter_open_all(meter, times);
-		*count += err ? 0 : meter->conn_count;
-		meter_close_all(meter);
-		return err;
+	for (i = 0; !err && i < crew->meter_count; i++) {
+		struct meter *meter = &crew->meters[i];
+
+		if (meter->conns) {
+			err = meter_open_all(meter, times);
+			*count += err ? 0 : meter->conn_count;
+			meter_close_all(meter);
+		} else {
+			err = open_one(meter, times);
+			*count += err ? 0 : 1;
+			peer_end(&meter->peer);
+		}
+		meter->operated += !err;
 	}
-	err = open_one(meter, times);
-	*count += err ? 0 : 1;
-	peer_end(&meter->peer);
 	return err;
 }
 
 /*
  * Connecting is slow: the number of operations that warms up the other measurements would take
- * very long here.  One connection, or all of them once, is enough to warm up.
+ * very long here.  One connection of each meter, or all of them once, is enough to warm up.
  */
-int bench_connect(struct meter *meter, struct bench_result *result)
+int crew_connect(struct crew *crew)
 {
-	const struct bench_settings *settings = meter->settings;
-	struct goal goal = { .count = settings->count };
-	uint64_t begun, warm = 0;
+	const struct bench_settings *settings = crew->settings;
+	struct goal goal = { .count = crew_share(crew) };
+	uint64_t begin, warm = 0;
+	uint32_t i;
 	int err = 0;
 
-	/* This connection was only needed to learn the address and the device. */
-	peer_end(&meter->peer);
+	/* These connections were only needed to learn the address and the device. */
+	for (i = 0; i < crew->meter_count; i++)
+		peer_end(&crew->meters[i].peer);
 	if (settings->warmup)
-		err = connect_once(meter, NULL, &warm);
-	begun = clock_ns();
-	goal.until = settings->time ? begun + settings->time : UINT64_MAX;
-	for (result->count = 0; !err && !goal_reached(&goal, result->count);)
-		err = connect_once(meter, result->times, &result->count);
-	result->elapsed = clock_ns() - begun;
+		err = connect_once(crew, NULL, &warm);
+	if (!err)
+		err = crew_ready(crew, &begin);
+	if (err)
+		return err;
+	for (i = 0; i < crew->meter_count; i++)
+		crew->meters[i].operated = 0;
+	goal.until = settings->time ? begin + settings->time : UINT64_MAX;
+	goal.count *= crew->meter_count;
+	while (!err && !goal_reached(crew, &goal, crew->count))
+		err = connect_once(crew, crew->times, &crew->count);
+	crew->end = clock_ns();
 	return err;
 }

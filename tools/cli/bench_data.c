@@ -35,16 +35,18 @@ static void fill(struct meter *meter)
 
 static int write_there(struct meter *meter, uint32_t offset)
 {
-	struct krdma_sqe entry = krdma_entry_write(meter->peer.conn, 1, meter->mr, offset,
-						   meter->length, &meter->remote, 0);
+	struct krdma_sqe entry = krdma_entry_write(meter->peer.conn, meter_wr_id(meter, 1),
+						   meter->mr, offset, meter->length,
+						   &meter->remote, 0);
 
 	return meter_operate(meter, &entry);
 }
 
 static int read_back(struct meter *meter)
 {
-	struct krdma_sqe entry = krdma_entry_read(meter->peer.conn, 1, meter->mr,
-						  meter->longest, meter->length, &meter->remote, 0);
+	struct krdma_sqe entry = krdma_entry_read(meter->peer.conn, meter_wr_id(meter, 1),
+						  meter->mr, meter->longest, meter->length,
+						  &meter->remote, 0);
 
 	return meter_operate(meter, &entry);
 }
@@ -53,8 +55,8 @@ static int read_back(struct meter *meter)
 static int read_counter(struct meter *meter, uint64_t *value)
 {
 	size_t offset = (size_t)2 * meter->longest;
-	struct krdma_sqe entry = krdma_entry_fetch_add(meter->peer.conn, 1, meter->mr, offset,
-						       &meter->remote, 0, 0);
+	struct krdma_sqe entry = krdma_entry_fetch_add(meter->peer.conn, meter_wr_id(meter, 1),
+						       meter->mr, offset, &meter->remote, 0, 0);
 	int err = meter_operate(meter, &entry);
 
 	if (!err)
@@ -94,7 +96,7 @@ int meter_check_data(struct meter *meter, enum bench_data *data)
 	*data = BENCH_UNCHECKED;
 	if (meter->operation == BENCH_ATOMIC)
 		return check_counter(meter, data);
-	if (!meter->length || (meter->operation == BENCH_SEND && meter->depth > 1))
+	if (!meter->length || (meter->operation == BENCH_SEND && !meter_echoes(meter)))
 		return 0;
 	if (meter->operation == BENCH_WRITE)
 		err = read_back(meter);

@@ -6,70 +6,14 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "svg.h"
+#include "bench_chart.h"
 #include "value.h"
-
-#define NAME_MAX_LENGTH 48
-
-/* The lines of a chart, and the memory of their points and names. */
-struct drawing {
-	struct svg_line lines[SVG_LINES_MAX];
-	struct svg_point *points[SVG_LINES_MAX];
-	char names[SVG_LINES_MAX][NAME_MAX_LENGTH];
-	size_t count;
-};
 
 /* A series has one operation and one depth, and is drawn as one line. */
 struct series {
 	enum bench_operation operation;
 	uint64_t depth;
 };
-
-static void size_label(char text[SVG_TEXT_MAX], double value)
-{
-	char size[SIZE_TEXT_MAX];
-
-	snprintf(text, SVG_TEXT_MAX, "%s", size_text(size, (uint64_t)value));
-}
-
-static void time_label(char text[SVG_TEXT_MAX], double value)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {
-		{ "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 },
-	};
-	size_t i = 0;
-
-	while (i < 3 && value < units[i].ns * 0.9999)
-		i++;
-	snprintf(text, SVG_TEXT_MAX, "%.6g %s", value / units[i].ns, units[i].name);
-}
-
-/* Allocate a line of at most @points points.  NULL: out of memory. */
-static struct svg_point *new_line(struct drawing *drawing, size_t points)
-{
-	struct svg_point *room = calloc(points ? points : 1, sizeof(*room));
-	size_t index = drawing->count;
-
-	if (!room)
-		return NULL;
-	drawing->points[index] = room;
-	drawing->lines[index] = (struct svg_line) {
-		.name = drawing->names[index], .points = room
-	};
-	drawing->count++;
-	return room;
-}
-
-static void free_lines(struct drawing *drawing)
-{
-	size_t i;
-
-	for (i = 0; i < drawing->count; i++)
-		free(drawing->points[i]);
-}
 
 /*
  * The distribution
@@ -85,7 +29,7 @@ static int add_distribution(struct drawing *drawing, const struct bench_result *
 
 	while (stats_next(result->times, &at, &value, &count))
 		used++;
-	points = new_line(drawing, used + 1);
+	points = chart_line(drawing, used + 1);
 	if (!points)
 		return -ENOMEM;
 	points[0] = (struct svg_point) { (double)result->times->least, 0 };
@@ -99,9 +43,13 @@ static int add_distribution(struct drawing *drawing, const struct bench_result *
 	}
 	drawing->lines[drawing->count - 1].count = used;
 	if (result->operation == BENCH_CONNECT)
-		snprintf(name, NAME_MAX_LENGTH, "connect");
+		snprintf(name, CHART_NAME_MAX, "connect");
+	else if (result->depth > 1)
+		snprintf(name, CHART_NAME_MAX, "%s %s, depth %llu",
+			 bench_operation_names[result->operation],
+			 size_text(size, result->length), (unsigned long long)result->depth);
 	else
-		snprintf(name, NAME_MAX_LENGTH, "%s %s",
+		snprintf(name, CHART_NAME_MAX, "%s %s",
 			 bench_operation_names[result->operation],
 			 size_text(size, result->length));
 	return 0;
@@ -164,15 +112,17 @@ static bool begins_series(const struct bench *bench, size_t index, struct series
 	return has_size(result);
 }
 
-static double bandwidth(const struct bench_result *result, unsigned int unused)
+static double bandwidth(const struct bench *bench, const struct bench_result *result,
+			unsigned int unused)
 {
 	(void)unused;
-	return (double)bench_per_second(result->count * result->length, result->elapsed) /
-	       (1024 * 1024);
+	return (double)bench_bytes_per_second(bench, result) / (1024 * 1024);
 }
 
-static double percentile(const struct bench_result *result, unsigned int per_100000)
+static double percentile(const struct bench *bench, const struct bench_result *result,
+			 unsigned int per_100000)
 {
+	(void)bench;
 	return has_times(result) ? (double)stats_percentile(result->times, per_100000) : 0;
 }
 
@@ -186,7 +136,8 @@ static int by_size(const void *a, const void *b)
 /* Add the line of a series.  Series that exceed the maximum of lines are left out. */
 static int add_series(struct drawing *drawing, const struct bench *bench,
 		      const struct series *series,
-		      double (*value)(const struct bench_result *result, unsigned int argument),
+		      double (*value)(const struct bench *bench, const struct bench_result *result,
+				      unsigned int argument),
 		      unsigned int argument)
 {
 	struct svg_point *points;
@@ -194,14 +145,14 @@ static int add_series(struct drawing *drawing, const struct bench *bench,
 
 	if (drawing->count == SVG_LINES_MAX)
 		return 0;
-	points = new_line(drawing, bench->result_count);
+	points = chart_line(drawing, bench->result_count);
 	if (!points)
 		return -ENOMEM;
 	for (i = 0; i < bench->result_count; i++)
 		if (is_of(&bench->results[i], series))
 			points[used++] = (struct svg_point) {
 				(double)bench->results[i].length,
-				value(&bench->results[i], argument)
+				value(bench, &bench->results[i], argument)
 			};
 	qsort(points, used, sizeof(*points), by_size);
 	drawing->lines[drawing->count - 1].count = used;
@@ -234,21 +185,30 @@ static int draw_times(struct drawing *drawing, const struct bench *bench)
 		{ "median", STATS_P50 }, { "99 %", STATS_P99 },
 	};
 	struct series series;
-	size_t i, k;
+	size_t i, k, kinds, all = 0;
 	char *name;
 	int err;
 
+	for (i = 0; i < bench->result_count; i++)
+		all += begins_series(bench, i, &series) && has_times(&bench->results[i]);
+	/* All medians, and the other percentile if the lines suffice. */
+	kinds = all > SVG_LINES_MAX / 2 ? 1 : 2;
 	for (i = 0; i < bench->result_count; i++) {
 		if (!begins_series(bench, i, &series) || !has_times(&bench->results[i]))
 			continue;
-		for (k = 0; k < 2 && drawing->count < SVG_LINES_MAX; k++) {
+		for (k = 0; k < kinds && drawing->count < SVG_LINES_MAX; k++) {
 			name = drawing->names[drawing->count];
 			err = add_series(drawing, bench, &series, percentile,
 					 shown[k].per_100000);
 			if (err)
 				return err;
-			snprintf(name, NAME_MAX_LENGTH, "%s, %s",
-				 bench_operation_names[series.operation], shown[k].name);
+			if (series.depth > 1)
+				snprintf(name, CHART_NAME_MAX, "%s, depth %llu, %s",
+					 bench_operation_names[series.operation],
+					 (unsigned long long)series.depth, shown[k].name);
+			else
+				snprintf(name, CHART_NAME_MAX, "%s, %s",
+					 bench_operation_names[series.operation], shown[k].name);
 		}
 	}
 	return 0;
@@ -268,7 +228,7 @@ static int draw_bandwidth(struct drawing *drawing, const struct bench *bench)
 		err = add_series(drawing, bench, &series, bandwidth, 0);
 		if (err)
 			return err;
-		snprintf(name, NAME_MAX_LENGTH, "%s, depth %llu",
+		snprintf(name, CHART_NAME_MAX, "%s, depth %llu",
 			 bench_operation_names[series.operation],
 			 (unsigned long long)series.depth);
 	}
@@ -278,18 +238,18 @@ static int draw_bandwidth(struct drawing *drawing, const struct bench *bench)
 static int write_charts(const struct bench *bench, struct drawing drawings[3], FILE *file)
 {
 	const struct svg_axis size = {
-		.label = "message size", .scale = SVG_LOG2, .text = size_label
+		.label = "message size", .scale = SVG_LOG2, .text = chart_size
 	};
 	const struct svg_chart all[3] = {
 		{
 			.title = "Latency distribution",
-			.x = { .label = "time", .scale = SVG_LOG10, .text = time_label },
+			.x = { .label = "time", .scale = SVG_LOG10, .text = chart_time },
 			.y = { .label = "operations that took no longer, %", .high = 100 },
 			.lines = drawings[0].lines, .count = drawings[0].count,
 		}, {
 			.title = "Latency over message size",
 			.x = size,
-			.y = { .label = "time", .scale = SVG_LOG10, .text = time_label },
+			.y = { .label = "time", .scale = SVG_LOG10, .text = chart_time },
 			.lines = drawings[1].lines, .count = drawings[1].count, .marks = 1,
 		}, {
 			.title = "Bandwidth over message size",
@@ -306,11 +266,12 @@ static int write_charts(const struct bench *bench, struct drawing drawings[3], F
 	for (i = 0; i < 3; i++)
 		if (all[i].count)
 			charts[count++] = all[i];
-	snprintf(title, sizeof(title), "krdma bench: %.40s to %.60s", bench->device,
+	snprintf(title, sizeof(title), "krdma bench: %.40s to %.60s", bench->ways[0].device,
 		 bench->settings->host);
 	snprintf(description, sizeof(description),
 		 "Measured by krdma bench %s through %.40s to %.60s, mode %s.", krdma_version(),
-		 bench->device, bench->address, bench->settings->polled ? "poll" : "event");
+		 bench->ways[0].device, bench->ways[0].address,
+		 bench->settings->polled ? "poll" : "event");
 	return svg_write(file, title, description, charts, count);
 }
 
@@ -327,6 +288,6 @@ int bench_plot(const struct bench *bench, FILE *file)
 	if (!err)
 		err = write_charts(bench, drawings, file);
 	for (i = 0; i < 3; i++)
-		free_lines(&drawings[i]);
+		chart_free(&drawings[i]);
 	return err;
 }

@@ -43,29 +43,51 @@ uint64_t bench_per_second(uint64_t amount, uint64_t elapsed)
 	return elapsed ? (uint64_t)((double)amount * 1e9 / (double)elapsed + 0.5) : 0;
 }
 
+/* Number of measured connections; with both directions, those of the named operation. */
 static uint64_t connections(const struct bench *bench)
 {
-	return bench->settings->lanes ? bench->settings->lanes : 1;
+	const struct bench_settings *settings = bench->settings;
+
+	return settings->lanes ? settings->lanes : settings->host_count * settings->connections;
 }
 
 static const char *kind_name(const struct bench *bench)
 {
-	return bench->trunk ? "lane" : "plain";
+	return bench->ways[0].trunk ? "lane" : "plain";
 }
 
-/* The rest of the first line, with --lanes. */
+/* The rest of the first line. */
 static void print_connections(const struct bench *bench)
 {
 	const struct bench_settings *settings = bench->settings;
+	uint64_t threads = settings->threads * settings->host_count;
 
-	if (bench->trunk)
-		printf(", lanes: %llu, of trunk %llu\n", (unsigned long long)settings->lanes,
-		       (unsigned long long)bench->trunk);
+	if (bench->ways[0].trunk)
+		printf(", lanes: %llu, of trunk %llu", (unsigned long long)settings->lanes,
+		       (unsigned long long)bench->ways[0].trunk);
 	else if (settings->lanes)
-		printf(", plain connections: %llu%s\n", (unsigned long long)settings->lanes,
+		printf(", plain connections: %llu%s", (unsigned long long)settings->lanes,
 		       settings->plain ? "" : ": the other side takes no lanes");
-	else
-		putchar('\n');
+	else if (connections(bench) > 1)
+		printf(", connections: %llu, threads: %llu",
+		       (unsigned long long)connections(bench), (unsigned long long)threads);
+	if (settings->both)
+		fputs(", both directions", stdout);
+	if (settings->load)
+		printf(", load: %llu", (unsigned long long)(settings->load * settings->host_count));
+	putchar('\n');
+}
+
+static void print_ways(const struct bench *bench)
+{
+	const struct bench_settings *settings = bench->settings;
+	size_t i;
+
+	for (i = 0; i < settings->host_count; i++)
+		printf("%s%s port %u, through %s", i ? "\n" : "", bench->ways[i].name,
+		       settings->port, bench->ways[i].device);
+	printf(", mode %s", mode_name(bench));
+	print_connections(bench);
 }
 
 void bench_report_begin(const struct bench *bench)
@@ -78,53 +100,68 @@ void bench_report_begin(const struct bench *bench)
 		fputs("operation,size,depth,batch,count,elapsed_ns,per_second,bytes_per_second,",
 		      stdout);
 		fputs("data,min_ns,avg_ns,max_ns,mdev_ns,p50_ns,p90_ns,p99_ns,p99_9_ns,", stdout);
-		puts("connections,kind");
+		puts("connections,kind,hosts,threads,both,load,load_bytes_per_second");
 		flush();
 		return;
 	}
-	printf("%s port %u, through %s, mode %s", bench->name, settings->port, bench->device,
-	       mode_name(bench));
-	print_connections(bench);
-	printf("%-8s %8s %5s %9s %9s %9s %9s %9s %9s %9s\n", "", "size", "depth", "p50 us",
+	print_ways(bench);
+	/* 80 columns, unless a number is larger than usual. */
+	printf("%-7s %7s %5s %7s %7s %8s %7s %8s %8s %7s\n", "", "size", "depth", "p50 us",
 	       "p99 us", "p99.9 us", "max us", bench_unit_names[settings->unit], "per s", "count");
 	flush();
 }
 
-static void print_us(uint64_t ns)
+static void print_us(uint64_t ns, int width)
 {
 	double us = (double)ns / 1e3;
 
-	printf(us < 100 ? " %9.2f" : us < 10000 ? " %9.1f" : " %9.0f", us);
+	printf(" %*.*f", width, us < 100 ? 2 : us < 10000 ? 1 : 0, us);
 }
 
 static void print_times(const struct stats *times)
 {
-	int i;
-
-	if (times) {
-		print_us(stats_percentile(times, STATS_P50));
-		print_us(stats_percentile(times, STATS_P99));
-		print_us(stats_percentile(times, STATS_P99_9));
-		print_us(times->greatest);
-		return;
-	}
-	for (i = 0; i < 4; i++)
-		printf(" %9s", "-");
+	print_us(stats_percentile(times, STATS_P50), 7);
+	print_us(stats_percentile(times, STATS_P99), 7);
+	print_us(stats_percentile(times, STATS_P99_9), 8);
+	print_us(times->greatest, 7);
 }
 
 static void print_details(const struct stats *times)
 {
-	printf("%-23s", "  min avg mdev p90 us:");
-	print_us(times->least);
-	print_us((uint64_t)(times->mean + 0.5));
-	print_us(stats_deviation(times));
-	print_us(stats_percentile(times, STATS_P90));
+	printf("%-21s", " min avg mdev p90 us:");
+	print_us(times->least, 7);
+	print_us((uint64_t)(times->mean + 0.5), 7);
+	print_us(stats_deviation(times), 8);
+	print_us(stats_percentile(times, STATS_P90), 7);
 	putchar('\n');
 }
 
-static uint64_t bytes_per_second(const struct bench_result *result)
+uint64_t bench_bytes_per_second(const struct bench *bench, const struct bench_result *result)
 {
-	return bench_per_second(result->count * result->length, result->elapsed);
+	uint64_t bytes = result->count * result->length;
+
+	/* The messages that come back count, too. */
+	if (bench->settings->both && result->operation == BENCH_SEND)
+		bytes *= 2;
+	return bench_per_second(bytes, result->elapsed);
+}
+
+/* Several connections, and how even their shares are. */
+static void print_shares(const struct bench *bench, const struct bench_result *result)
+{
+	if (connections(bench) > 1 && !bench->settings->lanes)
+		printf(" operations of a connection: %llu to %llu\n",
+		       (unsigned long long)result->least, (unsigned long long)result->most);
+}
+
+static void print_load(const struct bench *bench, const struct bench_result *result)
+{
+	enum bench_unit unit = bench->settings->unit;
+
+	if (bench->settings->load)
+		printf(" load: %.2f %s\n",
+		       bench_in_unit(unit, (double)result->load_per_second),
+		       bench_unit_names[unit]);
 }
 
 static const char *data_name(enum bench_data data)
@@ -139,9 +176,10 @@ static const char *data_name(enum bench_data data)
 	}
 }
 
-/* A line has every field; those of times are empty unless the depth is 1. */
+/* A line has every field; those of times are empty if nothing was measured. */
 static void print_csv(const struct bench *bench, const struct bench_result *result)
 {
+	const struct bench_settings *settings = bench->settings;
 	const struct stats *times = result->times;
 
 	printf("%s,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%s",
@@ -149,8 +187,8 @@ static void print_csv(const struct bench *bench, const struct bench_result *resu
 	       (unsigned long long)result->depth, (unsigned long long)result->batch,
 	       (unsigned long long)result->count, (unsigned long long)result->elapsed,
 	       (unsigned long long)bench_per_second(result->count, result->elapsed),
-	       (unsigned long long)bytes_per_second(result), data_name(result->data));
-	if (times)
+	       (unsigned long long)bench_bytes_per_second(bench, result), data_name(result->data));
+	if (times->count)
 		printf(",%llu,%.0f,%llu,%llu,%llu,%llu,%llu,%llu",
 		       (unsigned long long)times->least, times->mean,
 		       (unsigned long long)times->greatest,
@@ -161,7 +199,12 @@ static void print_csv(const struct bench *bench, const struct bench_result *resu
 		       (unsigned long long)stats_percentile(times, STATS_P99_9));
 	else
 		fputs(",,,,,,,,", stdout);
-	printf(",%llu,%s\n", (unsigned long long)connections(bench), kind_name(bench));
+	printf(",%llu,%s,%zu,%llu,%s,%llu,%llu\n", (unsigned long long)connections(bench),
+	       kind_name(bench), settings->host_count,
+	       (unsigned long long)(settings->threads * settings->host_count),
+	       settings->both ? "yes" : "no",
+	       (unsigned long long)(settings->load * settings->host_count),
+	       (unsigned long long)result->load_per_second);
 	flush();
 }
 
@@ -175,29 +218,32 @@ void bench_report(const struct bench *bench, const struct bench_result *result)
 		print_csv(bench, result);
 		return;
 	}
-	printf("%-8s %8llu %5llu", bench_operation_names[result->operation],
+	printf("%-7s %7llu %5llu", bench_operation_names[result->operation],
 	       (unsigned long long)result->length, (unsigned long long)result->depth);
 	print_times(result->times);
 	if (result->length)
-		printf(" %9.2f", bench_in_unit(bench->settings->unit,
-					       (double)bytes_per_second(result)));
+		printf(" %8.2f", bench_in_unit(bench->settings->unit,
+					       (double)bench_bytes_per_second(bench, result)));
 	else
-		printf(" %9s", "-");
-	printf(" %9llu %9llu%s\n",
+		printf(" %8s", "-");
+	printf(" %8llu %7llu%s\n",
 	       (unsigned long long)bench_per_second(result->count, result->elapsed),
 	       (unsigned long long)result->count,
 	       result->data == BENCH_WRONG ? "  WRONG data" : "");
-	if (common->details && result->times)
+	if (common->details) {
 		print_details(result->times);
+		print_shares(bench, result);
+	}
+	print_load(bench, result);
 	flush();
 }
 
-/* Name of the latency that is measured with depth 1. */
-static const char *times_name(const struct bench_result *result)
+/* Name of the latency that is measured. */
+static const char *times_name(const struct bench *bench, const struct bench_result *result)
 {
 	switch (result->operation) {
 	case BENCH_SEND:
-		return "round_trip";
+		return result->depth == 1 || bench->settings->both ? "round_trip" : "completion";
 	case BENCH_CONNECT:
 		return "connection";
 	default:
@@ -205,7 +251,8 @@ static const char *times_name(const struct bench_result *result)
 	}
 }
 
-static struct json_object *result_json(const struct bench_result *result)
+static struct json_object *result_json(const struct bench *bench,
+				       const struct bench_result *result)
 {
 	struct json_object *object = json_checked(json_object_new_object());
 
@@ -216,13 +263,37 @@ static struct json_object *result_json(const struct bench_result *result)
 	json_put_number(object, "count", result->count);
 	json_put_number(object, "elapsed_ns", result->elapsed);
 	json_put_number(object, "per_second", bench_per_second(result->count, result->elapsed));
-	json_put_number(object, "bytes_per_second", bytes_per_second(result));
+	json_put_number(object, "bytes_per_second", bench_bytes_per_second(bench, result));
 	json_put_text(object, "data", data_name(result->data));
-	if (result->times) {
-		json_put_text(object, "time_of", times_name(result));
+	if (result->times->count) {
+		json_put_text(object, "time_of", times_name(bench, result));
 		json_put(object, "time_ns", stats_json(result->times));
 	}
+	if (!bench->settings->lanes) {
+		json_put_number(object, "least_of_connection", result->least);
+		json_put_number(object, "most_of_connection", result->most);
+	}
+	if (bench->settings->load)
+		json_put_number(object, "load_bytes_per_second", result->load_per_second);
 	return object;
+}
+
+static struct json_object *hosts_json(const struct bench *bench)
+{
+	struct json_object *hosts = json_checked(json_object_new_array());
+	size_t i;
+
+	for (i = 0; i < bench->settings->host_count; i++) {
+		const struct bench_way *way = &bench->ways[i];
+		struct json_object *object = json_checked(json_object_new_object());
+
+		json_put_text(object, "host", bench->settings->hosts[i]);
+		json_put_text(object, "address", way->address);
+		json_put_text(object, "device", way->device);
+		json_put_number(object, "path_mtu", way->path_mtu);
+		json_append(hosts, object);
+	}
+	return hosts;
 }
 
 void bench_report_end(const struct bench *bench, bool complete)
@@ -239,17 +310,21 @@ void bench_report_end(const struct bench *bench, bool complete)
 	object = json_checked(json_object_new_object());
 	results = json_checked(json_object_new_array());
 	json_put_text(object, "host", settings->host);
-	json_put_text(object, "address", bench->address);
+	json_put_text(object, "address", bench->ways[0].address);
 	json_put_number(object, "port", settings->port);
-	json_put_text(object, "device", bench->device);
-	json_put_number(object, "path_mtu", bench->path_mtu);
+	json_put_text(object, "device", bench->ways[0].device);
+	json_put_number(object, "path_mtu", bench->ways[0].path_mtu);
 	json_put_text(object, "mode", mode_name(bench));
 	json_put_number(object, "connections", connections(bench));
 	json_put_text(object, "kind", kind_name(bench));
-	json_put_number(object, "trunk", bench->trunk);
+	json_put_number(object, "trunk", bench->ways[0].trunk);
+	json_put(object, "hosts", hosts_json(bench));
+	json_put_number(object, "threads", settings->threads * settings->host_count);
+	json_put(object, "both", json_object_new_boolean(settings->both));
+	json_put_number(object, "load", settings->load * settings->host_count);
 	json_put(object, "complete", json_object_new_boolean(complete));
 	for (i = 0; i < bench->result_count; i++)
-		json_append(results, result_json(&bench->results[i]));
+		json_append(results, result_json(bench, &bench->results[i]));
 	json_put(object, "results", results);
 	json_print(object, settings->common);
 }

@@ -5,13 +5,14 @@
 CLI_SOURCES := cause color cmd_dev cmd_info command completion errors json main new_file options output \
 	cmd_ping ping_ask ping_echo ping_listen ping_report ping_rping ping_rping_format \
 	ping_rping_listen \
-	cmd_bench bench_ask bench_compare bench_connect bench_data bench_listen bench_plot bench_report bench_run \
+	cmd_bench bench_ask bench_chart bench_compare bench_compare_plot bench_connect bench_crew \
+	bench_data bench_listen bench_plot bench_report bench_run \
 	cmd_copy copy_explain copy_glob copy_input copy_json copy_name copy_one copy_queue copy_tree_get \
 	copy_tree_put copy_walk progress secret url cmd_ls cmd_serve cmd_monitor \
 	cmd_doctor doctor_device doctor_firewall doctor_lanes doctor_limits doctor_manager doctor_module doctor_network \
 	doctor_program doctor_report \
 	peer peer_address peer_client peer_echo peer_hello peer_serve peer_stop \
-	cmd_stat cmd_top cmd_trunk objects rates cmd_blk blk_config \
+	cmd_stat cmd_top cmd_trunk objects port_counters rates stat_ports cmd_blk blk_config \
 	cmd_selftest selftest_atomic selftest_device selftest_end selftest_far selftest_far_end \
 	selftest_limit selftest_link selftest_memory selftest_message selftest_op \
 	selftest_pattern selftest_rdma selftest_report selftest_run selftest_serve selftest_wire \

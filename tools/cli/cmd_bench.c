@@ -2,6 +2,7 @@
 /*
  * krdma bench: measure latency and throughput of operations.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -10,41 +11,48 @@
 #include "value.h"
 
 #define HOUR (UINT64_C(3600) * VALUE_SECOND)
+/* Places of a ring for each connection, besides those for its depth. */
+#define RING_SPARE 32
 
 static const char usage[] =
-	"Usage: krdma bench [OPTION]... HOST [OPERATION]...\n"
+	"Usage: krdma bench [OPTION]... HOST[,HOST]... [OPERATION]...\n"
 	"       krdma bench --listen [OPTION]...\n"
-	"       krdma bench --compare [--unit UNIT] OLD NEW\n"
+	"       krdma bench --compare [--unit UNIT] [--plot FILE] OLD NEW\n"
 	"\n"
-	"Measures the latency or the rate of operations with HOST, where 'krdma bench --listen'\n"
-	"runs.  Ctrl-C ends both.\n"
+	"Measures the latency and the rate of operations with HOST, or several hosts at\n"
+	"once, where 'krdma bench --listen' runs.  Ctrl-C ends both.\n"
 	"\n"
-	"Operations: write, read, send (a round trip; with several in flight, in one direction),\n"
-	"atomic (fetch and add), connect.  Without any: write read send.\n"
+	"Operations: write, read, send (a round trip; with several in flight, in one\n"
+	"direction), atomic (fetch and add), connect.  Without any: write read send.\n"
 	"\n"
 	"  -s, --size LIST        sizes, separated by commas (64,4k,64k); all: the powers\n"
 	"                         of two up to 1 MiB\n"
-	"      --depth LIST       operations in flight, separated by commas (1); 1 measures\n"
-	"                         the latency of each operation\n"
+	"      --depth LIST       operations in flight, separated by commas (1)\n"
 	"      --batch N          operations posted in one call (1)\n"
-	"      --lanes N          N lanes to HOST: opens and closes them (connect), and sends\n"
-	"                         over each in turn (send)\n"
+	"      --connections N    connections to each host, all at once (one a thread)\n"
+	"      --threads N        threads for each host, which share the connections (1)\n"
+	"      --both             data in both directions: writes and reads beside each\n"
+	"                         other, or messages that come back (send)\n"
+	"      --load N           meanwhile, N more connections to each host write\n"
+	"      --lanes N          N lanes to HOST: opens and closes them (connect), and\n"
+	"                         sends over each in turn (send)\n"
 	"      --plain            with --lanes: N plain connections instead, to compare\n"
 	"  -t, --time TIME        duration of each measurement (1 second)\n"
 	"  -n, --count N          operations of each measurement, instead of -t\n"
-	"  -w, --warm-up N        operations before each measurement that do not count (100)\n"
+	"  -w, --warm-up N        operations before each measurement, not counted (100)\n"
 	"      --event, --poll    wait for interrupts (the default), or poll the device\n"
 	"                         all the time; also with --listen\n"
 	"      --plot FILE        draws the results to FILE, as SVG\n"
-	"      --unit UNIT        unit of rates of bytes: MiB/s (the default), MB/s, Gbit/s\n"
+	"      --unit UNIT        unit of rates: MiB/s (the default), MB/s, Gbit/s\n"
 	"      --csv              a line of fields for each result, separated by commas\n"
-	"      --compare          prints two results of 'krdma bench -j' side by side\n"
+	"      --compare          prints two results of 'krdma bench -j' side by side,\n"
+	"                         and draws them with --plot\n"
 	"      --port PORT        port to connect to or listen on (7178)\n"
 	"  -W, --timeout TIME     how long to wait for an operation (10 seconds)\n"
 	"  -I, --source ADDRESS   local address\n"
 	"  -4, -6                 IPv4 or IPv6 only\n"
 	"      --listen           serve several clients at a time, until Ctrl-C\n"
-	"      --lane             use one lane, like --lanes 1; with --listen: take lanes, too\n"
+	"      --lane             like --lanes 1; with --listen: take lanes, too\n"
 	"  -q, --quiet            with --listen: only the summary\n"
 	"      --max-clients N, --max-memory SIZE, --max-size SIZE\n"
 	"                         limits for clients; see the manual\n"
@@ -57,6 +65,10 @@ enum {
 	OPTION_LISTEN = OWN_OPTION,
 	OPTION_DEPTH,
 	OPTION_BATCH,
+	OPTION_CONNECTIONS,
+	OPTION_THREADS,
+	OPTION_BOTH,
+	OPTION_LOAD,
 	OPTION_LANES,
 	OPTION_PLAIN,
 	OPTION_LANE,
@@ -79,6 +91,10 @@ static const struct own_option own[] = {
 	{ "time", 't', true },
 	{ "count", 'n', true },
 	{ "warm-up", 'w', true },
+	{ "connections", OPTION_CONNECTIONS, true },
+	{ "threads", OPTION_THREADS, true },
+	{ "both", OPTION_BOTH, false },
+	{ "load", OPTION_LOAD, true },
 	{ "lanes", OPTION_LANES, true },
 	{ "plain", OPTION_PLAIN, false },
 	{ "lane", OPTION_LANE, false },
@@ -140,6 +156,38 @@ static int set_unit(const char *value, struct given *given)
 	return usage_error("--unit needs MiB/s, MB/s or Gbit/s, not '%s'", value);
 }
 
+/* Options for several connections. */
+static int set_connections(int key, const char *value, struct given *given)
+{
+	struct bench_settings *settings = &given->settings;
+
+	switch (key) {
+	case OPTION_CONNECTIONS:
+		given->asking = "--connections";
+		return value_number(given->asking, value, 1, BENCH_MAX_CONNECTIONS,
+				    &settings->connections);
+	case OPTION_THREADS:
+		given->asking = "--threads";
+		return value_number(given->asking, value, 1, BENCH_MAX_THREADS,
+				    &settings->threads);
+	case OPTION_BOTH:
+		given->asking = "--both";
+		settings->both = true;
+		return 0;
+	case OPTION_LOAD:
+		given->asking = "--load";
+		return value_number(given->asking, value, 1, BENCH_MAX_LOAD, &settings->load);
+	case OPTION_LANES:
+		given->asking = "--lanes";
+		return value_number("--lanes", value, 1, BENCH_MAX_LANES, &settings->lanes);
+	case OPTION_PLAIN:
+		given->asking = "--plain";
+		settings->plain = true;
+		return 0;
+	}
+	return EXIT_USAGE;
+}
+
 /* Options of the measuring side. */
 static int set_asking(int key, const char *value, struct given *given)
 {
@@ -157,13 +205,6 @@ static int set_asking(int key, const char *value, struct given *given)
 	case OPTION_BATCH:
 		given->asking = "--batch";
 		return value_number("--batch", value, 1, BENCH_MAX_DEPTH, &settings->batch);
-	case OPTION_LANES:
-		given->asking = "--lanes";
-		return value_number("--lanes", value, 1, BENCH_MAX_LANES, &settings->lanes);
-	case OPTION_PLAIN:
-		given->asking = "--plain";
-		settings->plain = true;
-		return 0;
 	case 't':
 		given->asking = "-t";
 		given->time = true;
@@ -177,16 +218,12 @@ static int set_asking(int key, const char *value, struct given *given)
 	case 'W':
 		given->asking = "-W";
 		return value_time("-W", value, HOUR, &settings->timeout);
-	case OPTION_PLOT:
-		given->asking = "--plot";
-		settings->plot = value;
-		return 0;
 	case OPTION_CSV:
 		given->asking = "--csv";
 		settings->csv = true;
 		return 0;
 	}
-	return EXIT_USAGE;
+	return set_connections(key, value, given);
 }
 
 static int set_listening(int key, const char *value, struct given *given)
@@ -229,6 +266,9 @@ static int set(int key, const char *value, void *to)
 		return set_port(value, settings);
 	case OPTION_UNIT:
 		return set_unit(value, given);
+	case OPTION_PLOT:
+		settings->plot = value;
+		return 0;
 	case OPTION_COMPARE:
 		given->compare = true;
 		return 0;
@@ -299,6 +339,11 @@ static void complete(struct given *given)
 		settings->depths[0] = 1;
 		settings->depth_count = 1;
 	}
+	/* One connection for each thread, and one thread, unless both are given. */
+	if (!settings->threads)
+		settings->threads = 1;
+	if (!settings->connections)
+		settings->connections = settings->threads;
 	/* A time limit is the default only if no count was given. */
 	if (!given->time && !settings->count)
 		settings->time = VALUE_SECOND;
@@ -311,6 +356,12 @@ static int check_lanes(const struct bench_settings *settings)
 
 	if (!settings->lanes)
 		return settings->plain ? usage_error("--plain is for --lanes") : 0;
+	if (settings->connections || settings->threads || settings->both || settings->load)
+		return usage_error("--lanes uses one thread and one host: no --connections,\n"
+				   "--threads, --both or --load");
+	if (settings->host_count > 1)
+		return usage_error("--lanes uses one thread and one host, not '%s'",
+				   settings->host);
 	if (settings->depth_count || settings->batch > 1)
 		return usage_error("--lanes has one operation in flight: no --depth, no --batch");
 	for (i = 0; i < settings->operation_count; i++) {
@@ -323,9 +374,83 @@ static int check_lanes(const struct bench_settings *settings)
 	return 0;
 }
 
+/* With both directions: the operations that have an opposite. */
+static int check_both(const struct bench_settings *settings)
+{
+	size_t i;
+
+	for (i = 0; settings->both && i < settings->operation_count; i++) {
+		enum bench_operation operation = settings->operations[i];
+
+		if (operation == BENCH_ATOMIC || operation == BENCH_CONNECT)
+			return usage_error("--both measures write, read and send, and no '%s'",
+					   bench_operation_names[operation]);
+	}
+	return 0;
+}
+
+/* A thread has one ring, which has a place for each operation in flight. */
+static int check_connections(const struct bench_settings *settings)
+{
+	uint64_t each = settings->connections / settings->threads + 2, depth = 0;
+	size_t i;
+
+	if (settings->connections < settings->threads)
+		return usage_error("--connections must not be less than --threads: %llu threads\n"
+				   "need a connection each",
+				   (unsigned long long)settings->threads);
+	if (settings->lanes)
+		return 0;
+	for (i = 0; i < settings->depth_count; i++)
+		if (settings->depths[i] > depth)
+			depth = settings->depths[i];
+	depth *= settings->both ? 3 : 1;
+	if ((settings->both ? 2 * each : each) * (depth + RING_SPARE) > KRDMA_RING_ENTRIES_MAX)
+		return usage_error("that many operations in flight are too many for a thread\n"
+				   "Give more --threads, fewer --connections, or less --depth");
+	return 0;
+}
+
+/* Split the hosts, which are words between commas. */
+static int set_hosts(struct bench_settings *settings, const char *words, char **copy)
+{
+	char *rest, *word;
+
+	settings->host = words;
+	*copy = strdup(words);
+	rest = *copy;
+	if (!rest)
+		return usage_error("out of memory");
+	while ((word = strsep(&rest, ","))) {
+		if (!*word && strchr(words, ','))
+			return usage_error("'%s' has a comma without a host beside it", words);
+		if (settings->host_count == BENCH_MAX_HOSTS)
+			return usage_error("at most %u hosts can be measured at once",
+					   BENCH_MAX_HOSTS);
+		settings->hosts[settings->host_count++] = word;
+	}
+	return 0;
+}
+
+static int ask_hosts(struct given *given)
+{
+	struct bench_settings *settings = &given->settings;
+
+	if (settings->take_lanes && !settings->lanes)
+		settings->lanes = 1;
+	if (check_lanes(settings) || check_both(settings))
+		return EXIT_USAGE;
+	complete(given);
+	if (check_connections(settings))
+		return EXIT_USAGE;
+	return bench_ask(settings);
+}
+
 static int ask_side(struct given *given, int argc, char **argv, int first)
 {
 	struct bench_settings *settings = &given->settings;
+	char *hosts;
+	int status;
 
 	if (first == argc)
 		return usage_error("no host is given: krdma bench HOST; see 'krdma bench --help'");
@@ -337,16 +462,13 @@ static int ask_side(struct given *given, int argc, char **argv, int first)
 		return usage_error("-t must be greater than 0");
 	if (!settings->timeout)
 		return usage_error("-W must be greater than 0");
-	settings->host = argv[first];
-	while (++first < argc)
-		if (add_operation(settings, argv[first]))
-			return EXIT_USAGE;
-	if (settings->take_lanes && !settings->lanes)
-		settings->lanes = 1;
-	if (check_lanes(settings))
-		return EXIT_USAGE;
-	complete(given);
-	return bench_ask(settings);
+	status = set_hosts(settings, argv[first], &hosts);
+	while (!status && ++first < argc)
+		status = add_operation(settings, argv[first]);
+	if (!status)
+		status = ask_hosts(given);
+	free(hosts);
+	return status;
 }
 
 static int listen_side(const struct given *given, int argc, char **argv, int first)
@@ -357,8 +479,9 @@ static int listen_side(const struct given *given, int argc, char **argv, int fir
 	if (given->asking)
 		return usage_error("%s is for the side that measures, not for --listen",
 				   given->asking);
-	if (given->unit)
-		return usage_error("--unit is for the side that measures, not for --listen");
+	if (given->unit || given->settings.plot)
+		return usage_error("%s is for the side that measures, not for --listen",
+				   given->unit ? "--unit" : "--plot");
 	return bench_listen(&given->settings);
 }
 

@@ -25,7 +25,7 @@
 	"  -q, --quiet     no progress\n"				\
 	"      --progress  show progress also without a terminal\n"	\
 	"      --streams N  copy N files of a folder at a time (1)\n"	\
-	"      --exact-mode  exactly the permission bits of the source, whatever the umask\n" \
+	"      --exact-mode  exactly the source's permission bits, whatever the umask\n" \
 	"      --no-sync   do not wait for the disk\n"		\
 	"      --secret FILE  only with a server that knows this secret\n"
 
@@ -33,9 +33,9 @@ static const char get_usage[] =
 	"Usage: krdma get [OPTION]... HOST:PATH [DEST]\n"
 	"       krdma get [OPTION]... HOST:PATH... DIR\n"
 	"\n"
-	"Copies files from a machine where 'krdma serve' runs to DEST: a file, a folder, or - for\n"
-	"standard output; by default to this folder.  PATH may have the wildcards *, ? and [...].\n"
-	"Also: HOST[:PORT]/PATH, rdma://HOST[:PORT]/PATH.\n"
+	"Copies files from a machine where 'krdma serve' runs to DEST: a file, a folder,\n"
+	"or - for standard output; by default to this folder.  PATH may have the\n"
+	"wildcards *, ? and [...].  Also: HOST[:PORT]/PATH, rdma://HOST[:PORT]/PATH.\n"
 	"\n"
 	COPY_OPTIONS
 	"      --hidden    take also names that begin with a dot or a hyphen\n"
@@ -48,8 +48,8 @@ static const char put_usage[] =
 	"Usage: krdma put [OPTION]... FILE HOST:[PATH]\n"
 	"       krdma put [OPTION]... FILE... HOST:[DIR]\n"
 	"\n"
-	"Copies files to a machine where 'krdma serve -w' runs.  FILE - is standard input.  Also:\n"
-	"HOST[:PORT]/[PATH], rdma://HOST[:PORT]/[PATH].\n"
+	"Copies files to a machine where 'krdma serve -w' runs.  FILE - is standard\n"
+	"input.  Also: HOST[:PORT]/[PATH], rdma://HOST[:PORT]/[PATH].\n"
 	"\n"
 	COPY_OPTIONS
 	"\n"

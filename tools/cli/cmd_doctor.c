@@ -12,9 +12,10 @@
 static const char usage[] =
 	"Usage: krdma doctor [HOST [PORT]]\n"
 	"\n"
-	"Checks what RDMA needs on this machine, and with HOST also the route to that host.  Each\n"
-	"line is OK, WARN (it works, but may fail in some cases) or FAIL; below it is the command\n"
-	"that corrects it, if there is one.  Only root can check the firewall.\n"
+	"Checks what RDMA needs on this machine, and with HOST also the route to that\n"
+	"host.  Each line is OK, WARN (it works, but may fail in some cases) or FAIL;\n"
+	"below it is the command that corrects it, if there is one.  Only root can check\n"
+	"the firewall.\n"
 	"\n"
 	OPTIONS_HELP
 	"\n"

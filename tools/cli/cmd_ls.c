@@ -15,8 +15,8 @@
 static const char usage[] =
 	"Usage: krdma ls [OPTION]... HOST:[PATH]...\n"
 	"\n"
-	"Lists the files and folders that 'krdma serve' offers.  PATH may have the wildcards *, ?\n"
-	"and [...].  Also: HOST[:PORT]/[PATH], rdma://HOST[:PORT]/[PATH].\n"
+	"Lists the files and folders that 'krdma serve' offers.  PATH may have the\n"
+	"wildcards *, ? and [...].  Also: HOST[:PORT]/[PATH], rdma://HOST[:PORT]/[PATH].\n"
 	"\n"
 	"  -a, --all        list names that begin with a dot, too\n"
 	"  -l, --long       print type, permission bits, length and time\n"

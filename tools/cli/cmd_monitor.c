@@ -17,8 +17,8 @@
 static const char usage[] =
 	"Usage: krdma monitor [-c COUNT]\n"
 	"\n"
-	"Prints a line for each event of RDMA devices and their ports, until Ctrl-C.  The first\n"
-	"lines are the devices present.\n"
+	"Prints a line for each event of RDMA devices and their ports, until Ctrl-C.  The\n"
+	"first lines are the devices present.\n"
 	"\n"
 	"  -c, --count COUNT  end after COUNT events\n"
 	"\n"

@@ -10,13 +10,16 @@
 #include "cli.h"
 #include "objects.h"
 #include "rates.h"
+#include "stat_ports.h"
 #include "value.h"
 
 static const char usage[] =
-	"Usage: krdma stat [sessions|listeners|connections|rings|srqs] [OPTION]...\n"
+	"Usage: krdma stat [sessions|listeners|connections|rings|srqs|ports] [OPTION]...\n"
 	"\n"
-	"Shows the objects that processes have opened through krdma: a line for each session,\n"
-	"or for each object of one kind.  Only root sees other users' processes.\n"
+	"Shows the objects that processes have opened through krdma: a line for each\n"
+	"session, or for each object of one kind.  Only root sees other users' processes.\n"
+	"For ports: what the ports of RDMA devices have counted, with retransmissions;\n"
+	"-d: all counters.\n"
 	"\n"
 	"  -i, --interval SECONDS  repeat, with rates per second\n"
 	"  -c, --count COUNT       number of outputs; without -i, every second\n"
@@ -270,7 +273,10 @@ static int show(const struct settings *settings, int only, const struct options 
 	return err ? EXIT_FAILED : EXIT_OK;
 }
 
-/* Returns the first kind whose name begins with @word; -2: there is none. */
+/* Besides kinds of objects. */
+#define PORTS OBJECT_KINDS
+
+/* Returns the first kind whose name begins with @word, or PORTS; -2: there is none. */
 static int find_kind(const char *word)
 {
 	size_t length = strlen(word);
@@ -279,7 +285,7 @@ static int find_kind(const char *word)
 		if (!strncmp(word, object_kind_names((enum object_kind)kind), length))
 			return kind;
 	}
-	return -2;
+	return strncmp(word, "ports", length) ? -2 : PORTS;
 }
 
 int cmd_stat(int argc, char **argv, struct options *options)
@@ -303,5 +309,7 @@ int cmd_stat(int argc, char **argv, struct options *options)
 		return usage_error("'krdma stat' takes no further argument '%s'", argv[first]);
 	if (require_module())
 		return EXIT_FAILED;
+	if (only == PORTS)
+		return stat_ports(settings.interval, settings.count, options);
 	return show(&settings, only, options);
 }

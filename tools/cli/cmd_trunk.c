@@ -19,8 +19,9 @@
 static const char usage[] =
 	"Usage: krdma trunk [OPTION]...\n"
 	"\n"
-	"Shows the trunks over which processes have lanes: the hosts at both ends, and what\n"
-	"their lanes transfer.  With -d, each lane, too.  Other users' lanes are shown to root.\n"
+	"Shows the trunks over which processes have lanes: the hosts at both ends, and\n"
+	"what their lanes transfer.  With -d, each lane, too.  Other users' lanes are\n"
+	"shown to root.\n"
 	"\n"
 	"  -i, --interval SECONDS  update every SECONDS, with rates per second\n"
 	"  -c, --count COUNT       end after COUNT updates; without -i, one a second\n"

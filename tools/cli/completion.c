@@ -196,6 +196,7 @@ static void offer_stat(const struct request *request)
 {
 	for (int kind = 0; kind < OBJECT_KINDS; kind++)
 		offer_first(request, object_kind_names((enum object_kind)kind));
+	offer_first(request, "ports");
 	offer_help(request);
 }
 

@@ -3,12 +3,18 @@
  * krdma doctor: report results.
  */
 #include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <json-c/json.h>
 
 #include "doctor.h"
 
 #define TEXT_MAX 512
+/* Where texts and commands begin, and the least that a terminal must have for words to be kept. */
+#define INDENT 17
+#define COLUMNS_MIN (INDENT + 23)
 
 static const char * const verdict_names[] = {
 	[VERDICT_OK] = "ok",
@@ -40,6 +46,36 @@ static void say_json(struct doctor *doctor, const char *check, enum verdict verd
 	doctor->last = object;
 }
 
+/* Columns of the terminal; 0: it is none, or so narrow that lines break anywhere. */
+static size_t columns(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < COLUMNS_MIN)
+		return 0;
+	return size.ws_col;
+}
+
+/* Between words, as far as they fit.  In a file or a pipe, a text is one line. */
+static void print_wrapped(const char *text)
+{
+	size_t room = columns() ? columns() - INDENT : TEXT_MAX, length, end;
+
+	for (;;) {
+		length = strlen(text);
+		if (length <= room)
+			break;
+		for (end = room; end && text[end] != ' '; end--)
+			;
+		/* A word that is longer than a line. */
+		if (!end)
+			break;
+		printf("%.*s\n%*s", (int)end, text, INDENT, "");
+		text += end + 1;
+	}
+	puts(text);
+}
+
 void doctor_say(struct doctor *doctor, const char *check, enum verdict verdict,
 		const char *format, ...)
 {
@@ -55,8 +91,9 @@ void doctor_say(struct doctor *doctor, const char *check, enum verdict verdict,
 		say_json(doctor, check, verdict, text);
 		return;
 	}
-	printf("%s%-4s%s  %-9s  %s\n", color_begin(verdict_colors[verdict]),
-	       verdict_words[verdict], color_end(), check, text);
+	printf("%s%-4s%s  %-9s  ", color_begin(verdict_colors[verdict]),
+	       verdict_words[verdict], color_end(), check);
+	print_wrapped(text);
 	/* The next check may take a while. */
 	fflush(stdout);
 }
@@ -75,10 +112,17 @@ void doctor_mend(struct doctor *doctor, const char *note, const char *format, ..
 			json_put_text(doctor->last, "note", note);
 		return;
 	}
-	printf("                 %s", command);
-	if (note)
-		printf("   (%s)", note);
-	putchar('\n');
+	/* A command stays in one line, so that it can be copied. */
+	printf("%*s%s", INDENT, "", command);
+	if (note && columns() && INDENT + strlen(command) + strlen(note) + 5 > columns()) {
+		printf("\n%*s", INDENT, "");
+		snprintf(command, sizeof(command), "(%s)", note);
+		print_wrapped(command);
+	} else if (note) {
+		printf("   (%s)\n", note);
+	} else {
+		putchar('\n');
+	}
 	fflush(stdout);
 }
 

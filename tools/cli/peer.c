@@ -173,8 +173,10 @@ static int resolve_first(struct peer *peer, const struct addrinfo *at)
 	return first;
 }
 
-int peer_open(struct peer *peer, const struct peer_options *options)
+/* The session and the ring: new ones, or those of another peer. */
+static int open_ring(struct peer *peer)
 {
+	const struct peer_options *options = peer->options;
 	struct krdma_ring_create_args ring = {
 		.size = sizeof(ring),
 		.flags = options->polled ? KRDMA_RING_POLLED : 0,
@@ -186,6 +188,24 @@ int peer_open(struct peer *peer, const struct peer_options *options)
 			      (options->send_depth + options->recv_depth + KRDMA_RING_EXTRA),
 		.sq_entries = options->send_depth,
 	};
+	int err;
+
+	if (options->beside) {
+		peer->session = options->beside->session;
+		peer->ring = options->beside->ring;
+		return 0;
+	}
+	err = open_session(&peer->session);
+	if (err)
+		return err;
+	err = krdma_ring_create(peer->session, &ring, &peer->ring);
+	if (err)
+		complain_request("create a ring", err);
+	return err;
+}
+
+int peer_open(struct peer *peer, const struct peer_options *options)
+{
 	int family = options->family, err;
 	struct addrinfo *found;
 
@@ -201,12 +221,7 @@ int peer_open(struct peer *peer, const struct peer_options *options)
 	err = look_up(options, family, &found);
 	if (err)
 		return err;
-	err = open_session(&peer->session);
-	if (!err) {
-		err = krdma_ring_create(peer->session, &ring, &peer->ring);
-		if (err)
-			complain_request("create a ring", err);
-	}
+	err = open_ring(peer);
 	if (!err)
 		err = resolve_first(peer, found);
 	freeaddrinfo(found);
@@ -452,8 +467,10 @@ void peer_end(struct peer *peer)
 void peer_close(struct peer *peer)
 {
 	peer_end(peer);
-	krdma_ring_close(peer->ring);
-	krdma_close(peer->session);
+	if (!peer->options || !peer->options->beside) {
+		krdma_ring_close(peer->ring);
+		krdma_close(peer->session);
+	}
 	peer->ring = NULL;
 	peer->session = NULL;
 }

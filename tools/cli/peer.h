@@ -39,6 +39,8 @@ struct peer_options {
 	uint32_t recv_depth;
 	/* Connections that the ring holds at a time, with these depths; 0: one. */
 	uint32_t connections;
+	/* A peer whose session and ring are used, with @connections of all; NULL: new ones. */
+	struct peer *beside;
 	/* Send private data unchanged, for peers that are not krdma. */
 	bool plain;
 	/* The command that starts the server, for error messages. */

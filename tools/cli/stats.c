@@ -58,6 +58,27 @@ void stats_add(struct stats *stats, uint64_t value)
 	stats->buckets[bucket_of(value)]++;
 }
 
+void stats_merge(struct stats *stats, const struct stats *from)
+{
+	uint64_t count = stats->count + from->count;
+	double distance = from->mean - stats->mean;
+	size_t i;
+
+	if (!from->count)
+		return;
+	if (!stats->count || from->least < stats->least)
+		stats->least = from->least;
+	if (from->greatest > stats->greatest)
+		stats->greatest = from->greatest;
+	/* The sums of the squares, about the mean of both. */
+	stats->spread += from->spread + distance * distance * (double)stats->count *
+					 (double)from->count / (double)count;
+	stats->mean += distance * (double)from->count / (double)count;
+	stats->count = count;
+	for (i = 0; i < STATS_BUCKETS; i++)
+		stats->buckets[i] += from->buckets[i];
+}
+
 uint64_t stats_deviation(const struct stats *stats)
 {
 	if (stats->count < 2)

@@ -39,6 +39,9 @@ struct stats {
 void stats_init(struct stats *stats);
 void stats_add(struct stats *stats, uint64_t value);
 
+/* Add all values of @from. */
+void stats_merge(struct stats *stats, const struct stats *from);
+
 /* Standard deviation; 0 if there are fewer than two values. */
 uint64_t stats_deviation(const struct stats *stats);
 

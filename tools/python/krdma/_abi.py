@@ -3,14 +3,20 @@
 """Constants, enumerations, structures and functions, as the headers of krdma declare them."""
 
 import enum
-from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_int, c_int32, c_size_t,
-                    c_uint, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_int, c_int32, c_int64,
+                    c_size_t, c_uint, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
 from typing import Any, Dict, List, Tuple
 
 KRDMA_ABI_VERSION = 1
 KRDMA_CONFINE_MAX = 4096
 KRDMA_DEVICE_PATH = "/dev/krdma"
+KRDMA_FILE_LAST_MAX = 255
+KRDMA_FILE_NAME_MAX = 4095
+KRDMA_FILE_PORT = 7476
+KRDMA_FILE_SECRET_MAX = 1024
+KRDMA_FILE_SECRET_MIN = 16
 KRDMA_FOREVER = 0xffffffffffffffff
+KRDMA_HELLO_MAX = 24
 KRDMA_IOCTL_TYPE = 188
 KRDMA_KEEPALIVE_NEVER = 0xffffffff
 KRDMA_LIMIT_UNKNOWN = 0xffffffffffffffff
@@ -22,8 +28,10 @@ KRDMA_REQUEST_TIMEOUT_NEVER = 0xffffffff
 KRDMA_RING_ENTRIES_MAX = 65536
 KRDMA_RING_EXTRA = 3
 KRDMA_RING_SGES_MAX = 128
+KRDMA_SHARE_NAME_MAX = 64
 KRDMA_STRUCT_SIZE_MAX = 4096
 KRDMA_WAIT_ANY_MAX = 64
+KRDMA_WHY_MAX = 120
 
 
 class Feature(enum.IntFlag):
@@ -313,6 +321,78 @@ class RingCreateFlags(enum.IntFlag):
 
     POLLED = 1
     VECTOR = 2
+
+
+class EpEvent(enum.IntEnum):
+    """What a record reports."""
+
+    JOINED = 1
+    MESSAGE = 2
+    ANSWER = 3
+    SENT = 4
+    LEFT = 5
+
+
+class FileFlags(enum.IntFlag):
+    """Bits of krdma_file_options.flags."""
+
+    CONTINUE = 1
+    EXACT_MODE = 2
+    NO_SYNC = 4
+    TIMES = 8
+    UPDATE = 16
+    NEW = 32
+    PARENTS = 64
+    NO_FOLLOW = 128
+    RECURSIVE = 256
+
+
+class FileSide(enum.IntEnum):
+    """Location of a failure."""
+
+    NONE = 0
+    HERE = 1
+    PEER = 2
+    BETWEEN = 3
+
+
+class FileType(enum.IntEnum):
+    """Type of an entry in a folder."""
+
+    FILE = 1
+    FOLDER = 2
+    LINK = 3
+    OTHER = 4
+
+
+class FileNameFlags(enum.IntFlag):
+    """Flags of krdma_file_name_check()."""
+
+    HIDDEN = 1
+
+
+class FileOperation(enum.IntEnum):
+    """Operation that a client requested."""
+
+    NOTHING = 0
+    GET = 1
+    PUT = 2
+    LIST = 3
+    MAKE_FOLDER = 4
+
+
+class FileServerFlags(enum.IntFlag):
+    """Bits of krdma_file_server_options.flags."""
+
+    WRITABLE = 1
+    NO_SYNC = 2
+
+
+class FileAccess(enum.IntFlag):
+    """Bits of krdma_file_rule.access."""
+
+    READ = 1
+    WRITE = 2
 
 
 class krdma_info_args(Structure):
@@ -999,6 +1079,184 @@ class krdma_messenger_options(Structure):
     ]
 
 
+class krdma_hub_options(Structure):
+    """Options of a hub; 0 or NULL: the default."""
+
+    size: int
+    peers: int
+    per_address: int
+    depth: int
+    eager: int
+    idle_ms: int
+    longest: int
+    budget: int
+    allow: Any
+    admit: Any
+    context: Any
+    _fields_ = [
+        ("size", c_uint32), ("peers", c_uint32), ("per_address", c_uint32), ("depth", c_uint32),
+        ("eager", c_uint32), ("idle_ms", c_uint32), ("longest", c_uint64), ("budget", c_uint64),
+        ("allow", c_void_p), ("admit", CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_size_t)),
+        ("context", c_void_p)
+    ]
+
+
+class krdma_ep_record(Structure):
+    """An event of an endpoint."""
+
+    size: int
+    event: int
+    ep: Any
+    error: int
+    reserved: int
+    tag: int
+    user_data: int
+    call: int
+    data: Any
+    length: int
+    lent: Any
+    _fields_ = [
+        ("size", c_uint32), ("event", c_uint32), ("ep", c_void_p), ("error", c_int32), ("reserved",
+        c_uint32), ("tag", c_uint64), ("user_data", c_uint64), ("call", c_uint64), ("data",
+        c_void_p), ("length", c_size_t), ("lent", c_void_p)
+    ]
+
+
+class krdma_file_progress(Structure):
+    """Progress of a transfer."""
+
+    done: int
+    length: int
+    resumed_from: int
+    _fields_ = [
+        ("done", c_uint64), ("length", c_uint64), ("resumed_from", c_uint64)
+    ]
+
+
+class krdma_file_options(Structure):
+    """Options of a transfer."""
+
+    size: int
+    flags: int
+    patience_ms: int
+    buffer_size: int
+    buffer_count: int
+    reserved: int
+    progress: Any
+    context: Any
+    secret: Any
+    secret_length: int
+    reserved2: int
+    _fields_ = [
+        ("size", c_uint32), ("flags", c_uint32), ("patience_ms", c_uint32), ("buffer_size",
+        c_uint32), ("buffer_count", c_uint32), ("reserved", c_uint32), ("progress", CFUNCTYPE(c_int,
+        c_void_p, POINTER(krdma_file_progress))), ("context", c_void_p), ("secret", c_void_p),
+        ("secret_length", c_uint32), ("reserved2", c_uint32)
+    ]
+
+
+class krdma_file_result(Structure):
+    """Result of a transfer."""
+
+    size: int
+    side: int
+    crc32c: int
+    mode: int
+    length: int
+    resumed_from: int
+    transferred: int
+    nanoseconds: int
+    mtime_s: int
+    mtime_ns: int
+    skipped: int
+    last: bytes
+    _fields_ = [
+        ("size", c_uint32), ("side", c_uint32), ("crc32c", c_uint32), ("mode", c_uint32), ("length",
+        c_uint64), ("resumed_from", c_uint64), ("transferred", c_uint64), ("nanoseconds", c_uint64),
+        ("mtime_s", c_int64), ("mtime_ns", c_uint32), ("skipped", c_uint32), ("last", c_char * 256)
+    ]
+
+
+class krdma_file_entry(Structure):
+    """An entry of a folder at the server."""
+
+    name: Any
+    type: int
+    mode: int
+    length: int
+    mtime_s: int
+    mtime_ns: int
+    reserved: int
+    _fields_ = [
+        ("name", c_void_p), ("type", c_uint32), ("mode", c_uint32), ("length", c_uint64),
+        ("mtime_s", c_int64), ("mtime_ns", c_uint32), ("reserved", c_uint32)
+    ]
+
+
+class krdma_file_report(Structure):
+    """A server's report about one request of a client."""
+
+    operation: int
+    error: int
+    side: int
+    crc32c: int
+    length: int
+    resumed_from: int
+    transferred: int
+    nanoseconds: int
+    skipped: int
+    reserved: int
+    peer: Any
+    name: Any
+    _fields_ = [
+        ("operation", c_uint32), ("error", c_int32), ("side", c_uint32), ("crc32c", c_uint32),
+        ("length", c_uint64), ("resumed_from", c_uint64), ("transferred", c_uint64), ("nanoseconds",
+        c_uint64), ("skipped", c_uint32), ("reserved", c_uint32), ("peer", c_uint8 * 128), ("name",
+        c_void_p)
+    ]
+
+
+class krdma_file_rule(Structure):
+    """Access rule for a folder and its subfolders."""
+
+    path: Any
+    access: int
+    reserved: int
+    _fields_ = [
+        ("path", c_void_p), ("access", c_uint32), ("reserved", c_uint32)
+    ]
+
+
+class krdma_file_server_options(Structure):
+    """Options of a server."""
+
+    size: int
+    flags: int
+    max_clients: int
+    patience_ms: int
+    buffer_size: int
+    buffer_count: int
+    report: Any
+    context: Any
+    request_ms: int
+    progress_ms: int
+    max_per_peer: int
+    secret_length: int
+    secret: Any
+    allow: Any
+    rules: Any
+    rule_count: int
+    reserved: int
+    _fields_ = [
+        ("size", c_uint32), ("flags", c_uint32), ("max_clients", c_uint32), ("patience_ms",
+        c_uint32), ("buffer_size", c_uint32), ("buffer_count", c_uint32), ("report", CFUNCTYPE(None,
+        c_void_p, POINTER(krdma_file_report))), ("context", c_void_p), ("request_ms", c_uint32),
+        ("progress_ms", c_uint32), ("max_per_peer", c_uint32), ("secret_length", c_uint32),
+        ("secret", c_void_p), ("allow", c_void_p), ("rules", c_void_p), ("rule_count", c_uint32),
+        ("reserved", c_uint32)
+    ]
+
+
 # Bytes of each structure.
 SIZES: Dict[type, int] = {
     krdma_info_args: 64,
@@ -1039,6 +1297,15 @@ SIZES: Dict[type, int] = {
     krdma_srq_query_args: 24,
     krdma_remote_mr: 24,
     krdma_messenger_options: 32,
+    krdma_hub_options: 64,
+    krdma_ep_record: 72,
+    krdma_file_progress: 24,
+    krdma_file_options: 56,
+    krdma_file_result: 320,
+    krdma_file_entry: 40,
+    krdma_file_report: 192,
+    krdma_file_rule: 16,
+    krdma_file_server_options: 88,
 }
 
 # The functions of libkrdma: the type of the result, and those of the arguments.
@@ -1158,4 +1425,71 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "krdma_message_recv": (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t), c_uint64]),
     "krdma_message_recv_mr": (
         c_int, [c_void_p, c_void_p, c_size_t, c_size_t, POINTER(c_size_t), c_uint64]),
+    "krdma_hub_open": (c_int, [c_char_p, POINTER(krdma_hub_options), POINTER(c_void_p)]),
+    "krdma_hub_close": (c_int, [c_void_p]),
+    "krdma_hub_fd": (c_int, [c_void_p]),
+    "krdma_hub_address": (c_int, [c_void_p, c_void_p]),
+    "krdma_hub_next": (c_int, [c_void_p, c_uint64, POINTER(krdma_ep_record), c_size_t]),
+    "krdma_ep_done": (None, [POINTER(krdma_ep_record)]),
+    "krdma_ep_connect": (
+        c_int, [c_void_p, c_char_p, c_void_p, c_size_t, c_uint64, POINTER(c_void_p)]),
+    "krdma_ep_close": (None, [c_void_p, c_char_p]),
+    "krdma_ep_set": (None, [c_void_p, c_void_p]),
+    "krdma_ep_get": (c_void_p, [c_void_p]),
+    "krdma_ep_why": (c_char_p, [c_void_p]),
+    "krdma_ep_address": (c_int, [c_void_p, c_void_p]),
+    "krdma_ep_send": (c_int, [c_void_p, c_uint64, c_void_p, c_size_t, c_uint64]),
+    "krdma_ep_send_lent": (c_int, [c_void_p, c_uint64, c_void_p, c_size_t, c_uint64, c_uint64]),
+    "krdma_ep_call": (
+        c_int, [c_void_p, c_uint64, c_void_p, c_size_t, c_uint64, POINTER(krdma_ep_record),
+        c_size_t]),
+    "krdma_ep_call_begin": (c_int, [c_void_p, c_uint64, c_void_p, c_size_t, c_uint64, c_uint64]),
+    "krdma_ep_answer": (c_int, [POINTER(krdma_ep_record), c_uint64, c_void_p, c_size_t]),
+    "krdma_hub_share": (
+        c_int, [c_void_p, c_char_p, c_void_p, c_size_t, c_uint32, CFUNCTYPE(c_int, c_void_p,
+        c_void_p), c_void_p]),
+    "krdma_hub_unshare": (c_int, [c_void_p, c_char_p, c_uint64]),
+    "krdma_ep_memory_open": (c_int, [c_void_p, c_char_p, c_uint32, c_uint64, POINTER(c_void_p)]),
+    "krdma_ep_memory_close": (None, [c_void_p]),
+    "krdma_ep_memory_length": (c_uint64, [c_void_p]),
+    "krdma_ep_memory_read": (c_int, [c_void_p, c_uint64, c_void_p, c_size_t, c_uint64]),
+    "krdma_ep_memory_write": (c_int, [c_void_p, c_uint64, c_void_p, c_size_t, c_uint64]),
+}
+
+# Those of libkrdma-files.
+FILE_FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
+    "krdma_file_get": (
+        c_int, [c_void_p, c_void_p, c_char_p, c_char_p, POINTER(krdma_file_options),
+        POINTER(krdma_file_result), c_size_t]),
+    "krdma_file_get_fd": (
+        c_int, [c_void_p, c_void_p, c_char_p, c_int, POINTER(krdma_file_options),
+        POINTER(krdma_file_result), c_size_t]),
+    "krdma_file_put": (
+        c_int, [c_void_p, c_void_p, c_char_p, c_char_p, POINTER(krdma_file_options),
+        POINTER(krdma_file_result), c_size_t]),
+    "krdma_file_client_create": (
+        c_int, [c_void_p, c_void_p, POINTER(krdma_file_options), POINTER(c_void_p)]),
+    "krdma_file_client_destroy": (None, [c_void_p]),
+    "krdma_file_client_get": (
+        c_int, [c_void_p, c_char_p, c_int, c_char_p, c_uint32, POINTER(krdma_file_result),
+        c_size_t]),
+    "krdma_file_client_get_fd": (
+        c_int, [c_void_p, c_char_p, c_int, POINTER(krdma_file_result), c_size_t]),
+    "krdma_file_client_put": (
+        c_int, [c_void_p, c_int, c_char_p, c_char_p, c_uint32, POINTER(krdma_file_result),
+        c_size_t]),
+    "krdma_file_client_make_folder": (
+        c_int, [c_void_p, c_char_p, c_void_p, c_uint32, POINTER(krdma_file_result), c_size_t]),
+    "krdma_file_client_list": (
+        c_int, [c_void_p, c_char_p, c_uint32, POINTER(POINTER(krdma_file_entry)), POINTER(c_size_t),
+        POINTER(krdma_file_result), c_size_t]),
+    "krdma_file_list_free": (None, [POINTER(krdma_file_entry)]),
+    "krdma_file_name_check": (c_int, [c_char_p, c_uint32]),
+    "krdma_file_server_create": (
+        c_int, [c_void_p, c_void_p, c_char_p, POINTER(krdma_file_server_options),
+        POINTER(c_void_p)]),
+    "krdma_file_server_address": (c_int, [c_void_p, c_void_p]),
+    "krdma_file_server_run": (c_int, [c_void_p]),
+    "krdma_file_server_stop": (c_int, [c_void_p]),
+    "krdma_file_server_destroy": (None, [c_void_p]),
 }

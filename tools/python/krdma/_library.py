@@ -7,7 +7,7 @@ import os
 import threading
 import time
 import warnings
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _abi
 from .errors import error_for
@@ -15,14 +15,15 @@ from .errors import error_for
 SONAME = "libkrdma.so.0"
 
 
-def _load() -> ctypes.CDLL:
-    name = os.environ.get("KRDMA_LIBRARY") or SONAME
+def load(name: str, variable: str, functions: Dict[str, Tuple[Any, List[Any]]]) -> ctypes.CDLL:
+    """A library, with the types of its functions."""
+    name = os.environ.get(variable) or name
     try:
         library = ctypes.CDLL(name)
     except OSError as error:
         raise ImportError(f"cannot load {name}: {error}; install libkrdma with 'make "
-                          "install-tools', or set KRDMA_LIBRARY to the file") from None
-    for function, (result, arguments) in _abi.FUNCTIONS.items():
+                          f"install-tools', or set {variable} to the file") from None
+    for function, (result, arguments) in functions.items():
         try:
             found = getattr(library, function)
         except AttributeError:
@@ -33,7 +34,7 @@ def _load() -> ctypes.CDLL:
     return library
 
 
-lib = _load()
+lib = load(SONAME, "KRDMA_LIBRARY", _abi.FUNCTIONS)
 
 
 def deadline_of(timeout: Optional[float]) -> int:

@@ -30,6 +30,10 @@ class NotFound(Error, FileNotFoundError):
     """There is no such object."""
 
 
+class Exists(Error, FileExistsError):
+    """There is such an object already."""
+
+
 class Denied(Error, PermissionError):
     """The caller has no right to it."""
 
@@ -80,6 +84,7 @@ class Canceled(Error):
 
 _CLASSES: Dict[int, Type[Error]] = {
     errno.ENOENT: NotFound,
+    errno.EEXIST: Exists,
     errno.EACCES: Denied,
     errno.EPERM: Denied,
     errno.ETIMEDOUT: TimedOut,

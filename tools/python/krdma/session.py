@@ -307,12 +307,18 @@ class Session(Object):
     def close(self) -> None:
         """Closes it, and all that was made through it."""
         children = list(self._children)
-        for kind in (Connection, Listener, Messenger, Srq, Ring, MemoryCache, Memory):
+        # Clients and servers of files, whose library need not be there.
+        for child in children:
+            if not isinstance(child, _KINDS):
+                child.close()
+        for kind in _KINDS:
             for child in children:
                 if isinstance(child, kind):
                     getattr(child, _ENDS.get(kind, "close"))()
         self._handle.end()
 
 
+# In this order.
+_KINDS = (Connection, Listener, Messenger, Srq, Ring, MemoryCache, Memory)
 # How a session ends what is made through it.
 _ENDS = {Connection: "end", Memory: "abandon"}

@@ -11,9 +11,11 @@ import gc
 import os
 import pickle
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -22,8 +24,9 @@ import warnings
 import numpy
 
 import krdma
-from krdma import (Access, ConnKind, ConnState, EventType, Limit, ListenFlags, Opcode, WcStatus,
-                   entry)
+from krdma import (Access, ConnKind, ConnState, EpEvent, EventType, Limit, ListenFlags, Opcode,
+                   WcStatus, entry, files)
+from krdma.files import FileAccess, FileFlags, FileType
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOST = "10.77.0.1"
@@ -681,6 +684,300 @@ def test_a_quota():
         os.chmod("/dev/krdma", mode)
 
 
+class Hubs:
+    """A hub that listens, served by a thread, and one that connects to it."""
+
+    def __init__(self, handler, **options):
+        self.records = []
+        self.hub = krdma.Hub(f"{HOST}:0", **options)
+        self.at = "{}:{}".format(*self.hub.address)
+        self.near = krdma.Hub()
+        self.thread = Thread(self.serve, handler)
+
+    def serve(self, handler):
+        """Keeps the records, and answers calls, until the hub is closed."""
+        for record in self.hub:
+            self.records.append(record)
+            if record.event == EpEvent.MESSAGE:
+                handler(record)
+            elif record.event == EpEvent.LEFT:
+                record.endpoint.close()
+
+    def connect(self, **options):
+        """An endpoint of the one that connects."""
+        return self.near.connect(self.at, timeout=PATIENCE, **options)
+
+    def of(self, event):
+        """The records of an event."""
+        return [record for record in self.records if record.event == event]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.near.close()
+        self.hub.close()
+        self.thread.get()
+
+
+# Proves: F12
+def test_a_hub_has_messages_and_calls():
+    def handler(record):
+        if record.is_call:
+            record.answer(record.data[::-1], tag=record.tag + 1)
+
+    with Hubs(handler) as hubs:
+        server = hubs.connect(hello=b"it is me")
+        same(server.address[0], HOST)
+        same(server.why, "")
+        same(server.call(b"drawer", tag=7, timeout=PATIENCE), (8, b"reward"))
+        same(server.call(timeout=PATIENCE), (1, b""))
+        # Longer than what is sent as a whole.
+        data = os.urandom(300000)
+        same(server.call(data, timeout=PATIENCE).data, data[::-1])
+        server.send(data, tag=99)
+        server.send(b"", tag=100)
+        server.call_begin(b"abc", tag=5, timeout=PATIENCE, user_data=1 << 40)
+        record = hubs.near.next(PATIENCE)
+        same((record.event, record.endpoint, record.tag, record.user_data, record.data,
+              record.error), (EpEvent.ANSWER, server, 6, 1 << 40, b"cba", None))
+        raises(krdma.Error, record.answer, number=errno.ENOENT)
+        raises(krdma.WouldBlock, hubs.near.next, 0, number=errno.EAGAIN)
+        raises(krdma.TimedOut, hubs.near.next, 0.2, number=errno.ETIMEDOUT)
+        raises(krdma.TooLong, server.send, bytes((16 << 20) + 1), number=errno.EMSGSIZE)
+        same(hubs.near.endpoints, [server])
+        server.close("enough")
+        server.close()
+        raises(ValueError, server.send, b"more", says="closed")
+        same(hubs.near.endpoints, [])
+        for _ in range(PATIENCE * 20):
+            if hubs.of(EpEvent.LEFT):
+                break
+            time.sleep(0.05)
+        left, = hubs.of(EpEvent.LEFT)
+        same(left.error, None)
+        same([(one.tag, one.data) for one in hubs.of(EpEvent.MESSAGE) if not one.is_call],
+             [(99, data), (100, b"")])
+        holds("it joined", hubs.records[0].event == EpEvent.JOINED)
+
+
+def test_a_hub_shares_memory():
+    shared, secret = bytearray(b"0123456789"), bytearray(10)
+    with Hubs(lambda record: None) as hubs:
+        hubs.hub.share("numbers", shared, Access.REMOTE_READ | Access.REMOTE_WRITE)
+        hubs.hub.share("secret", secret, allow=lambda endpoint: endpoint.address[0] != HOST)
+        hubs.hub.share("broken", secret, allow=lambda endpoint: 1 // 0)
+        raises(krdma.Exists, hubs.hub.share, "numbers", bytearray(1), number=errno.EEXIST)
+        raises((BufferError, TypeError), hubs.hub.share, "of bytes", b"constant")
+        raises(BufferError, shared.extend, b"more")
+        server = hubs.connect()
+        with server.memory("numbers", Access.REMOTE_READ | Access.REMOTE_WRITE, PATIENCE) as memory:
+            same(len(memory), 10)
+            same(memory.read(), shared)
+            same(memory.read(2, 3), b"234")
+            memory.write(b"abc", 4)
+            same(shared, b"0123abc789")
+            raises(krdma.Error, memory.read, 5, 6, number=errno.ERANGE)
+            array = numpy.zeros(5, dtype=numpy.uint8)
+            memory.read_into(array, 3)
+            same(bytes(array), b"3abc7")
+        raises(ValueError, memory.read, says="closed")
+        hubs.hub.share("constant", bytearray(8))
+        with server.memory("constant", timeout=PATIENCE) as memory:
+            raises(krdma.Denied, memory.write, b"x", number=errno.EACCES)
+        raises(krdma.Denied, server.memory, "constant", Access.REMOTE_WRITE, PATIENCE)
+        for name in ("secret", "broken"):
+            raises(krdma.Denied, server.memory, name, timeout=PATIENCE, number=errno.EACCES)
+        raises(krdma.NotFound, server.memory, "none", timeout=PATIENCE, says="'none'")
+        memory = server.memory("numbers", timeout=PATIENCE)
+        server.close()
+        holds("it ended with its endpoint", memory.closed)
+        hubs.hub.unshare("numbers", PATIENCE)
+        shared.extend(b"more")
+        raises(krdma.NotFound, hubs.hub.unshare, "numbers", 1)
+
+
+def test_a_hub_admits_whom_it_wants():
+    seen = []
+
+    def admit(address, hello):
+        seen.append((address[0], hello))
+        if hello == b"busy":
+            raise OSError(errno.EUSERS, "busy")
+        if hello == b"inside":
+            hubs.hub.endpoints[0].send(b"")
+        return hello == b"password"
+
+    with Hubs(lambda record: None, admit=admit, peers=4) as hubs:
+        hubs.connect(hello=b"password")
+        raises(krdma.Denied, hubs.connect, number=errno.EACCES, says=hubs.at)
+        raises(krdma.Denied, hubs.connect, hello=b"inside", number=errno.EACCES)
+        raises(krdma.Error, hubs.connect, hello=b"busy", number=errno.EUSERS)
+        raises(krdma.Error, hubs.connect, hello=bytes(25), number=errno.EINVAL)
+        same(seen, [(HOST, b"password"), (HOST, b""), (HOST, b"inside"), (HOST, b"busy")])
+    with Hubs(lambda record: None, allow="10.99.0.0/16") as hubs:
+        raises(krdma.Error, hubs.connect)
+    raises(krdma.Error, krdma.Hub, f"{HOST}:0", allow="10.0.0.0/99", number=errno.EINVAL)
+    raises(krdma.Error, krdma.Hub, "192.0.2.1:0", says="192.0.2.1:0")
+    with krdma.Hub() as hub:
+        raises(krdma.Refused, hub.connect, f"{HOST}:9", timeout=PATIENCE, number=errno.ECONNREFUSED)
+        raises(krdma.Error, lambda: hub.address, number=errno.EINVAL, says="does not listen")
+
+
+def test_the_threads_of_a_hub():
+    with Hubs(lambda record: record.answer(record.data)) as hubs:
+        server = hubs.connect()
+        waits = Thread(hubs.near.next, PATIENCE * 4)
+        for at in range(20):
+            same(server.call(b"%d" % at, timeout=PATIENCE).data, b"%d" % at)
+        ready, _, _ = select.select([hubs.near], [], [], 0.3)
+        same(ready, [])
+        server.call_begin(b"for the other", timeout=PATIENCE)
+        same(waits.get().data, b"for the other")
+    holds("the hub is closed", hubs.hub.closed and hubs.near.closed)
+    raises(ValueError, hubs.hub.next, 0, says="closed")
+
+
+def test_a_hub_whose_peer_dies():
+    with krdma.Hub(f"{HOST}:0") as hub:
+        at = "{}:{}".format(*hub.address)
+        child = os.fork()
+        if not child:
+            other = krdma.Hub()
+            other.connect(at, timeout=PATIENCE).send(b"the last")
+            signal.pause()
+        same(hub.next(PATIENCE).event, EpEvent.JOINED)
+        record = hub.next(PATIENCE)
+        same((record.event, record.data), (EpEvent.MESSAGE, b"the last"))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        left = hub.next(PATIENCE)
+        same((left.event, left.endpoint), (EpEvent.LEFT, record.endpoint))
+        holds(f"it says why: {left.error}", isinstance(left.error, ConnectionResetError))
+        raises(krdma.Reset, left.endpoint.send, b"x", number=errno.ECONNRESET)
+        holds("in words", left.endpoint.why)
+
+
+class Folder:
+    """A folder that is offered, served by a thread, and the session of clients."""
+
+    def __init__(self, **options):
+        self.path = tempfile.mkdtemp()
+        os.mkdir(self.path + "/offered")
+        self.reports = []
+        self.session = krdma.Session()
+        self.server = files.Server(self.session, (HOST, 0), self.path + "/offered",
+                                   report=self.reports.append, **options)
+        self.thread = Thread(self.server.run)
+
+    def file(self, name, data):
+        """Writes a file; its path."""
+        with open(os.path.join(self.path, name), "wb") as stream:
+            stream.write(data)
+        return stream.name
+
+    def data(self, name):
+        """What is in a file."""
+        with open(os.path.join(self.path, name), "rb") as stream:
+            return stream.read()
+
+    def client(self, *flags, **options):
+        """A client of the server."""
+        return files.Client(self.session, self.server.address, *flags, **options)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.close()
+        self.thread.get()
+        self.session.close()
+        shutil.rmtree(self.path)
+
+
+# Proves: F12
+def test_files_come_and_go():
+    data = os.urandom(3 << 20)
+    with Folder(writable=True) as folder, folder.client() as client:
+        folder.file("offered/numbers", data)
+        steps = []
+        result = client.get("numbers", folder.path)
+        same((result.length, result.transferred, result.resumed_from, result.skipped, result.last),
+             (len(data), len(data), 0, False, "numbers"))
+        same(folder.data("numbers"), data)
+        same(client.make_folder("deep").length, 0)
+        client.put(folder.file("small", b"some words"), "deep/small")
+        same(folder.data("offered/deep/small"), b"some words")
+        same([(one.name, one.type, one.length) for one in client.list()],
+             [("deep", FileType.FOLDER, 0), ("numbers", FileType.FILE, len(data))])
+        same([one.name for one in client.list("", True)], ["deep", "deep/small", "numbers"])
+        reads, writes = os.pipe()
+        same(client.get_fd("deep/small", writes).length, 10)
+        same(os.read(reads, 100), b"some words")
+        os.close(reads)
+        os.close(writes)
+        with folder.client(FileFlags.TIMES | FileFlags.UPDATE, progress=steps.append) as other:
+            holds("it is not there", not other.get("numbers", folder.path + "/copy").skipped)
+            same(os.stat(folder.path + "/copy").st_mtime_ns,
+                 os.stat(folder.path + "/offered/numbers").st_mtime_ns)
+            holds("it is up to date", other.get("numbers", folder.path + "/copy").skipped)
+        holds("the progress was told", (len(data), len(data), 0) in steps)
+        raises(FileExistsError, client.put, folder.path + "/small", "numbers", FileFlags.NEW)
+        same([(one.operation.name, one.name, one.error, one.peer[0]) for one in folder.reports[:3]],
+             [("GET", "numbers", None, HOST), ("MAKE_FOLDER", "deep", None, HOST),
+              ("PUT", "deep/small", None, HOST)])
+
+
+def test_files_that_cannot_be_copied():
+    class Enough(Exception):
+        """Raised by a function for progress."""
+
+    def enough(step):
+        if step.length:
+            raise Enough(step.length)
+
+    with Folder() as folder, folder.client() as client:
+        folder.file("offered/file", bytes(100000))
+        where = "{} port {}".format(*folder.server.address)
+        error = raises(krdma.NotFound, client.get, "none", folder.path, number=errno.ENOENT,
+                       says=f"cannot get 'none' from {where}: No such file or directory; the other")
+        holds("it is Python's too", isinstance(error, FileNotFoundError))
+        raises(krdma.Denied, client.get, "../out", folder.path)
+        raises(krdma.NotFound, client.get, "file", folder.path + "/no/way", says="this machine")
+        raises(OSError, client.put, folder.path + "/offered/file", "more", number=errno.EROFS)
+        raises(ValueError, client.get, "a\0b", folder.path, says="zero byte")
+        with folder.client(progress=enough) as other:
+            same(raises(Enough, other.get, "file", folder.path + "/x").args, (100000,))
+            holds("there is no file", not os.path.exists(folder.path + "/x"))
+        holds("the server knows", any(one.error and one.error.errno == errno.ENOENT
+                                      for one in folder.reports))
+        folder.session.close()
+        holds("all is closed", client.closed and folder.server.closed)
+        raises(ValueError, client.list, says="closed")
+
+
+def test_files_with_a_secret_and_rules():
+    secret = os.urandom(32)
+    with Folder(secret=secret, writable=True) as folder:
+        folder.file("offered/file", b"data")
+        with folder.client() as client:
+            raises(OSError, client.list, number=errno.ENOKEY)
+        with folder.client(secret=os.urandom(32)) as client:
+            raises(OSError, client.list, number=errno.EKEYREJECTED)
+        with folder.client(secret=secret) as client:
+            same([one.name for one in client.list()], ["file"])
+    with krdma.Session() as session:
+        raises(OSError, files.Server, session, (HOST, 0), "/nowhere", number=errno.ENOENT,
+               says="/nowhere")
+        raises(OSError, files.Server, session, (HOST, 0), "/", secret=b"short", number=errno.EINVAL)
+        raises(OSError, files.Server, session, (HOST, 0), "/etc",
+               rules={"nowhere": FileAccess.READ}, number=errno.ENOENT)
+        raises(OSError, files.Client, session, (HOST, 9), FileFlags(1 << 20),
+               number=errno.EOPNOTSUPP)
+        with files.Client(session, (HOST, 9)) as client:
+            raises(krdma.Refused, client.list, number=errno.ECONNREFUSED)
+
+
 def program(*arguments, status=0):
     """What a program prints, which must end with that status."""
     if arguments[0].endswith(".py"):
@@ -743,6 +1040,44 @@ def test_an_array():
         same(server.child.returncode, 0)
         same(said, "array: the client has left 50000 numbers, and their sum is 1249975000\n")
     holds("nobody serves", "Connection refused" in program(array, HOST, status=1))
+
+
+# Proves: F12
+def test_the_example_of_a_hub():
+    hub = os.path.join(HERE, "hub.py")
+    with Server(7475, hub, "serve") as server:
+        same(program(hub, HOST, "moon", "sun", "moon").split("\n"),
+             ["2 moon", "       1 sun"])
+        same(program(hub, HOST, "sun").split("\n"), ["2 moon", "       2 sun"])
+        same(program(hub, HOST, "--stop"), "")
+        server.child.communicate(timeout=PATIENCE)
+        same(server.child.returncode, 0)
+    holds("nobody serves", "Connection refused" in program(hub, HOST, status=1))
+    holds("the usage", program(hub, status=2).startswith("usage: hub.py serve"))
+
+
+# Proves: F12
+def test_the_example_of_files():
+    """Also with the tool, which knows nothing of Python."""
+    mirror = os.path.join(HERE, "mirror.py")
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(folder + "/here/deep")
+        for name in ("one", "deep/two"):
+            with open(f"{folder}/here/{name}", "w", encoding="utf-8") as stream:
+                stream.write(name)
+        with Server(7476, mirror, "serve", folder + "/here") as server:
+            same(program(mirror, HOST, folder + "/there"), "2 files copied")
+            same(program(mirror, HOST, folder + "/there"), "0 files copied")
+            program("krdma", "get", "-q", f"{HOST}:deep/two", folder + "/by tool")
+            for name in ("there/deep/two", "by tool"):
+                with open(f"{folder}/{name}", encoding="utf-8") as stream:
+                    same(stream.read(), "deep/two")
+            server.child.send_signal(signal.SIGINT)
+            said, _ = server.child.communicate(timeout=PATIENCE)
+            same(server.child.returncode, 0)
+            holds(f"it reports: {said}", "10.77.0.1: GET 'deep/two': 8 bytes" in said)
+        with Server(7476, "krdma", "serve", folder + "/here"):
+            same(program(mirror, HOST, folder + "/other"), "2 files copied")
 
 
 def main(names):

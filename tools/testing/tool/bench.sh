@@ -10,8 +10,35 @@
 . "$(dirname "$0")/peer.sh"
 
 before=$(resources)
-# Patterns for the four times in a row, which follow name, size and depth, and for a row without.
-times='( +[0-9.]+){4}' no_times='( +-){4}'
+# Pattern for the four times in a row, which follow name, size and depth.
+times='( +[0-9.]+){4}'
+
+# await_count NUMBER PATTERN: "krdma stat connections" has so many lines with PATTERN, in the end.
+await_count()
+{
+	local tries=0
+
+	until [ "$(krdma stat connections | grep -cE -- "$2")" = "$1" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 300 ] || return 1
+		usleep 100000
+	done
+}
+
+# mean_fits FILE DEPTH: in the JSON of a result, the mean time times the rate is the number in
+# flight, which is at most DEPTH.
+mean_fits()
+{
+	awk -v mean="$(number "$1" avg)" -v rate="$(number "$1" per_second)" -v depth="$2" \
+		'BEGIN { n = mean * rate / 1e9; exit !(n > depth * 0.3 && n < depth * 1.1) }'
+}
+
+# bytes_are TIMES OPERATION SIZE: in fields, an operation of SIZE bytes moves so many times that.
+bytes_are()
+{
+	awk -F, -v times="$1" -v name="$2" -v size="$3" \
+		'$1 == name { n = $8 / $7 / size / times; exit !(n > 0.99 && n < 1.01) }' "$work/out"
+}
 
 serve all krdma bench --listen
 try krdma bench -n 20 -w 2 $host
@@ -26,22 +53,86 @@ for operation in write read send; do
 	ended "$operation, of sizes from 0 to 1 MiB" 0 "^$operation +0 +1$times +- " \
 		"^$operation +1 +1$times " "^$operation +1048576 +1$times .* 30$"
 	try krdma bench -n 333 -w 7 -s 64,64k --depth 2,7,64 --batch 4 $host $operation
-	ended "$operation, several at a time, in batches" 0 "^$operation +64 +2$no_times .* 333$" \
-		"^$operation +65536 +7$no_times .* 333$" "^$operation +64 +64$no_times .* 333$"
+	ended "$operation, several at a time, in batches" 0 "^$operation +64 +2$times .* 333$" \
+		"^$operation +65536 +7$times .* 333$" "^$operation +64 +64$times .* 333$"
 	try krdma bench -t 0.3 -s 1k --poll --depth 1,8 $host $operation
 	ended "$operation, with polling" 0 ', mode poll$' "^$operation +1024 +1$times " \
-		"^$operation +1024 +8$no_times "
+		"^$operation +1024 +8$times "
 done
 try krdma bench -n 100 --depth 1,8 $host atomic
-ended "atomics" 0 "^atomic +8 +1$times .* 100$" "^atomic +8 +8$no_times .* 100$"
+ended "atomics" 0 "^atomic +8 +1$times .* 100$" "^atomic +8 +8$times .* 100$"
 try krdma bench -n 5 $host connect
 ended "connections" 0 "^connect +0 +1$times +- .* 5$"
 try krdma bench -n 5 -s 64 $host6 read
 ended "over IPv6" 0 '^fd77::1 port 7178' "^read +64 +1$times "
 try krdma bench -d -n 5 -s 64 $host write
-ended "more with -d" 0 '^  min avg mdev p90 us:( +[0-9.]+){4}$'
+ended "more with -d" 0 '^ min avg mdev p90 us:( +[0-9.]+){4}$'
+holds "a table has 80 columns" [ "$(awk 'length > 80' "$work/out" | wc -l)" = 0 ]
 try krdma bench -t 0.5 -w 0 -s 64 $host write
 ended "by time" 0 "^write +64 +1$times "
+
+# Several connections, threads and hosts, both directions, and others beside the measured ones
+
+try krdma bench -d -n 400 -s 64 --connections 6 --threads 2 --depth 1,4 $host write read send
+ended "several connections of two threads share the operations" 0 \
+	'mode event, connections: 6, threads: 2$' "^write +64 +1$times .* 402$" \
+	"^read +64 +4$times .* 402$" "^send +64 +4$times .* 402$" \
+	'^ operations of a connection: 67 to 67$' '!WRONG'
+begin krdma bench -t 60 -s 64 --connections 5 --threads 3 $host write
+await "$work/out" depth
+holds "all connections are there at once, of three threads" await_count 5 "$client krdma +connected"
+holds "the threads are there" [ "$(find "/proc/$client/task" -mindepth 1 -maxdepth 1 | wc -l)" = 3 ]
+leave INT "$client"
+try krdma bench -n 40 -s 64 --threads 2 $host,$host6 read
+ended "two hosts at once" 0 '^10\.77\.0\.1 port 7178, through rxe0$' \
+	'^fd77::1 port 7178, through rxe0, mode event, connections: 4, threads: 4$' "^read .* 40$"
+try krdma bench -n 5 --threads 2 --connections 3 $host connect
+ended "threads that connect" 0 "^connect +0 +1$times +- .* [6-9]$"
+try krdma bench -n 64 --threads 2 --connections 4 --depth 1,8 --batch 2 --poll $host atomic
+ended "the counters of all connections are right" 0 "^atomic +8 +1$times .* 64$" \
+	"^atomic +8 +8$times .* 64$" '!WRONG'
+for depth in 1 8; do
+	try krdma bench -j -t 0.3 -s 0,4k --depth $depth --both $host write read send
+	cp "$work/out" "/out/bench-both-$depth.json"
+	ended "both directions, depth $depth" 0 '"both":true' \
+		"\"operation\":\"write\",\"size\":4096,\"depth\":$depth,.*\"data\":\"right\"" \
+		"\"operation\":\"send\",\"size\":4096,.*\"data\":\"right\",\"time_of\":\"round_trip\"" \
+		'!"data":"wrong"'
+done
+try krdma bench -n 400 -s 4k --both --depth 8 --csv $host write send
+ended "both directions count" 0 '^write,4096,8,1,400,.*,1,plain,1,1,yes,0,0$' \
+	'^send,4096,8,1,400,'
+# A message that comes back has its bytes in both directions.
+holds "the bytes of both" bytes_are 2 send 4096
+holds "those of a write and a read are each counted once" bytes_are 1 write 4096
+try krdma bench -n 300 -s 64k --both --depth 64 --threads 2 $host send
+ended "many messages at a time come back to several" 0 "^send +65536 +64$times .* 300$" '!WRONG'
+begin krdma bench -t 60 -s 64 --both --depth 8 $host write
+await "$work/out" depth
+holds "each has another one beside it" await_count 2 "$client krdma +connected"
+leave INT "$client"
+try krdma bench -j -n 50 -s 64 --load 2 --threads 2 $host write read
+cp "$work/out" /out/bench-load.json
+ended "others write meanwhile" 0 '"connections":2,' '"load":2' \
+	'"operation":"read".*"load_bytes_per_second":[1-9][0-9]{3}'
+try krdma bench -t 0.3 -s 64 --load 1 $host send
+ended "what they write is said" 0 ', mode event, load: 1$' "^send +64 +1$times " \
+	'^ load: [1-9][0-9.]* MiB/s$'
+begin krdma bench -t 60 -s 64 --load 3 $host write
+await "$work/out" depth
+holds "they are there besides" await_count 4 "$client krdma +connected"
+leave INT "$client"
+ended "Ctrl-C ends them all" 130 '^not complete$'
+
+# Times of many at a time
+
+try krdma bench -j -n 300 -s 4k --depth 1,16 $host write
+sed 's/.*"depth":1,/"depth":1,/' "$work/out" | sed 's/.*"depth":16,//' >"$work/deep"
+tr '{' '\n' <"$work/out" | sed -n 's/"min".*"p50":\([0-9]*\),.*/\1/p' >"$work/medians"
+holds "operations that wait for others take longer" \
+	[ "$(sed -n 2p "$work/medians")" -gt "$(sed -n 1p "$work/medians")" ]
+# Between a third and all of the 16 are in flight: rxe may complete one while it is posted.
+holds "their mean fits the rate" mean_fits "$work/deep" 16
 
 # JSON
 
@@ -71,7 +162,7 @@ holds "a measurement of 0.2 s takes no less" [ "$(number "$work/results" elapsed
 
 try krdma bench -n 50 -s 64,1k,16k --depth 1,8 --plot "$work/plot.svg" $host write read send
 cp "$work/plot.svg" /out/bench.svg
-ended "a picture does not keep the table away" 0 "^send +16384 +8$no_times "
+ended "a picture does not keep the table away" 0 "^send +16384 +8$times "
 cp "$work/plot.svg" "$work/out"
 ended "the picture has three charts" 0 '^<\?xml version="1\.0" encoding="UTF-8"\?>$' \
 	'^<svg xmlns="[^"]+/2000/svg" role="img"' '>Latency distribution</text>$' \
@@ -96,25 +187,49 @@ try krdma bench -n 20 -s 64k --unit MB/s $host write
 ended "and in MB/s" 0 ' MB/s +per s'
 try krdma bench -n 20 -s 64 --depth 1,4 --csv $host write
 ended "fields are separated by commas" 0 '^operation,size,depth,batch,count,elapsed_ns,' \
-	'^write,64,1,1,20(,[0-9]+){3},right(,[0-9]+){8},1,plain$' \
-	'^write,64,4,1,[0-9]+(,[0-9]+){3},right,{8},1,plain$' \
+	'^write,64,1,1,20(,[0-9]+){3},right(,[0-9]+){8},1,plain,1,1,no,0,0$' \
+	'^write,64,4,1,[0-9]+(,[0-9]+){3},right(,[0-9]+){8},1,plain,1,1,no,0,0$' \
 	'!through'
 holds "each line has as many fields as the first" \
-	[ "$(awk -F, '{ print NF }' "$work/out" | sort -u)" = 19 ]
+	[ "$(awk -F, '{ print NF }' "$work/out" | sort -u)" = 24 ]
 cat >"$work/old" <<END
 {"results":[{"operation":"write","size":64,"depth":1,"batch":1,"per_second":1000,
 "bytes_per_second":64000000,"time_ns":{"p50":4000}},
 {"operation":"read","size":64,"depth":16,"batch":1,"per_second":10,"bytes_per_second":640}]}
 END
 sed -e 's/"p50":4000/"p50":3000/; s/:1000,/:1500,/; s/"depth":16/"depth":8/' "$work/old" >"$work/new"
-try krdma bench --compare --unit mb "$work/old" "$work/new"
-ended "two results are compared" 0 ' MB/s ' \
+try krdma bench --compare "$work/old" "$work/new"
+ended "two results are compared in a terminal's 80 columns" 0 \
+	'^write +64 +1 +4\.00 +3\.00 +-25\.0% +1000 +1500 +\+50\.0%$'
+holds "and no more" [ "$(awk 'length > 80' "$work/out" | wc -l)" = 0 ]
+try krdma bench -d --compare --unit mb "$work/old" "$work/new"
+ended "with -d, also their bytes" 0 ' MB/s ' \
 	'^write +64 +1 +4\.00 +3\.00 +-25\.0% +64\.00 +64\.00 +\+0\.0% +1000 +1500 +\+50\.0%$' \
 	'^read +64 +16  only in the old one$' '^read +64 +8  only in the new one$'
 try krdma bench -j -n 20 -s 64 $host write
 cp "$work/out" "$work/saved"
 try krdma bench --compare "$work/saved" "$work/saved"
-ended "what was measured can be compared" 0 '^write +64 +1 .*\+0\.0%.*\+0\.0%.*\+0\.0%$'
+ended "what was measured can be compared" 0 '^write +64 +1 .*\+0\.0%.*\+0\.0%$'
+try krdma bench -j -n 20 -s 64,4k --depth 1,8 $host write read
+cp "$work/out" "$work/before"
+try krdma bench -j -n 20 -s 64,4k --depth 1,8 $host write read atomic
+cp "$work/out" "$work/after"
+try krdma bench --compare --plot "$work/both.svg" --unit mb "$work/before" "$work/after"
+cp "$work/both.svg" /out/bench-compare.svg
+ended "a picture does not keep the comparison away" 0 '^write +4096 +8 .*%$' '^atomic .* only in'
+cp "$work/both.svg" "$work/out"
+ended "two results are drawn" 0 '<title>krdma bench: two results</title>' '>Median latency</text>' \
+	'>99th percentile of latency</text>' '>Bandwidth</text>' '>MB/s</text>' \
+	'>write, old</text>' '>read, depth 8, new</text>' '>message size</text>' '^</svg>$' '!nan' '!atomic'
+holds "each with two lines" [ "$(grep -c '<polyline class="line"' "$work/out")" = 24 ]
+try krdma bench --compare --plot "$work/depths.svg" "$work/old" "$work/old"
+cp "$work/depths.svg" "$work/out"
+ended "results of one size are drawn over the depth" 0 '>operations in flight</text>' \
+	'>write, new</text>' '!>message size<'
+rm "$work/depths.svg"
+try krdma bench --compare --plot "$work/nowhere/both.svg" "$work/before" "$work/after"
+ended "a comparison whose picture cannot be written" 1 \
+	'^krdma: cannot write the picture to .*/nowhere/both\.svg' '^write +64 +1 '
 sed 's/"read"/"send"/; s/"write"/"send"/' "$work/old" >"$work/other"
 sed -i 's/"size":64/"size":65/' "$work/other"
 try krdma bench --compare "$work/old" "$work/other"
@@ -158,6 +273,7 @@ stop_server all
 ended "the listening side tells what its clients wanted" 0 \
 	'^10\.77\.0\.1:[0-9]+: write, up to 64KiB, depth 1 left after 0 messages, 0 bytes$' \
 	'^10\.77\.0\.1:[0-9]+: send, up to 1MiB, depth 1 left after ' '!connect' \
+	'^10\.77\.0\.1:[0-9]+: send, up to 64KiB, depth 64 left after [1-9]' \
 	'clients served, 0 failed, 0 refused; '
 
 try krdma bench -n 1 $host
@@ -178,6 +294,17 @@ for operation in write read send; do
 			'^not complete$'
 	done
 done
+
+# Of several connections, one says why.
+serve gone krdma bench --listen
+begin krdma bench -t 60 -s 64 --connections 4 --threads 4 --load 1 $host write
+await "$work/out" depth
+usleep 500000
+leave KILL "$server"
+finish
+ended "a listening side that dies is the end of all threads" 1 '^not complete$' \
+	'10\.77\.0\.1 has ended the connection|connection to 10\.77\.0\.1 is lost|connection is lost: 10\.77\.0\.1'
+holds "one of them says why" [ "$(grep -c 'has ended the connection\|is lost' "$work/err")" = 1 ]
 
 serve stopped krdma bench --listen
 begin krdma bench -t 60 -W 5 -s 64 $host send
@@ -245,8 +372,21 @@ wrong "a host for the listening side" '--listen takes no host' --listen $host
 wrong "a size for the listening side" '-s is for the side that measures' --listen -s 64
 wrong "an unknown unit" '--unit needs MiB/s, MB/s or Gbit/s' --unit Mbit $host
 wrong "fields and JSON" '--csv or --json, not both' -j --csv $host
+wrong "a picture of the listening side" '--plot is for the side that measures' --listen --plot a
 wrong "one result alone" '--compare takes two files' --compare "$work/old"
 wrong "a comparison that measures" '--compare measures nothing: leave -n out' --compare -n 1 a b
+wrong "more threads than connections" '--connections must not be less than --threads' \
+	--threads 4 --connections 3 $host
+wrong "no threads" '--threads needs a number from 1 to 64' --threads 0 $host
+wrong "too much for a ring" 'that many operations in flight are too many for a thread' \
+	--connections 100 --depth 1024 $host
+wrong "both directions of an atomic" "--both measures write, read and send, and no 'atomic'" \
+	--both $host write atomic
+wrong "a load for the listening side" '--load is for the side that measures' --listen --load 1
+wrong "lanes of threads" '--lanes uses one thread and one host' --lanes 2 --threads 2 $host
+wrong "lanes of two hosts" '--lanes uses one thread and one host' --lanes 2 $host,$host6
+wrong "a host that is none" "'$host,' has a comma without a host beside it" $host,
+wrong "too many hosts" 'at most 16 hosts' a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q
 wrong "an operation that lanes have not" "--lanes measures connect and send, and no 'write'" \
 	--lanes 2 $host write
 wrong "no lanes" '--lanes needs a number from 1 to 1000' --lanes 0 $host

@@ -38,6 +38,15 @@ try "$here/terminal" krdma doctor
 ended "at a terminal there is color" 0 "^$escape\\[32mOK  $escape\\[0m  module "
 try "$here/terminal" krdma --color=never doctor
 ended "at a terminal there is none if one likes" 0 '^OK +module ' "!$escape"
+# What is printed at 80 columns, with a line for each check, and with those of a pipe.
+tr -d '\r' <"$work/out" >"$work/narrow"
+holds "lines are not longer than the terminal, but for commands" \
+	[ "$(grep -v '^ *ip link' "$work/narrow" | awk 'length > 80' | wc -l)" = 0 ]
+try krdma doctor
+holds "between words, and none is missing" \
+	[ "$(tr -s ' \n' '  ' <"$work/narrow")" = "$(tr -s ' \n' '  ' <"$work/out")" ]
+holds "a pipe has a line for each" [ "$(grep -c '^OK' "$work/out")" -ge 12 -a \
+	"$(wc -l <"$work/narrow")" -gt "$(wc -l <"$work/out")" ]
 try env NO_COLOR=1 "$here/terminal" krdma doctor
 ended "nor if the environment says so" 0 '^OK +module ' "!$escape"
 try krdma doctor --color=blue

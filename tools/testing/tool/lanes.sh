@@ -160,7 +160,8 @@ ended "as many plain connections can be measured" 0 '"connections":4,"kind":"pla
 try krdma bench --compare /out/bench-plain.json /out/bench-lanes.json
 ended "and compared" 0 '^connect +0 +1 ' '^send +8 +1 ' '!only'
 try krdma bench --lane -n 5 -s 64 --csv $host
-ended "one lane, as a line of fields" 0 '^connect,0,1,1,5,.*,1,lane$' '^send,64,1,1,5,.*,right,.*,1,lane$'
+ended "one lane, as a line of fields" 0 '^connect,0,1,1,5,.*,1,lane,1,1,no,0,0$' \
+	'^send,64,1,1,5,.*,right,.*,1,lane,1,1,no,0,0$'
 try krdma bench -n 5 -s 64 $host write send
 ended "a listening side that takes lanes serves plain connections" 0 '^write +64 ' '^send +64 '
 stop_server bench

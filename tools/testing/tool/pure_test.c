@@ -13,6 +13,7 @@
 #include "file_internal.h"
 #include "peer_hello.h"
 #include "ping_rping.h"
+#include "port_counters.h"
 #include "selftest_pattern.h"
 #include "stats.h"
 #include "svg.h"
@@ -275,6 +276,78 @@ static void test_each_bucket(void)
 	stats_add(&stats, UINT64_MAX);
 	tap_result(right && stats_percentile(&stats, STATS_P50) == UINT64_MAX,
 		   "every power of two, and its neighbours, has its bucket");
+}
+
+/* The same values, in one and in two parts. */
+static void test_merge(void)
+{
+	static struct stats parts[2];
+	uint64_t i, value;
+
+	stats_init(&stats);
+	stats_init(&parts[0]);
+	stats_init(&parts[1]);
+	for (i = 0; i < 3000; i++) {
+		value = 100 + i * i % 70001;
+		stats_add(&stats, value);
+		stats_add(&parts[i % 3 == 0], value);
+	}
+	stats_merge(&parts[0], &parts[1]);
+	tap_result(parts[0].count == 3000 && parts[0].least == stats.least &&
+		   parts[0].greatest == stats.greatest &&
+		   fabs(parts[0].mean - stats.mean) < 0.001 &&
+		   stats_deviation(&parts[0]) == stats_deviation(&stats) &&
+		   !memcmp(parts[0].buckets, stats.buckets, sizeof(stats.buckets)),
+		   "the values of two threads are the same as those of one");
+	stats_init(&parts[1]);
+	stats_merge(&parts[1], &stats);
+	stats_init(&parts[0]);
+	stats_merge(&parts[1], &parts[0]);
+	tap_result(parts[1].count == stats.count && parts[1].least == stats.least &&
+		   stats_deviation(&parts[1]) == stats_deviation(&stats),
+		   "none added to some, and some to none, are some");
+}
+
+/*
+ * Counters of ports
+ */
+
+static bool is_counter(const char *text, uint64_t expected)
+{
+	uint64_t value = 77;
+
+	return counter_parse(text, strlen(text), &value) && value == expected;
+}
+
+static void test_counters(void)
+{
+	static const char * const odd[] = {
+		"", "\n", " ", "-1\n", "+1\n", "0x10\n", "1.5\n", "1 2\n", "N/A\n", " 7\n", "7\tx",
+		"18446744073709551616\n", "99999999999999999999999\n",
+	};
+	struct counter some[] = {
+		{ COUNTERS, "port_xmit_data", 100 },
+		{ HW_COUNTERS, "packet_seq_err", 5 },
+		{ HW_COUNTERS, "rnr_nak_retry_err", 2 },
+		{ HW_COUNTERS, "sent_bytes", 7 },
+	};
+	const struct port port = { .device = "some0", .counters = some, .count = 4 };
+	const struct port none = { .device = "none0" };
+	uint64_t value = 77;
+	size_t i;
+
+	tap_result(is_counter("0\n", 0) && is_counter("12", 12) && is_counter("007\n", 7) &&
+		   is_counter("18446744073709551615\n", UINT64_MAX), "counters are whole numbers");
+	for (i = 0; i < ARRAY_SIZE(odd); i++)
+		if (counter_parse(odd[i], strlen(odd[i]), &value) || value != 77)
+			break;
+	tap_result(i == ARRAY_SIZE(odd), "what is no whole number is no counter");
+	tap_result(port_sum(&port, PORT_SENT_BYTES, &value) && value == 400,
+		   "InfiniBand's counter of data counts words, and comes first");
+	tap_result(port_sum(&port, PORT_RETRANSMISSIONS, &value) && value == 7,
+		   "retransmissions have several causes");
+	tap_result(!port_sum(&port, PORT_ERRORS, &value) &&
+		   !port_sum(&none, PORT_SENT_BYTES, &value), "what is not counted is not 0");
 }
 
 /*
@@ -742,6 +815,8 @@ int main(void)
 	test_few_values();
 	test_many_values();
 	test_each_bucket();
+	test_merge();
+	test_counters();
 	test_hello();
 	test_answer();
 	test_utf8();

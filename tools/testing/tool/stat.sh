@@ -109,6 +109,66 @@ ended "a letter is taken back, and Escape ends the filter" 0 '^filter: x_$' '^fi
 typed '\003'
 ended "Ctrl-C ends it at a terminal, too" 130 '^krdma: 2 sessions'
 
+# Counters of ports
+
+try krdma stat ports -i 1 -c 1
+ended "the traffic of a port is there, each second" 0 \
+	'^DEVICE +PORT +SENT/s +RECV/s +PKTSENT/s +PKTRECV/s +RETRANS/s ERRORS$' \
+	'^rxe0 +1 +[-0-9.KMG]+ +[-0-9.KMG]+ +[1-9][0-9]*\.[0-9] +[1-9][0-9]*\.[0-9] +0\.0 +[0-9]+$'
+try krdma stat ports -d
+ended "and every counter of its driver" 0 '^ +hw_counters/sent_pkts [1-9][0-9]*$' \
+	'^ +hw_counters/completer_retry_err [0-9]+$' '!lifespan' '![0-9]/s' '!cannot be read'
+try krdma stat port -j -c 1 -i 0.3
+cp "$work/out" /out/stat-ports.json
+ended "JSON has them" 0 '^\{"ports":\[\{"device":"rxe0","port":1,' '"sent_packets":[1-9]' \
+	'"sent_packets_per_second":[0-9]+\.[0-9],' '"hw_counters":\{.*"sent_pkts":[1-9]' \
+	'"unreadable":0'
+
+# A folder of other files, in place of the driver's: numbers, and what is none.
+port=/sys/class/infiniband/rxe0/ports/1
+odd=$work/odd
+mkdir "$odd" "$odd/folder"
+echo 18446744073709551615 >"$odd/sent_bytes"
+echo 7 >"$odd/local_ack_timeout_err"
+echo 5 >"$odd/packet_seq_err"
+printf 2 >"$odd/retry_exceeded_err"
+echo 12 >"$odd/lifespan"
+: >"$odd/empty"
+echo -5 >"$odd/negative"
+echo 'N/A (no PMA)' >"$odd/none"
+echo 18446744073709551616 >"$odd/huge"
+echo 0x10 >"$odd/hex"
+echo '1 2' >"$odd/two"
+printf '\n' >"$odd/line"
+printf '%0100d\n' 1 >"$odd/long"
+ln -s /etc/passwd "$odd/link"
+mkfifo "$odd/pipe"
+echo 3 >"$odd/$(printf 'bell\007\033[31m')"
+mount --bind "$odd" $port/hw_counters
+try krdma stat ports -d
+ended "odd files are no counters" 0 \
+	'^rxe0 +1 +16\.0E +- +- +- +12 +2$' '^ +hw_counters/sent_bytes 18446744073709551615$' \
+	'^ +hw_counters/retry_exceeded_err 2$' '^ +11 more cannot be read$' \
+	'!empty|negative|none|huge|hex|two|line|long|link|pipe|folder|lifespan' '^ +hw_counters/bell.* 3$'
+holds "a name cannot control the terminal" sh -c "! grep -q \"\$(printf '\\033')\" '$work/out'"
+try krdma stat ports -j
+cp "$work/out" /out/stat-ports-odd.json
+ended "in JSON, what is not counted is null" 0 '"sent_bytes":18446744073709551615,' \
+	'"received_bytes":null,"sent_packets":null,' '"retransmissions":12,"errors":2,' \
+	'"counters":\{\}' '"unreadable":11'
+# A counter that is reset has no rate until the next reading.
+(sleep 1; echo 3 >"$odd/packet_seq_err") &
+try krdma stat ports -i 3 -c 1
+ended "a counter that goes back has no rate" 0 '^rxe0 +1 +0 +- +- +- +- +2$'
+wait $!
+rm -r "${odd:?}"/*
+try krdma stat ports
+ended "a driver without counters has dashes" 0 '^rxe0 +1( +-){6}$' '!cannot be read'
+umount $port/hw_counters
+grep -qs '^nobody:' /etc/passwd || echo 'nobody:x:65534:65534::/:/bin/sh' >>/etc/passwd
+try su -s /bin/sh nobody -c 'krdma stat ports'
+ended "another user sees the counters, too" 0 '^rxe0 +1 .*[0-9]$' '!not shown'
+
 # Another user sees the number of hidden processes, but nothing of them
 
 grep -qs '^nobody:' /etc/passwd || echo 'nobody:x:65534:65534::/:/bin/sh' >>/etc/passwd
@@ -128,6 +188,7 @@ interrupted()
 }
 
 interrupted stat -i 1
+interrupted stat ports -i 1
 interrupted stat -j -c 1000
 interrupted top -i 60
 interrupted trunk -i 1

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Copies of whole files between machines, with libkrdma-files.
+
+    with krdma.Session() as session, files.Client(session, ("10.77.0.2", files.PORT)) as client:
+        client.get("data/numbers", "numbers")
+
+A Server offers a folder or a file, to "krdma get" and "krdma put", too.  The name of a file at the
+server is relative to its folder.  Received data are complete and checked before the file has its
+name.
+"""
+
+import ctypes
+import os
+import threading
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
+
+from . import _abi
+from ._abi import (KRDMA_FILE_PORT, FileAccess, FileFlags, FileOperation, FileServerFlags, FileSide,
+                   FileType)
+from ._address import Address, packed, unpacked
+from ._library import Handle, Object, check, load
+from .errors import Error, error_for
+from .session import Session
+
+PORT = KRDMA_FILE_PORT
+
+__all__ = ["Client", "Entry", "FileAccess", "FileFlags", "FileOperation", "FileSide", "FileType",
+           "PORT", "Progress", "Report", "Result", "Server"]
+
+Name = Union[str, bytes, "os.PathLike[str]"]
+
+lib = load("libkrdma-files.so.0", "KRDMA_FILES_LIBRARY", _abi.FILE_FUNCTIONS)
+
+_AT_FDCWD = -100
+# As the structures have them.
+_PROGRESS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p,
+                             ctypes.POINTER(_abi.krdma_file_progress))
+_REPORT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(_abi.krdma_file_report))
+_SIDES = {FileSide.PEER: "the other machine reports it", FileSide.HERE: "this machine reports it"}
+
+
+class Progress(NamedTuple):
+    """How far a transfer is, in bytes; resumed_from were there before."""
+
+    done: int
+    length: int
+    resumed_from: int
+
+
+class Result(NamedTuple):
+    """What was transferred: bytes, seconds, and the last component of the file's name."""
+
+    length: int
+    transferred: int
+    resumed_from: int
+    seconds: float
+    crc32c: int
+    mode: int
+    mtime_ns: int
+    skipped: bool
+    last: str
+
+
+class Entry(NamedTuple):
+    """An entry of a folder at the server."""
+
+    name: str
+    type: FileType
+    mode: int
+    length: int
+    mtime_ns: int
+
+
+class Report(NamedTuple):
+    """A request of a client, as its server reports it; the name is as the client sent it."""
+
+    operation: FileOperation
+    error: Optional[Error]
+    peer: Address
+    name: str
+    length: int
+    transferred: int
+    resumed_from: int
+    seconds: float
+    skipped: bool
+
+
+def _encoded(name: Name) -> bytes:
+    data = os.fsencode(name)
+    if b"\0" in data:
+        raise ValueError("a name cannot have a zero byte")
+    return data
+
+
+def _memory_of(data: Optional[bytes]) -> Tuple[Any, int]:
+    """A pointer to bytes, and their number; the caller keeps the pointer."""
+    if data is None:
+        return ctypes.c_void_p(), 0
+    return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)
+
+
+def _result(found: _abi.krdma_file_result) -> Result:
+    return Result(found.length, found.transferred, found.resumed_from, found.nanoseconds / 1e9,
+                  found.crc32c, found.mode, found.mtime_s * 10 ** 9 + found.mtime_ns,
+                  bool(found.skipped), os.fsdecode(found.last))
+
+
+class Client(Object):
+    """Requests to a server, over one connection, which the first one makes.  One thread at a time.
+
+    flags are for all requests; those of a request are added.  progress(Progress) is called several
+    times a second; what it raises cancels the transfer, and the request raises it.
+    """
+
+    def __init__(self, session: Session, server: Address, flags: FileFlags = FileFlags(0), *,
+                 secret: Optional[bytes] = None, patience: float = 0, buffer_size: int = 0,
+                 buffer_count: int = 0,
+                 progress: Optional[Callable[[Progress], Any]] = None) -> None:
+        self._where = f"{server[0]} port {server[1]}"
+        self._raised: Optional[BaseException] = None
+        self._secret = _memory_of(secret)
+        options = _abi.krdma_file_options(
+            size=ctypes.sizeof(_abi.krdma_file_options), flags=flags,
+            patience_ms=int(patience * 1000), buffer_size=buffer_size, buffer_count=buffer_count,
+            secret=self._secret[0], secret_length=self._secret[1])
+        if progress:
+            self._called = _PROGRESS(self._calling(progress))
+            options.progress = self._called
+        # The library copies the options, but not what they refer to.
+        self._kept = secret
+        pointer = ctypes.c_void_p()
+        with session._handle as handle:
+            check(lib.krdma_file_client_create(handle, packed(server), ctypes.byref(options),
+                                               ctypes.byref(pointer)),
+                  f"make a client of the files of {self._where}")
+        self._handle = Handle("client", pointer, lib.krdma_file_client_destroy, session._handle)
+        session._children.add(self)
+
+    def _calling(self, progress: Callable[[Progress], Any]) -> Callable[..., int]:
+        def called(_: Any, now: Any) -> int:
+            try:
+                progress(Progress(now[0].done, now[0].length, now[0].resumed_from))
+            except BaseException as error:      # is raised by the request
+                self._raised = error
+                return 1
+            return 0
+        return called
+
+    def _request(self, what: str, function: Callable[..., int], *arguments: Any) -> Result:
+        """Makes a request."""
+        found = _abi.krdma_file_result()
+        self._raised = None
+        with self._handle as handle:
+            err = function(handle, *arguments, ctypes.byref(found), ctypes.sizeof(found))
+        raised, self._raised = self._raised, None
+        if raised:
+            raise raised
+        if err:
+            raise error_for(err, f"{what} {self._where}", _SIDES.get(FileSide(found.side)))
+        return _result(found)
+
+    def get(self, name: Name, path: Name, flags: FileFlags = FileFlags(0)) -> Result:
+        """Gets a file; "" is the one that the server offers.  The path may be a folder."""
+        return self._request(f"get '{os.fsdecode(name)}' from", lib.krdma_file_client_get,
+                             _encoded(name), _AT_FDCWD, _encoded(path), flags)
+
+    def get_fd(self, name: Name, fd: int) -> Result:
+        """Gets a file's content, and writes it to a descriptor."""
+        return self._request(f"get '{os.fsdecode(name)}' from", lib.krdma_file_client_get_fd,
+                             _encoded(name), fd)
+
+    def put(self, path: Name, name: Name, flags: FileFlags = FileFlags(0)) -> Result:
+        """Puts a file on the server, by this name."""
+        return self._request(f"put '{os.fsdecode(path)}' on", lib.krdma_file_client_put,
+                             _AT_FDCWD, _encoded(path), _encoded(name), flags)
+
+    def make_folder(self, name: Name, flags: FileFlags = FileFlags(0)) -> Result:
+        """Makes a folder on the server; it may be there already."""
+        return self._request(f"make the folder '{os.fsdecode(name)}' on",
+                             lib.krdma_file_client_make_folder, _encoded(name), None, flags)
+
+    def list(self, name: Name = "", recursive: bool = False) -> List[Entry]:
+        """What is in a folder at the server, in the order of the names."""
+        entries = ctypes.POINTER(_abi.krdma_file_entry)()
+        count = ctypes.c_size_t()
+        self._request(f"list '{os.fsdecode(name)}' of", lib.krdma_file_client_list,
+                      _encoded(name), FileFlags.RECURSIVE if recursive else 0,
+                      ctypes.byref(entries), ctypes.byref(count))
+        try:
+            found = [entries[at] for at in range(count.value)]
+            return sorted(Entry(os.fsdecode(ctypes.string_at(one.name)), FileType(one.type),
+                                one.mode, one.length, one.mtime_s * 10 ** 9 + one.mtime_ns)
+                          for one in found)
+        finally:
+            lib.krdma_file_list_free(entries)
+
+
+class Server(Object):
+    """Offers a folder or a file, until close().  run() serves the clients.
+
+    rules are rights of folders, by their name; the innermost one counts.  allow has addresses and
+    networks: "10.0.0.0/24, fd00::/8".  report(Report) is called after each request, by a thread of
+    the client; what it raises is printed as that of a thread.
+    """
+
+    def __init__(self, session: Session, address: Address, path: Name, *, writable: bool = False,
+                 sync: bool = True, max_clients: int = 0, max_per_peer: int = 0,
+                 patience: float = 0, secret: Optional[bytes] = None, allow: Optional[str] = None,
+                 rules: Optional[Dict[str, FileAccess]] = None,
+                 report: Optional[Callable[[Report], Any]] = None) -> None:
+        flags = FileServerFlags.WRITABLE if writable else FileServerFlags(0)
+        if not sync:
+            flags |= FileServerFlags.NO_SYNC
+        its = list((rules or {}).items())
+        # The library does not copy what the options refer to.
+        self._secret = secret
+        self._allow = ctypes.c_char_p(allow.encode() if allow is not None else None)
+        self._names = [ctypes.c_char_p(_encoded(name)) for name, _ in its]
+        table = (_abi.krdma_file_rule * len(its))()
+        for at, (_, access) in enumerate(its):
+            table[at].path = ctypes.cast(self._names[at], ctypes.c_void_p)
+            table[at].access = access
+        self._table = table
+        pointer, length = _memory_of(secret)
+        options = _abi.krdma_file_server_options(
+            size=ctypes.sizeof(_abi.krdma_file_server_options), flags=flags,
+            max_clients=max_clients, max_per_peer=max_per_peer, patience_ms=int(patience * 1000),
+            secret=pointer, secret_length=length,
+            allow=ctypes.cast(self._allow, ctypes.c_void_p),
+            rules=ctypes.cast(table, ctypes.c_void_p) if its else None, rule_count=len(its))
+        if report:
+            self._called = _REPORT(self._calling(report))
+            options.report = self._called
+        server = ctypes.c_void_p()
+        with session._handle as handle:
+            check(lib.krdma_file_server_create(handle, packed(address, True), _encoded(path),
+                                               ctypes.byref(options), ctypes.byref(server)),
+                  f"offer '{os.fsdecode(path)}' at {address[0] or 'all addresses'} "
+                  f"port {address[1]}")
+        self._handle = Handle("server", server, lib.krdma_file_server_destroy, session._handle)
+        session._children.add(self)
+
+    @staticmethod
+    def _calling(report: Callable[[Report], Any]) -> Callable[..., None]:
+        def called(_: Any, its: Any) -> None:
+            one = its[0]
+            operation = FileOperation(one.operation)
+            error = error_for(one.error, f"serve the request {operation.name}", "") \
+                if one.error else None
+            report(Report(operation, error, unpacked(one.peer),
+                          os.fsdecode(ctypes.string_at(one.name)) if one.name else "", one.length,
+                          one.transferred, one.resumed_from, one.nanoseconds / 1e9,
+                          bool(one.skipped)))
+        return called
+
+    @property
+    def address(self) -> Address:
+        """Where it listens, with the port."""
+        data = (ctypes.c_uint8 * 128)()
+        with self._handle as handle:
+            check(lib.krdma_file_server_address(handle, data), "get the address of a server")
+        return unpacked(data)
+
+    def run(self) -> None:
+        """Serves clients until stop() or close(), or an exception of a signal, as of Ctrl-C."""
+        ended: List[int] = []
+
+        def serve() -> None:
+            with self._handle as handle:
+                ended.append(lib.krdma_file_server_run(handle))
+
+        # The library goes on after a signal, and Python would not handle it.
+        thread = threading.Thread(target=serve, name="krdma files")
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(0.2)
+        except BaseException:
+            if not self.closed:
+                self.stop()
+            thread.join()
+            raise
+        if ended:
+            check(ended[0], "serve files")
+
+    def stop(self) -> None:
+        """Ends run(), now or once it is called."""
+        with self._handle as handle:
+            check(lib.krdma_file_server_stop(handle), "stop a server")
+
+    def close(self) -> None:
+        """Stops, and ends with run()."""
+        if not self.closed:
+            self.stop()
+        self._handle.end()
