@@ -34,15 +34,21 @@
  *	  krdma_trunks_mutex
  *	    krdma_trunk.lock
  *
- *	krdma_conn.cm_lock (of a lane), krdma_cq.poll_mutex (of a link)
+ *	krdma_trunk.offer_lock
+ *	  krdma_device.uses_lock
+ *	    krdma_listener.lock, krdma_conn.state_lock
+ *
+ *	krdma_conn.cm_lock (of a lane), krdma_cq.poll_lock (of a link)
  *	  krdma_trunk.lock
  *	    krdma_cq.poll_lock (of a lane)
- *	    krdma_device.uses_lock
- *	      krdma_listener.lock, krdma_conn.state_lock
- *	        krdma_lane.lock
+ *	    krdma_conn.state_lock
+ *	      krdma_lane.lock
  *	    krdma_wq.lock (of a link)
  *	    krdma_lane_listeners_lock
  *	    krdma_trunk.ready_lock
+ *
+ *	krdma_cq.poll_lock (of a lane)
+ *	  krdma_trunk.lock, which a consumer's callback only tries to take
  *
  *	krdma_cq.ready_lock
  *	  a consumer's ready(), and what it calls
@@ -60,9 +66,8 @@
  *	krdma_cq.reserve_lock
  *	  nothing of krdma's
  *
- * The locks of the second to the fourth group sleep, except those inside krdma_trunk.lock, and
- * those of the groups after them do not, except poll_mutex.  Locks listed together in one entry
- * are never held together.
+ * The outer locks of the second to the fourth group sleep, and the others do not, except
+ * poll_mutex.  Locks listed together in one entry are never held together.
  *
  * ib_core's locks
  *	Add and rename are called with devices_rwsem and client_data_rwsem held
@@ -190,21 +195,33 @@
  *	protects:	the list of trunks, their number, and the hosts without trunks
  *	taken in:	process context, never in a handler of the connection manager
  *
- * krdma_trunk.lock
+ * krdma_trunk.offer_lock
  *	kind:		mutex
+ *	protects:	the connection of a passive lane while it is offered to a
+ *			listener: its end waits until that has returned.  Memory is
+ *			allocated under it.
+ *	taken in:	process context, by the trunk's work item and by the end of a
+ *			passive lane
+ *
+ * krdma_trunk.lock
+ *	kind:		spinlock, softirqs off
  *	protects:	a trunk and what its lanes have sent and received: one frame is
  *			written or read at a time.  Messages are copied under it, and
  *			completions delivered to consumers that do not sleep; a consumer
- *			that may sleep is called from a work item.  So no holder waits
- *			for a consumer, or for the peer.
- *	taken in:	process context: completions of the link (inside its CQ's
- *			poll_mutex), the trunk's work items, the events of the link, and
- *			the calls and the end of a lane's connection.  Never in a handler
- *			of the connection manager.
+ *			that may sleep is called from a work item.
+ *	taken in:	softirq: completions of the link (inside its CQ's poll_lock);
+ *			process context: the trunk's work items, the events of the link,
+ *			and the calls and the end of a lane's connection.  Never in a
+ *			handler of the connection manager.  Who posts, also in a
+ *			consumer's callback, only tries to take it, with interrupts off,
+ *			and not in a hard interrupt.  If that fails, the holder or the
+ *			work item sends.  The end of a trunk, and the reading of a
+ *			record that takes memory, release it in between.
  *
  * krdma_trunk.ready_lock
  *	kind:		spinlock, interrupts off
- *	protects:	the list of lanes that have something to send
+ *	protects:	the list of lanes that have something to send, and whether the
+ *			holder of krdma_trunk.lock will look at it
  *	taken in:	any context, also in a consumer's callback.  Nothing is called
  *			under it.
  *
@@ -320,9 +337,10 @@
  *				last.
  *	krdma_cq_workqueue
  *				polls and delivers completions in process context
- *	krdma_lane_workqueue	connects, serves and ends trunks; finds them for lanes.  An item
- *				may wait for the peer of a trunk, and for the end of a link,
- *				with no lock held.
+ *	krdma_lane_workqueue	connects and ends trunks, accepts lanes, sends what no other
+ *				context could send; finds trunks for lanes.  An item may wait
+ *				for the peer of a trunk, and for the end of a link, with no
+ *				lock held.
  *
  * Counts
  *

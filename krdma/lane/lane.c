@@ -58,7 +58,7 @@ static void krdma_lane_resolved(struct krdma_conn_lower *lower)
  * @lane: the lane
  * @found: a listener at the peer's port takes it
  *
- * Context: process context; with @found: with the trunk's lock held.
+ * Context: any but NMI; with @found: with the trunk's lock held.
  */
 void krdma_lane_found(struct krdma_lane *lane, bool found)
 {
@@ -128,16 +128,17 @@ static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, 
 	struct krdma_trunk *trunk = lane->trunk;
 	bool over;
 
-	mutex_lock(&trunk->lock);
+	spin_lock_bh(&trunk->lock);
 	over = trunk->state != KRDMA_TRUNK_UP || trunk->link_over;
 	if (!over) {
 		if (length)
 			memcpy(lane->data, data, length);
 		lane->data_len = length;
 		set_bit(KRDMA_LANE_DUE_OPEN, &lane->due);
-		krdma_trunk_ready(lane);
+		krdma_trunk_add_ready(lane);
+		krdma_link_send(trunk);
 	}
-	mutex_unlock(&trunk->lock);
+	spin_unlock_bh(&trunk->lock);
 	/* The peer has ended the trunk, because no listener takes lanes any more. */
 	if (over)
 		krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_REJECTED, 0);
@@ -150,7 +151,7 @@ static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u
 	struct krdma_lane *lane = krdma_lane_of(lower);
 	int ret = -ENOTCONN;
 
-	mutex_lock(&lane->trunk->lock);
+	spin_lock_bh(&lane->trunk->lock);
 	if (lane->attached && lane->stage == KRDMA_LANE_NEW) {
 		if (length)
 			memcpy(lane->data, data, length);
@@ -159,11 +160,11 @@ static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u
 		set_bit(KRDMA_LANE_DUE_ACCEPT, &lane->due);
 		/* Before a message can arrive. */
 		krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
+		krdma_trunk_add_ready(lane);
+		krdma_link_send(lane->trunk);
 		ret = 0;
 	}
-	mutex_unlock(&lane->trunk->lock);
-	if (!ret)
-		krdma_trunk_ready(lane);
+	spin_unlock_bh(&lane->trunk->lock);
 	return ret;
 }
 
@@ -172,13 +173,13 @@ static int krdma_lane_reject(struct krdma_conn_lower *lower, const void *data, u
 	struct krdma_lane *lane = krdma_lane_of(lower);
 
 	/* krdma_lane_detach() has it sent. */
-	mutex_lock(&lane->trunk->lock);
+	spin_lock_bh(&lane->trunk->lock);
 	if (lane->stage == KRDMA_LANE_NEW) {
 		if (length)
 			memcpy(lane->data, data, length);
 		lane->data_len = length;
 	}
-	mutex_unlock(&lane->trunk->lock);
+	spin_unlock_bh(&lane->trunk->lock);
 	return 0;
 }
 
@@ -235,7 +236,7 @@ static void krdma_lane_query(struct krdma_conn_lower *lower, struct krdma_conn_i
  * @error: why, a negative errno
  * @status: status of the first send that the peer does not have, or 0
  *
- * Context: process context, with the trunk's lock held.
+ * Context: any but NMI, with the trunk's lock held.
  */
 void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status)
 {
@@ -275,14 +276,14 @@ static void krdma_lane_say_goodbye(struct krdma_lane *lane)
 	}
 	lane->stage = KRDMA_LANE_OVER;
 	if (lane->due)
-		krdma_trunk_ready(lane);
+		krdma_trunk_add_ready(lane);
 }
 
 /**
  * krdma_lane_detach() - Remove a lane from its trunk
  * @lane: the lane, closed
  *
- * Context: process context, with the trunk's lock held.
+ * Context: any but NMI, with the trunk's lock held; krdma_link_send() follows.
  */
 void krdma_lane_detach(struct krdma_lane *lane)
 {
@@ -303,15 +304,15 @@ void krdma_lane_detach(struct krdma_lane *lane)
 		trunk->lane_count--;
 		lane->attached = false;
 	}
-	if (lane->send.cq)
-		krdma_lane_queues_flush(lane);
 	krdma_trunk_set_timer(trunk);
 }
 
 static void krdma_lane_end(struct krdma_conn_lower *lower)
 {
 	struct krdma_lane *lane = krdma_lane_of(lower);
+	struct krdma_trunk *trunk;
 	unsigned long flags;
+	bool kick;
 
 	spin_lock_irqsave(&lane->lock, flags);
 	lane->ending = true;
@@ -320,11 +321,20 @@ static void krdma_lane_end(struct krdma_conn_lower *lower)
 		krdma_conn_put(lane->conn);
 
 	/* No other trunk is found from now on. */
-	if (lane->trunk) {
-		mutex_lock(&lane->trunk->lock);
+	trunk = lane->trunk;
+	if (trunk) {
+		/* The listener may have the lane, and krdma_listener_offer() not have returned. */
+		if (lane->passive) {
+			mutex_lock(&trunk->offer_lock);
+			mutex_unlock(&trunk->offer_lock);
+		}
+		spin_lock_bh(&trunk->lock);
 		krdma_lane_detach(lane);
-		mutex_unlock(&lane->trunk->lock);
-		krdma_trunk_kick(lane->trunk);
+		krdma_link_send(trunk);
+		kick = trunk->passive && !trunk->lane_count;
+		spin_unlock_bh(&trunk->lock);
+		if (kick)
+			krdma_trunk_kick(trunk);
 	}
 	krdma_lane_queues_end(lane);
 }

@@ -257,6 +257,12 @@ struct krdma_frame_slot {
 	u32 sent_count;
 };
 
+/* A frame that has arrived: its receive, and its length. */
+struct krdma_frame_late {
+	u32 index;
+	u32 length;
+};
+
 /* A record that answers the peer. */
 struct krdma_trunk_answer {
 	u8 type;
@@ -274,6 +280,7 @@ struct krdma_trunk_answer {
  * @pads: the transport pads private data; constant once it is up
  * @max_message: longest message of a connection on this path; constant once it is up
  * @path_mtu: path MTU; constant once it is up
+ * @offer_lock: held while a lane is offered to a listener, which allocates memory
  * @lock: protects the members from here to @slots, and what the lanes say
  * @state: &enum krdma_trunk_state
  * @error: why it ended, a negative errno
@@ -292,7 +299,12 @@ struct krdma_trunk_answer {
  * @answers: circular buffer of KRDMA_TRUNK_ANSWERS answers to the peer
  * @answer_head: index of the next answer to send; runs freely
  * @answer_tail: index after the last one; runs freely
- * @received: frames received
+ * @arrived: frames that have arrived
+ * @received: frames that were read
+ * @late: circular buffer of frames that have arrived and are not read to their end
+ * @reader: the oldest of these, if @begun
+ * @begun: the oldest of these was begun
+ * @reading: @work reads them, and may have released @lock
  * @granted: frames granted to the peer
  * @told_grant: the part of @granted that the peer knows of
  * @sent_frames: frames sent
@@ -300,15 +312,18 @@ struct krdma_trunk_answer {
  * @frame_size: bytes of a frame that the peer takes
  * @free: frames that are not in use
  * @slots: the frames to be sent
- * @ready_lock: protects @ready and @dead; any context, inside every other lock of a trunk or lane
+ * @ready_lock: protects @ready, @dead and the end of @served; any context, inside every other lock
+ *	of a trunk or lane
  * @ready: lanes that have something to send
  * @dead: nothing is sent any more
+ * @served: who holds @lock sends what is ready before the release
  * @session: the session of the link, with the PD of the trunk
  * @payer: active: the session that is charged for the trunk, with a reference; NULL: none
  * @conn: the link
  * @buffers: memory of all frames
  * @mr: the MR of @buffers
- * @work: sends what is ready, and ends the trunk when the link has ended
+ * @work: reads what needs memory, sends what no other context could send, and ends the trunk when
+ *	the link has ended
  * @connect_work: connects an active trunk
  * @timer: an active trunk has no lane, or the peer does not answer
  * @busy: @connect_work has not finished; under @lock
@@ -324,7 +339,8 @@ struct krdma_trunk {
 	u32 max_message;
 	u32 path_mtu;
 
-	struct mutex lock;		/* see above */
+	struct mutex offer_lock;	/* see above */
+	spinlock_t lock;		/* see above */
 	enum krdma_trunk_state state;
 	int error;
 	bool was_up;
@@ -342,7 +358,12 @@ struct krdma_trunk {
 	struct krdma_trunk_answer *answers;
 	u32 answer_head;
 	u32 answer_tail;
+	u32 arrived;
 	u32 received;
+	struct krdma_frame_late late[KRDMA_TRUNK_FRAMES];
+	struct krdma_lane_reader reader;
+	bool begun;
+	bool reading;
 	u32 granted;
 	u32 told_grant;
 	u32 sent_frames;
@@ -354,6 +375,7 @@ struct krdma_trunk {
 	spinlock_t ready_lock;		/* see above */
 	struct list_head ready;
 	bool dead;
+	bool served;
 
 	struct krdma_session *session;
 	struct krdma_session *payer;
@@ -381,7 +403,6 @@ void krdma_lane_detach(struct krdma_lane *lane);
 /* lane/queue.c */
 int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_attr *attr);
 void krdma_lane_queues_end(struct krdma_lane *lane);
-void krdma_lane_queues_flush(struct krdma_lane *lane);
 void krdma_lane_queues_free(struct krdma_lane *lane);
 int krdma_lane_post_send(struct krdma_conn_lower *lower, const struct krdma_send_wr *wrs,
 			 int count);
@@ -407,11 +428,26 @@ static inline u32 krdma_lane_queued(const struct krdma_lane_queue *queue)
 	return smp_load_acquire(&queue->tail) - queue->next;
 }
 
+/*
+ * Has the peer to know of more receives?  Each message tells it, too.  So a record of its own waits
+ * until the peer knows of fewer receives than it does not know of.  The counts are read without a
+ * lock by who posts: see krdma_lane_post_recv().
+ */
+static inline bool krdma_lane_owes_credits(const struct krdma_lane *lane)
+{
+	const struct krdma_lane_queue *queue = &lane->recv;
+	u32 advertised = READ_ONCE(lane->advertised);
+	u32 used = READ_ONCE(queue->next) + READ_ONCE(queue->begun);
+
+	return (s32)(READ_ONCE(queue->tail) - advertised) > (s32)(advertised - used);
+}
+
 /* lane/trunk.c */
 int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key);
 void krdma_trunk_get(struct krdma_trunk *trunk);
 void krdma_trunk_put(struct krdma_trunk *trunk);
 void krdma_trunk_kick(struct krdma_trunk *trunk);
+void krdma_trunk_add_ready(struct krdma_lane *lane);
 void krdma_trunk_ready(struct krdma_lane *lane);
 void krdma_trunk_fail(struct krdma_trunk *trunk, int error);
 void krdma_trunk_set_timer(struct krdma_trunk *trunk);
@@ -426,7 +462,9 @@ int krdma_link_create(struct krdma_trunk *trunk);
 void krdma_link_close(struct krdma_trunk *trunk);
 void krdma_link_destroy(struct krdma_trunk *trunk);
 void krdma_link_up(struct krdma_trunk *trunk, const struct krdma_lane_hello *hello);
+void krdma_link_read_late(struct krdma_trunk *trunk);
 void krdma_link_send(struct krdma_trunk *trunk);
+bool krdma_link_send_one(struct krdma_trunk *trunk);
 void krdma_link_complete(const struct krdma_wc *wc);
 
 /* lane/port.c */

@@ -4,10 +4,12 @@
  *
  * Sending
  *
- * A lane that has something to send is in the trunk's list.  The trunk's work item takes the first
- * one, puts into a frame what fits, and if the frame is full, puts the lane at the end of the
- * list.  So a lane that streams has no more than a frame before each other lane has its turn.
- * Answers to the peer and questions come first: they are few.
+ * A lane that has something to send is in the trunk's list.  Who posts sends a frame at once, if
+ * the trunk is not in use and can send; otherwise a completion of the link does, or the trunk's
+ * work item.  Each of them takes the first lane of the list, puts into a frame what fits, and if
+ * the frame is full, puts the lane at the end of the list.  So a lane that streams has no more than
+ * a frame before each other lane has its turn.  Answers to the peer and questions come first: they
+ * are few.
  *
  * Frames are granted by the receiver, and the last granted one is kept for a frame that only
  * grants, so both sides can always grant.  No more frames are granted than there is room for the
@@ -18,6 +20,9 @@
  * The peer may be hostile.  krdma_lane_frame_read() checks each frame by itself; here records are
  * checked against the state of their lanes.  A violation ends the trunk.  Nothing that a peer
  * sends makes this side keep more than its lanes, which are limited, and its answers.
+ *
+ * Frames are read in softirq, by the completions of the link.  At an OPEN, which takes memory, the
+ * completion stops, and the work item reads that frame and what has arrived since.
  */
 #include <linux/err.h>
 #include <linux/sched/mm.h>
@@ -29,6 +34,7 @@
 
 #include "cm/conn.h"
 #include "cm/listen.h"
+#include "core/caps.h"
 #include "core/resource.h"
 #include "core/session.h"
 #include "lane/lane.h"
@@ -102,6 +108,26 @@ static int krdma_link_read_path(struct krdma_trunk *trunk)
 	return ret;
 }
 
+/* Completions of lanes are passed on inside those of the link. */
+static struct lock_class_key krdma_link_poll_key;
+
+static struct krdma_cq *krdma_link_create_cq(struct krdma_trunk *trunk)
+{
+	struct krdma_cq_attr attr = {
+		/* With the markers of the end. */
+		.depth = 2 * KRDMA_TRUNK_FRAMES + KRDMA_SEND_WQES + KRDMA_RECV_WQES,
+		.where = KRDMA_CONTEXT_SOFTIRQ,
+		.vector = -1,
+		.session = trunk->session,
+	};
+	struct krdma_cq *cq;
+
+	cq = krdma_cq_create(krdma_conn_device(trunk->conn), &attr);
+	if (!IS_ERR(cq))
+		lockdep_set_class(&cq->poll_lock, &krdma_link_poll_key);
+	return cq;
+}
+
 /**
  * krdma_link_create() - Create the queues and the memory of a link
  * @trunk: the trunk, with a link that is resolved or requested
@@ -114,7 +140,6 @@ int krdma_link_create(struct krdma_trunk *trunk)
 	struct krdma_conn_attr attr = {
 		.send_depth = KRDMA_TRUNK_FRAMES,
 		.recv_depth = KRDMA_TRUNK_FRAMES,
-		.where = KRDMA_CONTEXT_WORKQUEUE,
 		.session = trunk->session,
 	};
 	int ret;
@@ -130,7 +155,12 @@ int krdma_link_create(struct krdma_trunk *trunk)
 		trunk->mr = NULL;
 		return ret;
 	}
+	attr.cq = krdma_link_create_cq(trunk);
+	if (IS_ERR(attr.cq))
+		return PTR_ERR(attr.cq);
 	ret = krdma_conn_create_qp(trunk->conn, &attr);
+	/* The QP keeps it. */
+	krdma_cq_put(attr.cq);
 	for (u32 i = 0; i < KRDMA_TRUNK_FRAMES && !ret; i++)
 		ret = krdma_link_post_recv(trunk, i);
 	return ret;
@@ -220,7 +250,8 @@ static void krdma_link_grant(struct krdma_trunk *trunk)
 
 static void krdma_link_add_answers(struct krdma_trunk *trunk, struct krdma_lane_writer *writer)
 {
-	while (krdma_link_answers(trunk)) {
+	/* Those of one frame go together. */
+	while (krdma_link_answers(trunk) && !trunk->begun) {
 		const struct krdma_trunk_answer *answer;
 		struct krdma_lane_record record = {};
 
@@ -266,8 +297,10 @@ static bool krdma_link_has_room(const struct krdma_lane_writer *writer,
 /* Tells the peer of the receives that are posted. */
 static u32 krdma_link_advertise(struct krdma_lane *lane)
 {
-	lane->advertised = READ_ONCE(lane->recv.tail);
-	return lane->advertised;
+	u32 posted = READ_ONCE(lane->recv.tail);
+
+	WRITE_ONCE(lane->advertised, posted);
+	return posted;
 }
 
 static void krdma_link_fill_depths(struct krdma_lane *lane, struct krdma_lane_record *record)
@@ -289,7 +322,7 @@ static int krdma_link_number(struct krdma_trunk *trunk, struct krdma_lane *lane)
 
 	if (trunk->lane_count >= trunk->lanes_max)
 		return -ECONNREFUSED;
-	ret = xa_err(xa_store(&trunk->lanes, number, lane, GFP_KERNEL));
+	ret = xa_err(xa_store(&trunk->lanes, number, lane, GFP_ATOMIC));
 	if (ret)
 		return ret;
 	trunk->last_lane = number;
@@ -440,16 +473,6 @@ static bool krdma_link_may_send(const struct krdma_lane *lane)
 	       (queue->begun || (s32)(lane->peer_credits - queue->next) > 0);
 }
 
-/* Has the peer to know of more receives? */
-static bool krdma_link_owes_credits(const struct krdma_lane *lane)
-{
-	const struct krdma_lane_queue *queue = &lane->recv;
-	u32 news = READ_ONCE(queue->tail) - lane->advertised;
-
-	return news && (news >= queue->credits.depth / 4 ||
-			lane->advertised == queue->next + queue->begun);
-}
-
 static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
 				    struct krdma_frame_slot *slot, struct krdma_lane *lane)
 {
@@ -461,7 +484,7 @@ static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
 		if (!krdma_link_add_part(writer, slot, lane))
 			return false;
 	}
-	if (!krdma_link_owes_credits(lane))
+	if (!krdma_lane_owes_credits(lane))
 		return true;
 	if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
 		return false;
@@ -544,6 +567,19 @@ static void krdma_link_forget_sent(struct krdma_frame_slot *slot)
 	slot->sent_count = 0;
 }
 
+/* Has the peer to know of more frames?  Each frame tells it, too. */
+static bool krdma_link_owes_grants(const struct krdma_trunk *trunk)
+{
+	return trunk->granted - trunk->told_grant >= KRDMA_TRUNK_FRAMES / 2;
+}
+
+/* False only if there is no record to send. */
+static bool krdma_link_has_records(const struct krdma_trunk *trunk)
+{
+	return !list_empty(&trunk->ready) || !list_empty(&trunk->finders) ||
+	       krdma_link_answers(trunk);
+}
+
 /* Sends a frame.  Returns false if there is none to send, or none can be sent. */
 static bool krdma_link_send_frame(struct krdma_trunk *trunk)
 {
@@ -556,12 +592,16 @@ static bool krdma_link_send_frame(struct krdma_trunk *trunk)
 	slot = list_first_entry_or_null(&trunk->free, struct krdma_frame_slot, node);
 	if (!slot || !credits)
 		return false;
+	krdma_link_grant(trunk);
+	if (!krdma_link_has_records(trunk) && !krdma_link_owes_grants(trunk))
+		return false;
 	krdma_lane_frame_begin(&writer, slot->data, trunk->frame_size);
 	/* The last one is for grants. */
 	if (credits > 1)
 		krdma_link_fill(trunk, &writer, slot);
+	/* There is room for more answers now. */
 	krdma_link_grant(trunk);
-	if (!writer.records && trunk->granted - trunk->told_grant < KRDMA_TRUNK_FRAMES / 2)
+	if (!writer.records && !krdma_link_owes_grants(trunk))
 		return false;
 
 	length = krdma_lane_frame_end(&writer, trunk->granted);
@@ -578,21 +618,51 @@ static bool krdma_link_send_frame(struct krdma_trunk *trunk)
 	return true;
 }
 
+static bool krdma_link_can_send(const struct krdma_trunk *trunk)
+{
+	/* The passive side cannot send before the link is established. */
+	return trunk->state == KRDMA_TRUNK_UP && !trunk->link_over &&
+	       READ_ONCE(trunk->conn->state) >= KRDMA_CONN_CONNECTED;
+}
+
 /**
  * krdma_link_send() - Send what is ready
- * @trunk: the trunk, up
+ * @trunk: the trunk, in any state
  *
- * Context: process context, with the trunk's lock held.
+ * Context: any but NMI, with the trunk's lock held.
  */
 void krdma_link_send(struct krdma_trunk *trunk)
 {
+	unsigned long flags;
+
 	lockdep_assert_held(&trunk->lock);
 
-	/* The passive side cannot send before the link is established. */
-	if (READ_ONCE(trunk->conn->state) < KRDMA_CONN_CONNECTED)
+	/* What is added from now on may be missed below. */
+	if (trunk->served) {
+		spin_lock_irqsave(&trunk->ready_lock, flags);
+		trunk->served = false;
+		spin_unlock_irqrestore(&trunk->ready_lock, flags);
+	}
+	if (!krdma_link_can_send(trunk))
 		return;
 	while (krdma_link_send_frame(trunk))
 		;
+}
+
+/**
+ * krdma_link_send_one() - Send one frame of what is ready
+ * @trunk: the trunk, in any state
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: true if another frame can be sent.
+ */
+bool krdma_link_send_one(struct krdma_trunk *trunk)
+{
+	lockdep_assert_held(&trunk->lock);
+
+	return krdma_link_can_send(trunk) && krdma_link_send_frame(trunk) &&
+	       !list_empty(&trunk->ready) && !list_empty(&trunk->free) &&
+	       trunk->peer_grant - trunk->sent_frames > 1;
 }
 
 /* A frame has completed. */
@@ -620,10 +690,10 @@ static int krdma_link_take_credits(struct krdma_lane *lane, u32 credits)
 {
 	if ((s32)(credits - lane->peer_credits) < 0)
 		return -EPROTO;
-	if (credits != lane->peer_credits) {
-		lane->peer_credits = credits;
-		krdma_trunk_ready(lane);
-	}
+	lane->peer_credits = credits;
+	/* Who posts later finds them. */
+	if (krdma_lane_queued(&lane->send))
+		krdma_trunk_add_ready(lane);
 	return 0;
 }
 
@@ -682,8 +752,6 @@ static struct krdma_lane *krdma_link_new_lane(struct krdma_trunk *trunk,
 {
 	struct krdma_lane *lane;
 
-	if (trunk->lane_count >= KRDMA_TRUNK_LANES_MAX)
-		return NULL;
 	lane = krdma_lane_alloc();
 	if (!lane)
 		return NULL;
@@ -694,22 +762,25 @@ static struct krdma_lane *krdma_link_new_lane(struct krdma_trunk *trunk,
 	lane->peer_credits = record->credits;
 	lane->lower.pads = trunk->pads;
 	lane->lower.used = true;
-	if (xa_err(xa_store(&trunk->lanes, lane->number, lane, GFP_KERNEL))) {
+	if (xa_err(xa_store_bh(&trunk->lanes, lane->number, lane, GFP_KERNEL))) {
 		krdma_lane_free(lane);
 		return NULL;
 	}
+	spin_lock_bh(&trunk->lock);
 	lane->attached = true;
 	trunk->lane_count++;
+	spin_unlock_bh(&trunk->lock);
 	return lane;
 }
 
-/* Offers a lane to a listener. */
+/* Offers a lane to a listener.  The end of a lane waits for @offer_lock. */
 static bool krdma_link_offer(struct krdma_trunk *trunk, struct krdma_listener *listener,
 			     const struct krdma_lane_record *record)
 {
 	struct krdma_conn_offer offer;
 	struct krdma_lane *lane;
 	struct mem_cgroup *old;
+	bool offered;
 
 	/* As for its connection, the group of the listener's creator pays. */
 	old = set_active_memcg(listener->memcg);
@@ -718,15 +789,22 @@ static bool krdma_link_offer(struct krdma_trunk *trunk, struct krdma_listener *l
 	if (!lane)
 		return false;
 	krdma_link_fill_offer(trunk, lane, record, &offer);
-	if (!krdma_listener_offer(listener, &offer))
+	mutex_lock(&trunk->offer_lock);
+	offered = !krdma_listener_offer(listener, &offer);
+	mutex_unlock(&trunk->offer_lock);
+	if (offered)
 		return true;
+	spin_lock_bh(&trunk->lock);
 	xa_erase(&trunk->lanes, lane->number);
 	trunk->lane_count--;
+	spin_unlock_bh(&trunk->lock);
 	krdma_lane_free(lane);
 	return false;
 }
 
+/* Releases the trunk's lock meanwhile. */
 static int krdma_link_open(struct krdma_trunk *trunk, const struct krdma_lane_record *record)
+	__must_hold(&trunk->lock)
 {
 	u8 reason = KRDMA_LANE_REJECT_NO_LISTENER;
 	struct krdma_listener *listener;
@@ -738,7 +816,11 @@ static int krdma_link_open(struct krdma_trunk *trunk, const struct krdma_lane_re
 	listener = krdma_lane_listener_get(trunk, record->value);
 	if (listener) {
 		reason = KRDMA_LANE_REJECT_FULL;
-		offered = krdma_link_offer(trunk, listener, record);
+		if (trunk->lane_count < KRDMA_TRUNK_LANES_MAX) {
+			spin_unlock_bh(&trunk->lock);
+			offered = krdma_link_offer(trunk, listener, record);
+			spin_lock_bh(&trunk->lock);
+		}
 		krdma_listener_put(listener);
 	}
 	if (!offered)
@@ -758,7 +840,7 @@ static int krdma_link_accepted(struct krdma_lane *lane, const struct krdma_lane_
 	krdma_conn_save_answer(lane->conn, record->data, record->length);
 	krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
 	/* Receives that were posted meanwhile. */
-	krdma_trunk_ready(lane);
+	krdma_trunk_add_ready(lane);
 	return 0;
 }
 
@@ -819,7 +901,7 @@ static int krdma_link_begin_message(struct krdma_lane *lane,
 	if (queue->begun || !krdma_lane_queued(queue))
 		return -EPROTO;
 	wqe = krdma_lane_wqe_at(queue, queue->next);
-	queue->begun = true;
+	WRITE_ONCE(queue->begun, true);
 	queue->offset = 0;
 	queue->total = record->total;
 	wqe->received = record->total;
@@ -857,8 +939,13 @@ static int krdma_link_received(struct krdma_lane *lane, const struct krdma_lane_
 	krdma_lane_copy_received(lane, record->data, record->length);
 	if (record->flags & KRDMA_LANE_LAST)
 		krdma_lane_recv_done(lane, KRDMA_WC_SUCCESS);
-	/* The peer may have used its last credit. */
-	krdma_trunk_ready(lane);
+	/*
+	 * The peer may have used its last credit.  Pairs with the barrier in
+	 * krdma_lane_post_recv(): at least one of the two sides sees what the other has written.
+	 */
+	smp_mb();
+	if (krdma_lane_owes_credits(lane))
+		krdma_trunk_add_ready(lane);
 	return 0;
 }
 
@@ -886,7 +973,9 @@ static bool krdma_link_expects(const struct krdma_trunk *trunk, u8 type)
 	}
 }
 
+/* Also -EAGAIN: the record needs a caller that may sleep. */
 static int krdma_link_record(struct krdma_trunk *trunk, const struct krdma_lane_record *record)
+	__must_hold(&trunk->lock)
 {
 	struct krdma_lane *lane;
 
@@ -900,7 +989,7 @@ static int krdma_link_record(struct krdma_trunk *trunk, const struct krdma_lane_
 	if (record->type == KRDMA_LANE_FOUND)
 		return krdma_link_found(trunk, record);
 	if (record->type == KRDMA_LANE_OPEN)
-		return krdma_link_open(trunk, record);
+		return trunk->reading ? krdma_link_open(trunk, record) : -EAGAIN;
 
 	if (!record->lane || record->lane > trunk->last_lane)
 		return -EPROTO;
@@ -924,61 +1013,121 @@ static int krdma_link_record(struct krdma_trunk *trunk, const struct krdma_lane_
 	}
 }
 
-static int krdma_link_read(struct krdma_trunk *trunk, const u8 *frame, u32 length)
+static int krdma_link_begin_frame(struct krdma_trunk *trunk, const u8 *frame, u32 length)
 {
-	struct krdma_lane_reader reader;
+	if (krdma_lane_frame_read(&trunk->reader, frame, length))
+		return -EPROTO;
+	if ((s32)(trunk->reader.grant - trunk->peer_grant) < 0)
+		return -EPROTO;
+	trunk->peer_grant = trunk->reader.grant;
+	trunk->begun = true;
+	return 0;
+}
+
+/* Reads the oldest frame that has arrived, or its rest. */
+static int krdma_link_read(struct krdma_trunk *trunk, const struct krdma_frame_late *late)
+	__must_hold(&trunk->lock)
+{
+	const u8 *frame = krdma_link_frame(trunk, KRDMA_TRUNK_FRAMES + late->index);
 	struct krdma_lane_record record;
+	struct krdma_lane_reader before;
 	int ret = 0;
 
-	trunk->received++;
-	/* More than was granted: there may be no room for its answers. */
-	if ((s32)(trunk->granted - trunk->received) < 0)
-		return -EPROTO;
-	if (krdma_lane_frame_read(&reader, frame, length))
-		return -EPROTO;
-	if ((s32)(reader.grant - trunk->peer_grant) < 0)
-		return -EPROTO;
-	trunk->peer_grant = reader.grant;
-	while (!ret && krdma_lane_frame_next(&reader, &record))
+	if (!trunk->begun)
+		ret = krdma_link_begin_frame(trunk, frame, late->length);
+	while (!ret) {
+		before = trunk->reader;
+		if (!krdma_lane_frame_next(&trunk->reader, &record))
+			break;
 		ret = krdma_link_record(trunk, &record);
+	}
+	if (ret == -EAGAIN)
+		trunk->reader = before;
+	else
+		trunk->begun = false;
 	return ret;
+}
+
+/* Reads what has arrived, up to what needs a caller that may sleep. */
+static void krdma_link_read_frames(struct krdma_trunk *trunk)
+	__must_hold(&trunk->lock)
+{
+	int ret = 0;
+
+	while (!ret && !trunk->violated && trunk->received != trunk->arrived) {
+		const struct krdma_frame_late *late;
+
+		late = &trunk->late[trunk->received % KRDMA_TRUNK_FRAMES];
+		ret = krdma_link_read(trunk, late);
+		if (ret)
+			break;
+		trunk->received++;
+		/* If this fails, the link has ended. */
+		krdma_link_post_recv(trunk, late->index);
+	}
+	if (ret == -EAGAIN) {
+		krdma_trunk_kick(trunk);
+	} else if (ret) {
+		trunk->violated = true;
+		krdma_trunk_fail(trunk, ret);
+	}
+}
+
+/**
+ * krdma_link_read_late() - Read what completions have left
+ * @trunk: the trunk, in any state but the last one
+ *
+ * Context: process context, the trunk's work item; may sleep.
+ */
+void krdma_link_read_late(struct krdma_trunk *trunk)
+{
+	spin_lock_bh(&trunk->lock);
+	trunk->reading = true;
+	krdma_link_read_frames(trunk);
+	trunk->reading = false;
+	spin_unlock_bh(&trunk->lock);
 }
 
 /* A frame has arrived. */
 static void krdma_link_arrived(struct krdma_trunk *trunk, const struct krdma_wc *wc)
 {
-	u32 index = wc->wr_id;
-	int ret;
-
 	/* Flushed: the event follows. */
 	if (wc->status != KRDMA_WC_SUCCESS || trunk->violated ||
 	    (trunk->state != KRDMA_TRUNK_UP && trunk->state != KRDMA_TRUNK_ENDING))
 		return;
-	ret = krdma_link_read(trunk, krdma_link_frame(trunk, KRDMA_TRUNK_FRAMES + index),
-			      wc->length);
-	trunk->violated = ret;
-	if (ret)
-		krdma_trunk_fail(trunk, ret);
-	else
-		/* If this fails, the link has ended. */
-		krdma_link_post_recv(trunk, index);
+	/* More than was granted: there may be no room for its answers. */
+	if ((s32)(trunk->granted - trunk->arrived) <= 0) {
+		trunk->violated = true;
+		krdma_trunk_fail(trunk, -EPROTO);
+		return;
+	}
+	trunk->late[trunk->arrived++ % KRDMA_TRUNK_FRAMES] = (struct krdma_frame_late) {
+		.index = wc->wr_id, .length = wc->length,
+	};
+	/* Frames are read one after the other. */
+	if (!trunk->reading && !trunk->begun)
+		krdma_link_read_frames(trunk);
 }
 
 /**
  * krdma_link_complete() - Handle a completion of a link
  * @wc: the completion
  *
- * Context: process context, with the poll lock of the link's CQ.
+ * Context: softirq, or with softirqs off, with the poll lock of the link's CQ.
  */
 void krdma_link_complete(const struct krdma_wc *wc)
 {
 	struct krdma_trunk *trunk = wc->context;
 
-	mutex_lock(&trunk->lock);
+	spin_lock(&trunk->lock);
+	WRITE_ONCE(trunk->served, true);
 	if (wc->opcode == KRDMA_OP_RECV)
 		krdma_link_arrived(trunk, wc);
 	else
 		krdma_link_sent(trunk, wc);
-	mutex_unlock(&trunk->lock);
-	krdma_trunk_kick(trunk);
+	krdma_link_send(trunk);
+	/* It may have to end. */
+	if (trunk->passive && !trunk->lane_count)
+		krdma_trunk_kick(trunk);
+	spin_unlock(&trunk->lock);
 }

@@ -13,8 +13,8 @@
  * CQ has room for all of them, as it has for those of a QP.
  *
  * The consumer's callback runs in the context that it asked for.  In softirq context it cannot
- * sleep, and with KRDMA_CONTEXT_POLL there is none, so the trunk's thread completes directly.  A
- * consumer that may sleep must not stop the other lanes of the trunk: a work item calls it.
+ * sleep, and with KRDMA_CONTEXT_POLL there is none, so the completion of the link, which runs in
+ * softirq, completes directly.  A work item calls a consumer that may sleep.
  */
 #include <linux/err.h>
 #include <linux/log2.h>
@@ -171,6 +171,8 @@ static bool krdma_lane_deliver_some(struct krdma_lane *lane, struct krdma_lane_q
 
 static void krdma_lane_deliver_all(struct krdma_lane *lane, struct krdma_lane_queue *queue)
 {
+	might_sleep();
+
 	while (krdma_lane_deliver_some(lane, queue))
 		cond_resched();
 }
@@ -196,7 +198,9 @@ void krdma_lane_deliver_work(struct work_struct *work)
  * @lane: the lane, whose queues have not ended
  * @queue: one of its queues
  *
- * Context: process context, with the trunk's lock held.
+ * The records of one frame complete no more than KRDMA_LANE_RECORDS_MAX work requests.
+ *
+ * Context: softirqs are off, with the trunk's lock held.
  */
 void krdma_lane_deliver(struct krdma_lane *lane, struct krdma_lane_queue *queue)
 {
@@ -205,7 +209,8 @@ void krdma_lane_deliver(struct krdma_lane *lane, struct krdma_lane_queue *queue)
 	if (queue->cq->where == KRDMA_CONTEXT_WORKQUEUE)
 		queue_work(krdma_cq_workqueue, &lane->deliver_work);
 	else
-		krdma_lane_deliver_all(lane, queue);
+		while (krdma_lane_deliver_some(lane, queue))
+			;
 }
 
 /* The status of the first one that is not done yet is known. */
@@ -221,7 +226,7 @@ static void krdma_lane_done(struct krdma_lane_queue *queue, u8 status)
  * @lane: the lane, attached
  * @count: number of messages
  *
- * Context: process context, with the trunk's lock held.
+ * Context: softirqs are off, with the trunk's lock held.
  */
 void krdma_lane_sends_done(struct krdma_lane *lane, u32 count)
 {
@@ -237,7 +242,7 @@ void krdma_lane_sends_done(struct krdma_lane *lane, u32 count)
  * @lane: the lane, attached
  * @status: its status
  *
- * Context: process context, with the trunk's lock held.
+ * Context: softirqs are off, with the trunk's lock held.
  */
 void krdma_lane_recv_done(struct krdma_lane *lane, u8 status)
 {
@@ -245,9 +250,9 @@ void krdma_lane_recv_done(struct krdma_lane *lane, u8 status)
 
 	lockdep_assert_held(&lane->trunk->lock);
 
-	queue->next++;
+	WRITE_ONCE(queue->next, queue->next + 1);
 	queue->offset = 0;
-	queue->begun = false;
+	WRITE_ONCE(queue->begun, false);
 	krdma_lane_done(queue, status);
 	krdma_lane_deliver(lane, queue);
 }
@@ -293,7 +298,7 @@ static void krdma_lane_copy(const struct krdma_lane_queue *queue, u8 *bytes, u32
  * @to: filled in
  * @length: bytes; not more than are left of the message
  *
- * Context: process context, with the trunk's lock held.
+ * Context: any but NMI, with the trunk's lock held.
  * Return: bytes of the message that are left.
  */
 u32 krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length)
@@ -317,7 +322,7 @@ u32 krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length)
  * @from: the part
  * @length: its length
  *
- * Context: process context, with the trunk's lock held.
+ * Context: any but NMI, with the trunk's lock held.
  */
 void krdma_lane_copy_received(struct krdma_lane *lane, const u8 *from, u32 length)
 {
@@ -507,8 +512,13 @@ int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv
 
 	if (!accepted)
 		return ret;
-	/* Tells the peer. */
-	krdma_trunk_ready(lane);
+	/*
+	 * Tells the peer, unless a message can do that.  Pairs with the barrier in
+	 * krdma_link_received(): at least one of the two sides sees what the other has written.
+	 */
+	smp_mb();
+	if (krdma_lane_owes_credits(lane))
+		krdma_trunk_ready(lane);
 	return accepted;
 }
 
@@ -795,13 +805,8 @@ static void krdma_lane_flush(struct krdma_lane_queue *queue, u8 first)
 	queue->next = queue->tail;
 }
 
-/**
- * krdma_lane_queues_flush() - Flush what is not done
- * @lane: the lane, closed and detached from its trunk
- *
- * Context: process context, with the trunk's lock held.
- */
-void krdma_lane_queues_flush(struct krdma_lane *lane)
+/* Flush what is not done.  Nobody else uses the queues of a detached lane. */
+static void krdma_lane_queues_flush(struct krdma_lane *lane)
 {
 	bool sent = lane->send.done != lane->send.next || lane->send.begun;
 
@@ -811,7 +816,7 @@ void krdma_lane_queues_flush(struct krdma_lane *lane)
 
 /**
  * krdma_lane_queues_end() - Complete everything to the consumer
- * @lane: the lane, flushed
+ * @lane: the lane, closed and detached from its trunk
  *
  * No callback runs, or will run, when this returns.
  *
@@ -822,6 +827,7 @@ void krdma_lane_queues_end(struct krdma_lane *lane)
 	if (!lane->send.cq)
 		return;
 	cancel_work_sync(&lane->deliver_work);
+	krdma_lane_queues_flush(lane);
 	krdma_lane_deliver_all(lane, &lane->send);
 	krdma_lane_deliver_all(lane, &lane->recv);
 	krdma_pd_remove_user(lane->pd, &lane->pd_user);

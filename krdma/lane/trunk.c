@@ -131,7 +131,7 @@ static void krdma_trunk_free(struct kref *refs)
 
 	WARN_ON(!list_empty(&trunk->ready) || !list_empty(&trunk->finders));
 	xa_destroy(&trunk->lanes);
-	mutex_destroy(&trunk->lock);
+	mutex_destroy(&trunk->offer_lock);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_TRUNK, trunk));
 }
 
@@ -170,9 +170,42 @@ void krdma_trunk_kick(struct krdma_trunk *trunk)
 		krdma_trunk_put(trunk);
 }
 
+/* Returns whether the holder of the trunk's lock sends it. */
+static bool krdma_trunk_list_ready(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	unsigned long flags;
+	bool served;
+
+	spin_lock_irqsave(&trunk->ready_lock, flags);
+	if (!trunk->dead && list_empty(&lane->ready_node)) {
+		krdma_conn_get(lane->conn);
+		list_add_tail(&lane->ready_node, &trunk->ready);
+	}
+	served = READ_ONCE(trunk->served);
+	spin_unlock_irqrestore(&trunk->ready_lock, flags);
+	return served;
+}
+
+/**
+ * krdma_trunk_add_ready() - A lane may have something that krdma_link_send() is to send
+ * @lane: the lane
+ *
+ * Context: any but NMI, with the trunk's lock held; krdma_link_send() follows.
+ */
+void krdma_trunk_add_ready(struct krdma_lane *lane)
+{
+	lockdep_assert_held(&lane->trunk->lock);
+
+	krdma_trunk_list_ready(lane);
+}
+
 /**
  * krdma_trunk_ready() - A lane may have something to send
  * @lane: the lane
+ *
+ * Sends it at once, in its turn, unless the trunk is in use.  Then its holder sends it, which may
+ * be the caller's caller: a consumer's callback may post.  Or the work item does.
  *
  * Context: any but NMI.
  */
@@ -180,14 +213,19 @@ void krdma_trunk_ready(struct krdma_lane *lane)
 {
 	struct krdma_trunk *trunk = lane->trunk;
 	unsigned long flags;
+	bool more;
 
-	spin_lock_irqsave(&trunk->ready_lock, flags);
-	if (!trunk->dead && list_empty(&lane->ready_node)) {
-		krdma_conn_get(lane->conn);
-		list_add_tail(&lane->ready_node, &trunk->ready);
+	if (krdma_trunk_list_ready(lane))
+		return;
+	/* Interrupts stay off for one frame only. */
+	if (in_hardirq() || !spin_trylock_irqsave(&trunk->lock, flags)) {
+		krdma_trunk_kick(trunk);
+		return;
 	}
-	spin_unlock_irqrestore(&trunk->ready_lock, flags);
-	krdma_trunk_kick(trunk);
+	more = krdma_link_send_one(trunk);
+	spin_unlock_irqrestore(&trunk->lock, flags);
+	if (more)
+		krdma_trunk_kick(trunk);
 }
 
 /**
@@ -195,7 +233,7 @@ void krdma_trunk_ready(struct krdma_lane *lane)
  * @trunk: the trunk
  * @error: why, a negative errno
  *
- * Context: process context, with the trunk's lock held.
+ * Context: any but NMI, with the trunk's lock held.
  */
 void krdma_trunk_fail(struct krdma_trunk *trunk, int error)
 {
@@ -215,7 +253,7 @@ void krdma_trunk_fail(struct krdma_trunk *trunk, int error)
  * krdma_trunk_set_timer() - Start the timer anew after a change of the lanes
  * @trunk: the trunk
  *
- * Context: process context, with the trunk's lock held.
+ * Context: any but NMI, with the trunk's lock held.
  */
 void krdma_trunk_set_timer(struct krdma_trunk *trunk)
 {
@@ -235,38 +273,48 @@ void krdma_trunk_set_timer(struct krdma_trunk *trunk)
 		krdma_trunk_put(trunk);
 }
 
-/* Lanes that wait for an answer try another trunk, or are plain connections. */
+/*
+ * Lanes that wait for an answer try another trunk, or are plain connections.  There may be many, so
+ * the lock is held for one at a time.
+ */
 static void krdma_trunk_end_finders(struct krdma_trunk *trunk, bool retry)
 {
-	struct krdma_lane *lane, *next;
+	struct krdma_lane *lane;
+	LIST_HEAD(finders);
 
-	lockdep_assert_held(&trunk->lock);
-
-	list_for_each_entry_safe(lane, next, &trunk->finders, find_node) {
+	spin_lock_bh(&trunk->lock);
+	list_splice_init(&trunk->finders, &finders);
+	/* The end of a lane removes it from this list, too. */
+	while ((lane = list_first_entry_or_null(&finders, struct krdma_lane, find_node))) {
 		list_del_init(&lane->find_node);
 		if (retry)
 			krdma_lane_retry(lane);
 		else
 			krdma_lane_found(lane, false);
 		krdma_conn_put(lane->conn);
+		spin_unlock_bh(&trunk->lock);
+		cond_resched();
+		spin_lock_bh(&trunk->lock);
 	}
+	krdma_trunk_set_timer(trunk);
+	spin_unlock_bh(&trunk->lock);
 }
 
 /* The peer does not answer, or the trunk was not used for some time. */
 static void krdma_trunk_timer(struct work_struct *work)
 {
 	struct krdma_trunk *trunk = container_of(work, struct krdma_trunk, timer.work);
+	bool unanswered = false;
 
-	mutex_lock(&trunk->lock);
+	spin_lock_bh(&trunk->lock);
 	if (trunk->state == KRDMA_TRUNK_UP) {
-		if (!list_empty(&trunk->finders)) {
-			krdma_trunk_end_finders(trunk, false);
-			krdma_trunk_set_timer(trunk);
-		} else if (!trunk->bound) {
+		unanswered = !list_empty(&trunk->finders);
+		if (!unanswered && !trunk->bound)
 			krdma_trunk_fail(trunk, -ESHUTDOWN);
-		}
 	}
-	mutex_unlock(&trunk->lock);
+	spin_unlock_bh(&trunk->lock);
+	if (unanswered)
+		krdma_trunk_end_finders(trunk, false);
 	krdma_trunk_put(trunk);
 }
 
@@ -302,32 +350,47 @@ static void krdma_trunk_uncharge(struct krdma_trunk *trunk)
  * The end
  */
 
+/* The peer expects no record of any lane. */
+static void krdma_trunk_lose_lanes(struct krdma_trunk *trunk)
+{
+	unsigned long number = 0;
+	struct krdma_lane *lane;
+
+	do {
+		spin_lock_bh(&trunk->lock);
+		lane = xa_find(&trunk->lanes, &number, ULONG_MAX, XA_PRESENT);
+		if (lane)
+			krdma_lane_lost(lane, trunk->error, trunk->fail_status);
+		spin_unlock_bh(&trunk->lock);
+		number++;
+		cond_resched();
+	} while (lane);
+}
+
 /* Nothing is sent any more. */
 static void krdma_trunk_end_ready(struct krdma_trunk *trunk)
 {
 	struct krdma_lane *lane;
-	unsigned long flags;
 
-	for (;;) {
-		spin_lock_irqsave(&trunk->ready_lock, flags);
+	do {
+		spin_lock_bh(&trunk->lock);
+		spin_lock_irq(&trunk->ready_lock);
 		trunk->dead = true;
 		lane = list_first_entry_or_null(&trunk->ready, struct krdma_lane, ready_node);
 		if (lane)
 			list_del_init(&lane->ready_node);
-		spin_unlock_irqrestore(&trunk->ready_lock, flags);
-		if (!lane)
-			return;
-		if (test_bit(KRDMA_LANE_DUE_OPEN, &lane->due))
+		spin_unlock_irq(&trunk->ready_lock);
+		if (lane && test_bit(KRDMA_LANE_DUE_OPEN, &lane->due))
 			krdma_lane_lost(lane, trunk->error, 0);
-		krdma_conn_put(lane->conn);
-	}
+		spin_unlock_bh(&trunk->lock);
+		if (lane)
+			krdma_conn_put(lane->conn);
+		cond_resched();
+	} while (lane);
 }
 
 static void krdma_trunk_end(struct krdma_trunk *trunk)
 {
-	struct krdma_lane *lane;
-	unsigned long number;
-
 	trace_krdma_trunk(trunk->id, trunk->passive, false, trunk->error);
 	/* Lanes that retry must not find it again. */
 	mutex_lock(&krdma_trunks_mutex);
@@ -337,19 +400,17 @@ static void krdma_trunk_end(struct krdma_trunk *trunk)
 	}
 	mutex_unlock(&krdma_trunks_mutex);
 
-	mutex_lock(&trunk->lock);
 	krdma_trunk_end_finders(trunk, trunk->was_up);
-	mutex_unlock(&trunk->lock);
 
 	/* Frames that have arrived are read, as messages of a connection that ends are. */
 	krdma_link_close(trunk);
+	krdma_link_read_late(trunk);
 
-	mutex_lock(&trunk->lock);
+	spin_lock_bh(&trunk->lock);
 	trunk->state = KRDMA_TRUNK_ENDED;
-	xa_for_each(&trunk->lanes, number, lane)
-		krdma_lane_lost(lane, trunk->error, trunk->fail_status);
+	spin_unlock_bh(&trunk->lock);
+	krdma_trunk_lose_lanes(trunk);
 	krdma_trunk_end_ready(trunk);
-	mutex_unlock(&trunk->lock);
 
 	krdma_link_destroy(trunk);
 	krdma_trunk_uncharge(trunk);
@@ -364,17 +425,16 @@ static void krdma_trunk_work(struct work_struct *work)
 	struct krdma_trunk *trunk = container_of(work, struct krdma_trunk, work);
 	bool over;
 
-	mutex_lock(&trunk->lock);
-	if (trunk->state == KRDMA_TRUNK_UP && !trunk->link_over) {
-		krdma_link_send(trunk);
-		if (trunk->passive && !trunk->lane_count && !trunk->in_flight &&
-		    !krdma_lane_is_taken(trunk->key.net))
-			krdma_trunk_fail(trunk, -ESHUTDOWN);
-	}
+	krdma_link_read_late(trunk);
+	spin_lock_bh(&trunk->lock);
+	krdma_link_send(trunk);
+	if (trunk->state == KRDMA_TRUNK_UP && !trunk->link_over && trunk->passive &&
+	    !trunk->lane_count && !trunk->in_flight && !krdma_lane_is_taken(trunk->key.net))
+		krdma_trunk_fail(trunk, -ESHUTDOWN);
 	over = trunk->link_over && !trunk->busy && trunk->state < KRDMA_TRUNK_ENDING;
 	if (over)
 		trunk->state = KRDMA_TRUNK_ENDING;
-	mutex_unlock(&trunk->lock);
+	spin_unlock_bh(&trunk->lock);
 	if (over)
 		krdma_trunk_end(trunk);
 	krdma_trunk_put(trunk);
@@ -397,9 +457,9 @@ static void krdma_trunk_event(struct krdma_conn *conn, const struct krdma_event 
 	default:
 		break;
 	}
-	mutex_lock(&trunk->lock);
+	spin_lock_bh(&trunk->lock);
 	krdma_trunk_fail(trunk, event->error ?: -ECONNRESET);
-	mutex_unlock(&trunk->lock);
+	spin_unlock_bh(&trunk->lock);
 }
 
 static const struct krdma_conn_ops krdma_trunk_ops = {
@@ -420,8 +480,9 @@ static struct krdma_trunk *krdma_trunk_alloc(bool passive)
 		return NULL;
 	kref_init(&trunk->refs);
 	trunk->passive = passive;
-	mutex_init(&trunk->lock);
-	xa_init(&trunk->lanes);
+	mutex_init(&trunk->offer_lock);
+	spin_lock_init(&trunk->lock);
+	xa_init_flags(&trunk->lanes, XA_FLAGS_LOCK_BH);
 	INIT_LIST_HEAD(&trunk->node);
 	INIT_LIST_HEAD(&trunk->finders);
 	INIT_LIST_HEAD(&trunk->free);
@@ -473,10 +534,10 @@ static int krdma_trunk_set_link(struct krdma_trunk *trunk, struct krdma_conn *co
 {
 	int ret;
 
-	mutex_lock(&trunk->lock);
+	spin_lock_bh(&trunk->lock);
 	trunk->conn = conn;
 	ret = trunk->link_over ? -ESHUTDOWN : 0;
-	mutex_unlock(&trunk->lock);
+	spin_unlock_bh(&trunk->lock);
 	return ret;
 }
 
@@ -524,11 +585,11 @@ static int krdma_trunk_greet(struct krdma_trunk *trunk)
 	    krdma_lane_hello_choose(&hello, &version) || !hello.lanes)
 		return -EPROTO;
 
-	mutex_lock(&trunk->lock);
+	spin_lock_bh(&trunk->lock);
 	ret = trunk->link_over ? trunk->error : 0;
 	if (!ret)
 		krdma_link_up(trunk, &hello);
-	mutex_unlock(&trunk->lock);
+	spin_unlock_bh(&trunk->lock);
 	return ret;
 }
 
@@ -557,12 +618,12 @@ static void krdma_trunk_connect_work(struct work_struct *work)
 	ret = krdma_trunk_connect(trunk);
 	if (krdma_trunk_is_refused(ret))
 		krdma_remember_absent(&trunk->key);
-	mutex_lock(&trunk->lock);
+	spin_lock_bh(&trunk->lock);
 	if (ret)
 		krdma_trunk_fail(trunk, ret);
 	trunk->busy = false;
 	krdma_trunk_set_timer(trunk);
-	mutex_unlock(&trunk->lock);
+	spin_unlock_bh(&trunk->lock);
 	krdma_trunk_kick(trunk);
 	krdma_trunk_put(trunk);
 }
@@ -604,7 +665,7 @@ static bool krdma_trunk_take(struct krdma_trunk *trunk, struct krdma_lane *lane)
 {
 	bool taken;
 
-	mutex_lock(&trunk->lock);
+	spin_lock_bh(&trunk->lock);
 	taken = !trunk->link_over && trunk->last_lane < U32_MAX - KRDMA_TRUNK_LANES_MAX &&
 		(trunk->state == KRDMA_TRUNK_CONNECTING || trunk->lane_count < trunk->lanes_max);
 	if (taken) {
@@ -617,10 +678,9 @@ static bool krdma_trunk_take(struct krdma_trunk *trunk, struct krdma_lane *lane)
 		list_add_tail(&lane->find_node, &trunk->finders);
 		if (!trunk->timer_asks)
 			krdma_trunk_set_timer(trunk);
+		krdma_link_send(trunk);
 	}
-	mutex_unlock(&trunk->lock);
-	if (taken)
-		krdma_trunk_kick(trunk);
+	spin_unlock_bh(&trunk->lock);
 	return taken;
 }
 
@@ -713,9 +773,9 @@ static int krdma_trunk_accept(struct krdma_trunk *trunk, struct krdma_listener *
 	if (ret)
 		return ret;
 	/* A frame may arrive before the call returns. */
-	mutex_lock(&trunk->lock);
+	spin_lock_bh(&trunk->lock);
 	krdma_link_up(trunk, &hello);
-	mutex_unlock(&trunk->lock);
+	spin_unlock_bh(&trunk->lock);
 
 	answer.version_min = version;
 	answer.version_max = version;
@@ -750,11 +810,11 @@ static bool krdma_trunks_accept_one(struct krdma_listener *listener)
 	ret = krdma_trunk_set_link(trunk, conn) ?: krdma_trunk_accept(trunk, listener);
 
 	/* An accepted trunk exists for as long as its link; one that failed ends at once. */
-	mutex_lock(&trunk->lock);
+	spin_lock_bh(&trunk->lock);
 	if (ret)
 		krdma_trunk_fail(trunk, ret);
 	trunk->busy = false;
-	mutex_unlock(&trunk->lock);
+	spin_unlock_bh(&trunk->lock);
 	krdma_trunk_kick(trunk);
 	krdma_trunk_put(trunk);
 	return true;
@@ -819,9 +879,9 @@ void krdma_trunks_exit(void)
 	mutex_lock(&krdma_trunks_mutex);
 	krdma_trunks_closed = true;
 	list_for_each_entry(trunk, &krdma_trunks, node) {
-		mutex_lock(&trunk->lock);
+		spin_lock_bh(&trunk->lock);
 		krdma_trunk_fail(trunk, -ESHUTDOWN);
-		mutex_unlock(&trunk->lock);
+		spin_unlock_bh(&trunk->lock);
 	}
 	mutex_unlock(&krdma_trunks_mutex);
 	wait_event(krdma_trunks_wait, krdma_trunks_are_gone());

@@ -624,6 +624,59 @@ out:
 	core_buffer_free(test, &to);
 }
 
+#define LANE_VOLLEY	100
+
+/* One of two ends that answer each other in their callbacks. */
+struct lane_volley {
+	u32 received;
+	bool elsewhere;
+};
+
+static void lane_volley_complete(struct core_end *end, const struct krdma_wc *wc)
+{
+	struct lane_volley *volley = end->context;
+	bool first = end == &end->pair->client;
+
+	if (wc->opcode != KRDMA_OP_RECV || wc->status)
+		return;
+	if (end->test->where == KRDMA_CONTEXT_SOFTIRQ && !in_serving_softirq())
+		volley->elsewhere = true;
+	volley->received++;
+	if (first && volley->received == LANE_VOLLEY)
+		return;
+	CORE_EQ(end->test, 1, core_receive_empty(end, volley->received));
+	CORE_EQ(end->test, 1, core_send(end, 0, &(struct core_buffer) {}, 0, 0,
+					KRDMA_POST_UNSIGNALED));
+}
+
+/*
+ * The consumer may post in its callback, and its messages arrive.  A callback in softirq is called
+ * by the completion of the link, without another thread.
+ */
+/* Proves: F14 */
+static void lane_answers_at_once(struct core_test *test)
+{
+	struct core_pair *pair = lane_open(test);
+	struct lane_volley client = {}, server = {};
+
+	if (!pair)
+		return;
+	pair->client.context = &client;
+	pair->client.complete = lane_volley_complete;
+	pair->server.context = &server;
+	pair->server.complete = lane_volley_complete;
+	CORE_EQ(test, 1, core_receive_empty(&pair->client, 0));
+	CORE_EQ(test, 1, core_receive_empty(&pair->server, 0));
+	CORE_EQ(test, 1, core_send(&pair->client, 0, &(struct core_buffer) {}, 0, 0,
+				   KRDMA_POST_UNSIGNALED));
+	CORE_TRUE(test, core_await_told(&pair->client, LANE_VOLLEY, CORE_TIMEOUT_MS));
+	CORE_TRUE(test, core_await_told(&pair->server, LANE_VOLLEY, CORE_TIMEOUT_MS));
+	CORE_EQ(test, LANE_VOLLEY, client.received);
+	CORE_EQ(test, LANE_VOLLEY, server.received);
+	CORE_TRUE(test, !client.elsewhere && !server.elsewhere);
+	core_pair_close(pair);
+}
+
 #define LANE_MANY	60
 
 struct lane_crowd {
@@ -989,13 +1042,62 @@ static void lane_ask(struct core_test *test, u16 port)
 	lane_stranger_close(stranger);
 }
 
+/* Closes what was asked for and given up. */
+static void lane_drop_requests(struct krdma_listener *listener)
+{
+	struct krdma_conn *conn;
+
+	do {
+		conn = krdma_listener_next(listener, NULL, NULL, 0);
+		if (!IS_ERR(conn)) {
+			krdma_conn_close(conn);
+			krdma_conn_put(conn);
+		}
+	} while (!IS_ERR(conn));
+}
+
+/* It takes longer to open them than the next frame takes to arrive. */
+#define LANE_OPENS	60
+
+/* What follows an OPEN waits until the listener has the lane, also if it is in the next frame. */
+/* Proves: F14 */
+static void lane_opens_in_order(struct core_test *test)
+{
+	struct core_pair *pair = lane_open(test);
+	struct lane_stranger *stranger;
+	u32 used;
+	u16 port;
+
+	if (!pair)
+		return;
+	port = ntohs(((struct sockaddr_in *)&pair->listen_address)->sin_port);
+	stranger = lane_stranger_open(test, lane_hello, sizeof(lane_hello));
+	if (!stranger)
+		goto out;
+	CORE_EQ(test, 0, krdma_conn_wait(stranger->end.conn, CORE_TIMEOUT_MS));
+	used = lane_begin(stranger);
+	for (int i = 1; i <= LANE_OPENS; i++)
+		used = lane_add(stranger, used, OPEN, 0, i, port);
+	lane_post(stranger, used, LANE_FRAMES);
+	used = lane_begin(stranger);
+	for (int i = 1; i <= LANE_OPENS; i++)
+		used = lane_add(stranger, used, CLOSE, 0, i, 0);
+	used = lane_add(stranger, used, FIND, 0, 7, port);
+	lane_post(stranger, used, LANE_FRAMES);
+	if (core_expect_receive(&stranger->end, 0, KRDMA_WC_SUCCESS, 32, NULL))
+		CORE_EQ(test, FOUND, stranger->to.data[16]);
+	lane_stranger_close(stranger);
+out:
+	lane_drop_requests(pair->listener);
+	core_pair_close(pair);
+}
+
 /* A peer that violates the protocol loses its trunk, and no other lane notices. */
 /* Proves: F14 */
 static void lane_violations(struct core_test *test)
 {
 	struct core_pair *pair = lane_open(test);
 	struct lane_stranger *stranger;
-	struct krdma_conn *conn;
 	bool more = true;
 	u16 port;
 
@@ -1015,14 +1117,7 @@ static void lane_violations(struct core_test *test)
 				   __func__, __LINE__, "violation %d is none", i);
 		lane_stranger_close(stranger);
 	}
-	/* What was asked for by these is given up. */
-	do {
-		conn = krdma_listener_next(pair->listener, NULL, NULL, 0);
-		if (!IS_ERR(conn)) {
-			krdma_conn_close(conn);
-			krdma_conn_put(conn);
-		}
-	} while (!IS_ERR(conn));
+	lane_drop_requests(pair->listener);
 
 	/* No greeting. */
 	stranger = lane_stranger_open(test, lane_hello + 1, sizeof(lane_hello) - 1);
@@ -1052,7 +1147,9 @@ const struct core_case core_lane_cases[] = {
 	CORE_CASE(lane_refusals),
 	CORE_CASE(lane_message_too_long),
 	CORE_CASE(lane_turns),
+	CORE_CASE_CONTEXTS(lane_answers_at_once),
 	CORE_CASE(lane_many),
+	CORE_CASE(lane_opens_in_order),
 	CORE_CASE(lane_violations),
 	CORE_CASE(lane_ports_follow),
 	CORE_CASE(lane_idle_trunk),
