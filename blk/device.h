@@ -319,6 +319,7 @@ void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
 /* poll.c: queues without interrupts */
 bool krdma_blk_queue_polls(const struct krdma_blk_queue *queue);
 int krdma_blk_poll_open(struct krdma_blk_queue *queue, u32 depth);
+void krdma_blk_poll_drain(struct krdma_blk_queue *queue, struct krdma_conn *conn);
 void krdma_blk_poll_close(struct krdma_blk_queue *queue);
 int krdma_blk_poll(struct krdma_blk_queue *queue);
 bool krdma_blk_poll_wait(struct krdma_blk_queue *queue, struct completion *end,

@@ -217,6 +217,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 		conns[i] = queue->conn;
 		if (!conns[i])
 			continue;
+		krdma_blk_poll_drain(queue, conns[i]);
 		krdma_conn_close(conns[i]);
 		spin_lock_irqsave(&queue->lock, flags);
 		WRITE_ONCE(queue->conn, NULL);
@@ -240,6 +241,7 @@ static void krdma_blk_queue_forget(struct krdma_blk_queue *queue)
 	struct krdma_conn *conn = queue->conn;
 	unsigned long flags;
 
+	krdma_blk_poll_drain(queue, conn);
 	krdma_conn_close(conn);
 	spin_lock_irqsave(&queue->lock, flags);
 	WRITE_ONCE(queue->conn, NULL);

@@ -8,6 +8,7 @@
  * the context that closes the connection.  All of these are process context, and must be: the
  * block layer keeps the bios of such requests in a cache that softirqs cannot use.
  */
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
@@ -78,6 +79,32 @@ int krdma_blk_poll_open(struct krdma_blk_queue *queue, u32 depth)
 	WRITE_ONCE(queue->cq, cq);
 	spin_unlock(&queue->poll_lock);
 	return 0;
+}
+
+/**
+ * krdma_blk_poll_drain() - End a queue's connection, and handle what completes meanwhile
+ * @queue: the queue, not open; any
+ * @conn: its connection, or NULL
+ *
+ * The connection ends when its requests are unmapped, which is when their completions are handled.
+ * Who has submitted them may have stopped polling.
+ *
+ * Context: process context; sleeps.
+ */
+void krdma_blk_poll_drain(struct krdma_blk_queue *queue, struct krdma_conn *conn)
+{
+	struct krdma_conn_info info;
+
+	if (!queue->cq || !conn)
+		return;
+	krdma_conn_abort(conn);
+	for (;;) {
+		krdma_conn_query(conn, &info);
+		if (info.state == KRDMA_CONN_CLOSED)
+			return;
+		if (!krdma_blk_poll(queue))
+			usleep_range(500, 1000);
+	}
 }
 
 /**

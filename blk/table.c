@@ -128,7 +128,9 @@ int krdma_blk_table_read(struct krdma_blk_queue *queue, const struct krdma_blk_g
 	}
 	queue->chunk_shift = ilog2(geometry->chunk_size);
 	/* Closing the connection returns what is in flight. */
-	if (ret)
+	if (ret) {
+		krdma_blk_poll_drain(queue, queue->conn);
 		krdma_conn_close(queue->conn);
+	}
 	return ret;
 }
