@@ -342,7 +342,7 @@ TEST_F_TIMEOUT(fuzz, calls_that_no_program_makes, 1000000)
  */
 
 /* The longest round of the other user's program, in microseconds. */
-#define BOUND_US	100000
+#define BOUND_US	rounds(100000, 1000000)
 #define BESIDE_S	rounds(5, 3)
 #define AREA		8192
 
