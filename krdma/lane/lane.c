@@ -258,7 +258,7 @@ void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status)
 }
 
 /* What the peer has to know at the end. */
-static void krdma_lane_say_goodbye(struct krdma_lane *lane)
+static void krdma_lane_queue_close(struct krdma_lane *lane)
 {
 	switch (lane->stage) {
 	case KRDMA_LANE_NEW:
@@ -295,7 +295,7 @@ void krdma_lane_detach(struct krdma_lane *lane)
 		list_del_init(&lane->find_node);
 		krdma_conn_put(lane->conn);
 	}
-	krdma_lane_say_goodbye(lane);
+	krdma_lane_queue_close(lane);
 	if (lane->bound)
 		trunk->bound--;
 	lane->bound = false;
