@@ -322,6 +322,7 @@ int krdma_blk_poll_open(struct krdma_blk_queue *queue, u32 depth);
 void krdma_blk_poll_drain(struct krdma_blk_queue *queue, struct krdma_conn *conn);
 void krdma_blk_poll_close(struct krdma_blk_queue *queue);
 int krdma_blk_poll(struct krdma_blk_queue *queue);
+void krdma_blk_poll_all(struct krdma_blk_queue *queue);
 bool krdma_blk_poll_wait(struct krdma_blk_queue *queue, struct completion *end,
 			 unsigned long timeout);
 void krdma_blk_map_queues(struct blk_mq_tag_set *set);

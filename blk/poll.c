@@ -147,6 +147,22 @@ int krdma_blk_poll(struct krdma_blk_queue *queue)
 }
 
 /**
+ * krdma_blk_poll_all() - Handle all completions of a queue
+ * @queue: the queue; any
+ *
+ * Context: process context; waits for a context that handles them.
+ */
+void krdma_blk_poll_all(struct krdma_blk_queue *queue)
+{
+	if (!READ_ONCE(queue->cq))
+		return;
+	spin_lock(&queue->poll_lock);
+	while (krdma_blk_poll_take(queue))
+		;
+	spin_unlock(&queue->poll_lock);
+}
+
+/**
  * krdma_blk_poll_wait() - Wait for a completion, and handle what has completed
  * @queue: the queue, with a connection that is used by the caller only; any
  * @end: completed by the completion

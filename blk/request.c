@@ -817,8 +817,9 @@ static enum blk_eh_timer_return krdma_blk_timeout(struct request *rq)
 	struct krdma_blk_request *request = blk_mq_rq_to_pdu(rq);
 	struct krdma_blk_queue *queue = rq->mq_hctx->driver_data;
 
-	/* Who has submitted it may not poll any more. */
-	if (krdma_blk_poll(queue) && blk_mq_rq_state(rq) != MQ_RQ_IN_FLIGHT)
+	/* If its submitter does not poll any more, it may have completed long ago. */
+	krdma_blk_poll_all(queue);
+	if (blk_mq_rq_state(rq) != MQ_RQ_IN_FLIGHT)
 		return BLK_EH_DONE;
 	if (READ_ONCE(request->posted))
 		krdma_blk_path_lost(queue->device);

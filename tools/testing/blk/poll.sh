@@ -103,6 +103,19 @@ polled "$disk" --number_ios=300 >$work/fio 2>&1
 check "others go on when a program that polls was killed" [ $? = 0 ]
 fio_said
 
+# Many requests reach their timeout while nobody polls.
+polled "$disk" --iodepth=48 --time_based --runtime=45 >$work/fio 2>&1 &
+fio=$!
+await_write "$disk"
+usleep 500000
+killall -STOP fio
+sleep 40
+killall -CONT fio
+wait $fio
+check "a program that has not polled for 40 s goes on" [ $? = 0 ]
+fio_said
+is "the connections are still the same" 0 "/sys/block/${disk#/dev/}/krdma/reconnects"
+
 # Connections that are lost, and posts that are refused.
 polled "$disk" --time_based --runtime=15 >$work/fio 2>&1 &
 fio=$!
