@@ -8,9 +8,48 @@
 
 readonly status_file=Documentation/status.rst
 
-# What every test in a VM rests on.
-readonly VM="tools/common.sh tools/deps tools/vm tools/testing/tiers.sh \
-tools/testing/run-tier tools/testing/tap.sh tools/testing/tap-count"
+# What every test in a VM rests on, beside its tier.
+readonly VM="tools/common.sh tools/deps tools/vm tools/testing/run-tier tools/testing/tap.sh \
+tools/testing/tap-count"
+
+# tier_text TIER...: what tiers.sh has for these tiers: their functions, those that they name, and
+# what stands outside of functions.  A change of another tier is none for these.
+tier_text()
+{
+	awk -v tiers="$*" '
+		/^[[:blank:]]*(#|$)/ { next }
+		/^[a-z0-9_]+\(\)$/ {
+			name = substr($0, 1, length($0) - 2)
+			names[++count] = name
+			next
+		}
+		name == "" { outside = outside $0 "\n"; next }
+		{ body[name] = body[name] $0 "\n" }
+		/^[})]$/ { name = "" }
+		END {
+			wanted = split(tiers, queue, " ")
+			for (i = 1; i <= wanted; i++) {
+				gsub(/[-.]/, "_", queue[i])
+				queue[i] = "tier_" queue[i]
+				if (!(queue[i] in body)) {
+					print "tiers.sh has no " queue[i] "()" >"/dev/stderr"
+					exit 1
+				}
+			}
+			for (i = 1; i <= wanted; i++) {
+				if (queue[i] in reached)
+					continue
+				reached[queue[i]] = 1
+				for (j = 1; j <= count; j++)
+					if (body[queue[i]] ~ "(^|[^a-z0-9_])" names[j] "([^a-z0-9_]|$)")
+						queue[++wanted] = names[j]
+			}
+			for (j = 1; j <= count; j++)
+				if (names[j] in reached)
+					printf "%s()\n%s", names[j], body[names[j]]
+			printf "%s", outside
+		}' "$topdir/tools/testing/tiers.sh"
+}
 
 # bytes PATH..., code PATH...: the digest of each file there that belongs to the project, and
 # the same without the comments in C.  What --write writes does not count.
