@@ -580,20 +580,6 @@ tier_kunit_debug()
 		-- sh /run.sh /krdma_kunit.ko
 }
 
-# The same over each driver, where krdma alone is the judge: the checkers look for what the
-# driver's choices make of it.
-tier_kunit_drivers_debug()
-{
-	local dir
-
-	dir=$("$topdir/tools/vm/kernel" build debug KRDMA_KUNIT=y KRDMA_TESTS=y)
-	# shellcheck disable=SC2046 # a list of words
-	"$topdir/tools/vm/run" --kernel debug --quiet --timeout 3600 --module "$dir/krdma.ko" \
-		--file "$topdir/kunit/run.sh:/run.sh" --file "$dir/krdma_kunit.ko:/krdma_kunit.ko" \
-		--file "$topdir/kunit/personality.expected:/personality.expected" \
-		-- sh /run.sh /krdma_kunit.ko -q $(personalities)
-}
-
 tier_e2e_debug_1()
 {
 	e2e_debug 1 3
@@ -664,15 +650,29 @@ tier_core_uml()
 	core uml both 0 "$topdir/tools/vm/run" --kernel uml --quiet
 }
 
-# Over devices that behave like those of other drivers.
-tier_core_drivers()
+# core_personalities DRIVER...: natively, over devices that behave like those of each driver, each
+# in a machine of its own.
+core_personalities()
 {
 	local driver
 
-	for driver in mlx5 mlx4 irdma bnxt_re; do
+	for driver; do
+		[ "$driver" != -p ] || continue
 		echo "# $driver"
-		core debug "fake:$driver" 0 "$topdir/tools/vm/run" --kernel debug --quiet
+		core uml "fake:$driver" 0 "$topdir/tools/vm/run" --kernel uml --quiet
 	done
+}
+
+tier_core_personalities_1()
+{
+	# shellcheck disable=SC2046 # a list of words
+	core_personalities $(personalities_part 1 2)
+}
+
+tier_core_personalities_2()
+{
+	# shellcheck disable=SC2046 # a list of words
+	core_personalities $(personalities_part 2 2)
 }
 
 tier_core_debug()
