@@ -50,7 +50,7 @@ enum options_place {
 	"Options, before the command or after it:\n"		\
 	"  -d, --details  say more\n"				\
 	"  -j, --json     JSON instead of text\n"		\
-	"  -p, --pretty   JSON with line breaks and indents\n"	\
+	"      --pretty   JSON with line breaks and indents\n"	\
 	"      --color[=WHEN]  never, always, or auto: at a terminal\n" \
 	"  -h, --help     this help\n"
 
@@ -110,6 +110,8 @@ int open_session(struct krdma **session);
 /* For commands that open no session.  Returns 0, or -ENOENT after an error message. */
 int require_module(void);
 void complain_request(const char *what, int err);
+/* Half of a table or of JSON is useless, so this exits. */
+ATTRIBUTE(noreturn) void output_out_of_memory(void);
 
 /* After -EDQUOT: the limit that was reached, and where it is set. */
 #define QUOTA_TEXT_MAX	256

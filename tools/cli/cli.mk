@@ -12,7 +12,7 @@ CLI_SOURCES := cause color cmd_dev cmd_info command completion errors json main 
 	cmd_doctor doctor_device doctor_firewall doctor_lanes doctor_limits doctor_manager doctor_module doctor_network \
 	doctor_program doctor_report \
 	peer peer_address peer_client peer_echo peer_hello peer_serve peer_stop \
-	cmd_stat cmd_top cmd_trunk objects port_counters rates stat_ports cmd_blk blk_config \
+	cmd_stat cmd_top cmd_trunk objects port_counters rates stat_ports table cmd_blk blk_config \
 	cmd_selftest selftest_atomic selftest_device selftest_end selftest_far selftest_far_end \
 	selftest_limit selftest_link selftest_memory selftest_message selftest_op \
 	selftest_pattern selftest_rdma selftest_report selftest_run selftest_serve selftest_wire \

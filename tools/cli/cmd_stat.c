@@ -11,6 +11,7 @@
 #include "objects.h"
 #include "rates.h"
 #include "stat_ports.h"
+#include "table.h"
 #include "value.h"
 
 static const char usage[] =
@@ -21,7 +22,7 @@ static const char usage[] =
 	"For ports: what the ports of RDMA devices have counted, with retransmissions;\n"
 	"-d: all counters.\n"
 	"\n"
-	"  -i, --interval SECONDS  repeat, with rates per second\n"
+	"  -i, --interval TIME     repeat, with rates per second\n"
 	"  -c, --count COUNT       number of outputs; without -i, every second\n"
 	OPTIONS_HELP
 	"\n"
@@ -50,11 +51,12 @@ static int set(int key, const char *value, void *to)
  * Text
  */
 
-/* Print the number of objects of a session by kind, and the sums of its connections. */
-static void print_session(const struct objects *now, const struct objects *before,
-			  const struct object *session)
+/* Add a line: the number of objects of a session by kind, and the sums of its connections. */
+static void put_session(struct table *table, const struct objects *now,
+			const struct objects *before, const struct object *session)
 {
 	unsigned int counts[OBJECT_KINDS] = { 0 };
+	int digits = before ? 1 : 0;
 	struct rates sum = { 0 };
 	char mr[SIZE_TEXT_MAX];
 
@@ -66,28 +68,32 @@ static void print_session(const struct objects *now, const struct objects *befor
 		counts[object->kind]++;
 		rates_add(&sum, now, before, object);
 	}
-	printf("%-8u %7d %-15.15s %6u %6u %6u %5u %8s %12.*f %12.*f\n", session->id, session->pid,
-	       session->command, counts[OBJECT_CONNECTION], counts[OBJECT_LISTENER],
-	       counts[OBJECT_RING], counts[OBJECT_SRQ],
-	       bytes_text(mr, session->mr_bytes), before ? 1 : 0, sum.sends,
-	       before ? 1 : 0, sum.receives);
+	table_put(table, "%u", session->id);
+	table_put(table, "%d", session->pid);
+	table_put(table, "%.15s", session->command);
+	table_put(table, "%u", counts[OBJECT_CONNECTION]);
+	table_put(table, "%u", counts[OBJECT_LISTENER]);
+	table_put(table, "%u", counts[OBJECT_RING]);
+	table_put(table, "%u", counts[OBJECT_SRQ]);
+	table_put(table, "%s", bytes_text(mr, session->mr_bytes));
+	table_put(table, "%.*f", digits, sum.sends);
+	table_put(table, "%.*f", digits, sum.receives);
 }
 
 /* Objects keep their session alive after its descriptor is closed. */
 static void print_sessions(const struct objects *now, const struct objects *before)
 {
-	const char *unit = before ? "/s" : "";
+	struct table table = { .columns = "lrlrrrrrrr" };
 
-	printf("%-8s %7s %-15s %6s %6s %6s %5s %8s %10s%-2s %10s%-2s\n", "SESSION", "PID",
-	       "COMMAND", "CONNS", "LISTEN", "RINGS", "SRQS", "MEMORY", "SENDS", unit, "RECEIVES",
-	       unit);
+	table_put_words(&table, "SESSION PID COMMAND CONNS LISTEN RINGS SRQS MEMORY");
+	table_put_words(&table, before ? "SENDS/s RECEIVES/s" : "SENDS RECEIVES");
 	for (size_t i = 0; i < now->count; i++) {
 		const struct object *object = &now->list[i];
 		struct object closed = *object;
 		bool seen = object->kind != OBJECT_SESSION;
 
 		if (!seen) {
-			print_session(now, before, object);
+			put_session(&table, now, before, object);
 			continue;
 		}
 		/* A session without a descriptor is printed at its first object. */
@@ -98,29 +104,35 @@ static void print_sessions(const struct objects *now, const struct objects *befo
 		for (size_t j = 0; j < i && !seen; j++)
 			seen = now->list[j].session == object->session;
 		if (!seen)
-			print_session(now, before, &closed);
+			put_session(&table, now, before, &closed);
 	}
+	table_print(&table);
 }
+
+/* The columns of each kind behind those of all kinds, and their heads without and with rates. */
+static const struct {
+	const char *columns;
+	const char *heads[2];
+} kind_tables[OBJECT_KINDS] = {
+	[OBJECT_CONNECTION] = { "lrrllllrrr", {
+		"CONNECTION SESSION PID COMMAND STATE LOCAL REMOTE SENDS RECEIVES PENDING",
+		"CONNECTION SESSION PID COMMAND STATE LOCAL REMOTE SENDS/s RECEIVES/s PENDING" } },
+	[OBJECT_LISTENER] = { "lrrlll", {
+		"ID SESSION PID COMMAND LOCAL WAITING", "ID SESSION PID COMMAND LOCAL WAITING" } },
+	[OBJECT_RING] = { "lrrlrrrr", {
+		"ID SESSION PID COMMAND DEVICE SUBMITTED COMPLETED UNTAKEN",
+		"ID SESSION PID COMMAND DEVICE SUBMITTED/s COMPLETED/s UNTAKEN" } },
+	[OBJECT_SRQ] = { "lrrlrr", {
+		"ID SESSION PID COMMAND DEVICE DEPTH", "ID SESSION PID COMMAND DEVICE DEPTH" } },
+};
 
 static void print_kind(const struct objects *now, const struct objects *before,
 		       enum object_kind kind)
 {
-	const char *unit = before ? "/s" : "";
+	struct table table = { .columns = kind_tables[kind].columns };
 	int digits = before ? 1 : 0;
 
-	printf("%-10s %7s %7s %-15s ", kind == OBJECT_CONNECTION ? "CONNECTION" : "ID", "SESSION",
-	       "PID", "COMMAND");
-	if (kind == OBJECT_CONNECTION)
-		printf("%-13s %-21s %-21s %10s%-2s %10s%-2s %7s\n", "STATE", "LOCAL", "REMOTE",
-		       "SENDS", unit, "RECEIVES", unit, "PENDING");
-	else if (kind == OBJECT_LISTENER)
-		printf("%-21s %s\n", "LOCAL", "WAITING");
-	else if (kind == OBJECT_RING)
-		printf("%6s %10s%-2s %10s%-2s %7s\n", "DEVICE", "SUBMITTED", unit, "COMPLETED",
-		       unit, "UNTAKEN");
-	else if (kind == OBJECT_SRQ)
-		printf("%6s %6s\n", "DEVICE", "DEPTH");
-
+	table_put_words(&table, kind_tables[kind].heads[before ? 1 : 0]);
 	for (size_t i = 0; i < now->count; i++) {
 		const struct object *object = &now->list[i];
 		struct rates rates = { 0 };
@@ -128,22 +140,32 @@ static void print_kind(const struct objects *now, const struct objects *before,
 		if (object->kind != kind)
 			continue;
 		rates_add(&rates, now, before, object);
-		printf("%-10u %7u %7d %-15.15s ", object->id, object->session, object->pid,
-		       object->command);
-		if (kind == OBJECT_CONNECTION)
-			printf("%-13s %-21s %-21s %12.*f %12.*f %7llu\n", object->state,
-			       object->local, object->remote, digits, rates.sends, digits,
-			       rates.receives, (unsigned long long)object->sends_waiting);
-		else if (kind == OBJECT_LISTENER)
-			printf("%-21s %s\n", object->local, object->waiting ? "yes" : "no");
-		else if (kind == OBJECT_RING)
-			printf("%6llu %12.*f %12.*f %7llu\n", (unsigned long long)object->device,
-			       digits, rates.submitted, digits, rates.completed,
-			       (unsigned long long)object->untaken);
-		else if (kind == OBJECT_SRQ)
-			printf("%6llu %6llu\n", (unsigned long long)object->device,
-			       (unsigned long long)object->depth);
+		table_put(&table, "%u", object->id);
+		table_put(&table, "%u", object->session);
+		table_put(&table, "%d", object->pid);
+		table_put(&table, "%.15s", object->command);
+		if (kind == OBJECT_CONNECTION) {
+			table_put(&table, "%s", object->state);
+			table_put(&table, "%s", object->local);
+			table_put(&table, "%s", object->remote);
+			table_put(&table, "%.*f", digits, rates.sends);
+			table_put(&table, "%.*f", digits, rates.receives);
+			table_put(&table, "%llu", (unsigned long long)object->sends_waiting);
+		} else if (kind == OBJECT_LISTENER) {
+			table_put(&table, "%s", object->local);
+			table_put(&table, "%s", object->waiting ? "yes" : "no");
+		} else {
+			table_put(&table, "%llu", (unsigned long long)object->device);
+		}
+		if (kind == OBJECT_RING) {
+			table_put(&table, "%.*f", digits, rates.submitted);
+			table_put(&table, "%.*f", digits, rates.completed);
+			table_put(&table, "%llu", (unsigned long long)object->untaken);
+		} else if (kind == OBJECT_SRQ) {
+			table_put(&table, "%llu", (unsigned long long)object->depth);
+		}
 	}
+	table_print(&table);
 }
 
 /*

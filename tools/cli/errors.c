@@ -146,3 +146,9 @@ void complain_request(const char *what, int err)
 	else
 		complain("cannot %s: %s", what, strerror(-err));
 }
+
+void output_out_of_memory(void)
+{
+	complain("cannot print the result: out of memory");
+	exit(EXIT_FAILED);
+}

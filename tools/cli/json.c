@@ -9,24 +9,18 @@
 
 #include "cli.h"
 
-/* json-c only fails if there is no memory.  Incomplete JSON is useless, so exit. */
-static void out_of_memory(void)
-{
-	complain("cannot write JSON: out of memory");
-	exit(EXIT_FAILED);
-}
-
+/* json-c only fails if there is no memory. */
 struct json_object *json_checked(struct json_object *value)
 {
 	if (!value)
-		out_of_memory();
+		output_out_of_memory();
 	return value;
 }
 
 void json_put(struct json_object *object, const char *key, struct json_object *value)
 {
 	if (json_object_object_add(object, key, json_checked(value)))
-		out_of_memory();
+		output_out_of_memory();
 }
 
 void json_put_number(struct json_object *object, const char *key, uint64_t value)
@@ -68,7 +62,7 @@ void json_put_rate(struct json_object *object, const char *key, double value)
 void json_append(struct json_object *array, struct json_object *value)
 {
 	if (json_object_array_add(array, json_checked(value)))
-		out_of_memory();
+		output_out_of_memory();
 }
 
 /* Print @value and free it. */
@@ -81,7 +75,7 @@ void json_print(struct json_object *value, const struct options *options)
 		flags |= JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
 	text = json_object_to_json_string_ext(value, flags);
 	if (!text)
-		out_of_memory();
+		output_out_of_memory();
 	puts(text);
 	json_object_put(value);
 }
