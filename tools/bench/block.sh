@@ -36,9 +36,9 @@ krdma_start()
 	modprobe configfs 2>/dev/null || true
 	mount -t configfs none /sys/kernel/config
 	insmod "$here/krdma_blk.ko"
-	krdma blk serve -n ram -s ${mib}M -a any >/dev/null
+	krdma blk serve -n ram -s ${mib}M --allow any >/dev/null
 	# The same number as the other one uses by default.
-	krdma blk attach $address ram -q "$(nproc)" >/dev/null
+	krdma blk attach $address ram --queues "$(nproc)" >/dev/null
 	krdma_disk=$(cat /sys/kernel/config/krdma_blk/devices/ram/disk)
 }
 

@@ -38,8 +38,8 @@ static const char usage[] =
 	"                         sends over each in turn (send)\n"
 	"      --plain            with --lanes: N plain connections instead, to compare\n"
 	"  -t, --time TIME        duration of each measurement (1 second)\n"
-	"  -n, --count N          operations of each measurement, instead of -t\n"
-	"  -w, --warm-up N        operations before each measurement, not counted (100)\n"
+	"  -c, --count N          operations of each measurement, instead of -t\n"
+	"      --warm-up N        operations before each measurement, not counted (100)\n"
 	"      --event, --poll    wait for interrupts (the default), or poll the device\n"
 	"                         all the time; also with --listen\n"
 	"      --plot FILE        draws the results to FILE, as SVG\n"
@@ -47,9 +47,9 @@ static const char usage[] =
 	"      --csv              a line of fields for each result, separated by commas\n"
 	"      --compare          prints two results of 'krdma bench -j' side by side,\n"
 	"                         and draws them with --plot\n"
-	"      --port PORT        port to connect to or listen on (7178)\n"
+	"  -P, --port PORT        port to connect to or listen on (7178)\n"
 	"  -W, --timeout TIME     how long to wait for an operation (10 seconds)\n"
-	"  -I, --source ADDRESS   local address\n"
+	"  -I, --address ADDRESS  local address\n"
 	"  -4, -6                 IPv4 or IPv6 only\n"
 	"      --listen           serve several clients at a time, until Ctrl-C\n"
 	"      --lane             like --lanes 1; with --listen: take lanes, too\n"
@@ -65,6 +65,7 @@ enum {
 	OPTION_LISTEN = OWN_OPTION,
 	OPTION_DEPTH,
 	OPTION_BATCH,
+	OPTION_WARM_UP,
 	OPTION_CONNECTIONS,
 	OPTION_THREADS,
 	OPTION_BOTH,
@@ -78,7 +79,6 @@ enum {
 	OPTION_UNIT,
 	OPTION_CSV,
 	OPTION_COMPARE,
-	OPTION_PORT,
 	OPTION_MAX_CLIENTS,
 	OPTION_MAX_MEMORY,
 	OPTION_MAX_SIZE,
@@ -89,8 +89,8 @@ static const struct own_option own[] = {
 	{ "depth", OPTION_DEPTH, true },
 	{ "batch", OPTION_BATCH, true },
 	{ "time", 't', true },
-	{ "count", 'n', true },
-	{ "warm-up", 'w', true },
+	{ "count", 'c', true },
+	{ "warm-up", OPTION_WARM_UP, true },
 	{ "connections", OPTION_CONNECTIONS, true },
 	{ "threads", OPTION_THREADS, true },
 	{ "both", OPTION_BOTH, false },
@@ -104,9 +104,9 @@ static const struct own_option own[] = {
 	{ "unit", OPTION_UNIT, true },
 	{ "csv", OPTION_CSV, false },
 	{ "compare", OPTION_COMPARE, false },
-	{ "port", OPTION_PORT, true },
+	{ "port", 'P', true },
 	{ "timeout", 'W', true },
-	{ "source", 'I', true },
+	{ "address", 'I', true },
 	{ "ipv4", '4', false },
 	{ "ipv6", '6', false },
 	{ "listen", OPTION_LISTEN, false },
@@ -131,7 +131,7 @@ static int set_port(const char *value, struct bench_settings *settings)
 {
 	uint64_t port;
 
-	if (value_number("--port", value, 1, UINT16_MAX, &port))
+	if (value_number("-P", value, 1, UINT16_MAX, &port))
 		return EXIT_USAGE;
 	settings->port = (uint16_t)port;
 	return 0;
@@ -209,12 +209,12 @@ static int set_asking(int key, const char *value, struct given *given)
 		given->asking = "-t";
 		given->time = true;
 		return value_time("-t", value, HOUR, &settings->time);
-	case 'n':
-		given->asking = "-n";
-		return value_number("-n", value, 1, UINT64_C(1) << 40, &settings->count);
-	case 'w':
-		given->asking = "-w";
-		return value_number("-w", value, 0, UINT64_C(1) << 40, &settings->warmup);
+	case 'c':
+		given->asking = "-c";
+		return value_number("-c", value, 1, UINT64_C(1) << 40, &settings->count);
+	case OPTION_WARM_UP:
+		given->asking = "--warm-up";
+		return value_number("--warm-up", value, 0, UINT64_C(1) << 40, &settings->warmup);
 	case 'W':
 		given->asking = "-W";
 		return value_time("-W", value, HOUR, &settings->timeout);
@@ -262,7 +262,7 @@ static int set(int key, const char *value, void *to)
 	case OPTION_POLL:
 		settings->polled = true;
 		return 0;
-	case OPTION_PORT:
+	case 'P':
 		return set_port(value, settings);
 	case OPTION_UNIT:
 		return set_unit(value, given);

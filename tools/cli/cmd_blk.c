@@ -36,28 +36,37 @@ static const char usage[] =
 	"\n"
 	"  -k, --secret FILE    a file with a line of up to 64 characters, the same at\n"
 	"                       server and client; -: standard input\n"
-	"  -r, --read-only      serve: clients can only read; attach: only read\n"
+	"      --read-only      serve: clients can only read; attach: only read\n"
 	"serve:\n"
 	"  -s, --size SIZE      size of the export: 512M, 8G\n"
 	"  -n, --name NAME      name of the export\n"
 	"  -x, --exclusive      one client at a time; by default one writer, and readers\n"
 	"  -S, --shared         any number of clients can write, and must coordinate\n"
-	"  -a, --allow NETS     clients at these addresses: 10.0.0.0/24,fd00::/8; any:\n"
+	"      --allow NETS     clients at these addresses: 10.0.0.0/24,fd00::/8; any:\n"
 	"                       all; required without a secret\n"
 	"  -K, --keep FILE      save the data to FILE at the end, and load them at the\n"
 	"                       start\n"
-	"  -b, --block-size N   512 or 4096; default 4096\n"
+	"      --block-size N   512 or 4096; default 4096\n"
 	"attach:\n"
 	"  -n, --name NAME      name of the device, if it differs from the export's\n"
-	"  -q, --queues N       queues with a connection each, up to 16 (one a CPU)\n"
-	"  -P, --poll-queues N  more queues, for requests that programs poll for (0)\n"
-	"  -w, --hold SECONDS   how long requests wait for a lost server; default 60\n"
+	"      --queues N       queues with a connection each, up to 16 (one a CPU)\n"
+	"      --poll-queues N  more queues, for requests that programs poll for (0)\n"
+	"      --hold SECONDS   how long requests wait for a lost server; default 60\n"
 	"end, detach:\n"
 	"  -f, --force          even if it is in use: its users get errors, its data are\n"
 	"                       lost\n"
 	OPTIONS_HELP
 	"\n"
 	"Manual: krdma-blk(8)\n";
+
+enum {
+	OPTION_READ_ONLY = OWN_OPTION,
+	OPTION_ALLOW,
+	OPTION_BLOCK_SIZE,
+	OPTION_QUEUES,
+	OPTION_POLL_QUEUES,
+	OPTION_HOLD,
+};
 
 #define BLK_SETTINGS 11
 
@@ -81,15 +90,15 @@ static const struct own_option own_options[] = {
 	{ "secret", 'k', FILE_VALUE },
 	{ "size", 's', true },
 	{ "name", 'n', true },
-	{ "read-only", 'r', false },
+	{ "read-only", OPTION_READ_ONLY, false },
 	{ "exclusive", 'x', false },
 	{ "shared", 'S', false },
-	{ "allow", 'a', true },
+	{ "allow", OPTION_ALLOW, true },
 	{ "keep", 'K', true },
-	{ "block-size", 'b', true },
-	{ "queues", 'q', true },
-	{ "poll-queues", 'P', true },
-	{ "hold", 'w', true },
+	{ "block-size", OPTION_BLOCK_SIZE, true },
+	{ "queues", OPTION_QUEUES, true },
+	{ "poll-queues", OPTION_POLL_QUEUES, true },
+	{ "hold", OPTION_HOLD, true },
 	{ "force", 'f', false },
 	{ NULL, 0, false },
 };
@@ -187,23 +196,23 @@ static int set(int key, const char *value, void *to)
 	case 'n':
 		settings->name = value;
 		return 0;
-	case 'r':
+	case OPTION_READ_ONLY:
 		return add_setting(settings, "read_only", "1");
 	case 'x':
 		return add_setting(settings, "exclusive", "1");
 	case 'S':
 		return add_setting(settings, "shared", "1");
-	case 'a':
+	case OPTION_ALLOW:
 		return add_setting(settings, "allow", value);
 	case 'K':
 		return add_setting(settings, "file", value);
-	case 'b':
+	case OPTION_BLOCK_SIZE:
 		return add_setting(settings, "block_size", value);
-	case 'q':
+	case OPTION_QUEUES:
 		return add_setting(settings, "queues", value);
-	case 'P':
+	case OPTION_POLL_QUEUES:
 		return add_setting(settings, "poll_queues", value);
-	case 'w':
+	case OPTION_HOLD:
 		return add_setting(settings, "hold_seconds", value);
 	default:
 		settings->force = true;

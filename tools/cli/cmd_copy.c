@@ -21,13 +21,13 @@
 	"  -r, --recursive  copy folders with all that is in them\n"	\
 	"  -p, --preserve  keep times, and exactly the permission bits\n"	\
 	"  -u, --update    only what differs in length or time; keeps times\n"	\
-	"  -c, --continue  continue an interrupted copy\n"	\
+	"  -C, --continue  continue an interrupted copy\n"	\
 	"  -q, --quiet     no progress\n"				\
 	"      --progress  show progress also without a terminal\n"	\
 	"      --streams N  copy N files of a folder at a time (1)\n"	\
 	"      --exact-mode  exactly the source's permission bits, whatever the umask\n" \
 	"      --no-sync   do not wait for the disk\n"		\
-	"      --secret FILE  only with a server that knows this secret\n"
+	"  -k, --secret FILE  only with a server that knows this secret\n"
 
 static const char get_usage[] =
 	"Usage: krdma get [OPTION]... HOST:PATH [DEST]\n"
@@ -48,7 +48,7 @@ static const char put_usage[] =
 	"Usage: krdma put [OPTION]... FILE HOST:[PATH]\n"
 	"       krdma put [OPTION]... FILE... HOST:[DIR]\n"
 	"\n"
-	"Copies files to a machine where 'krdma serve -w' runs.  FILE - is standard\n"
+	"Copies files to a machine where 'krdma serve --write' runs.  FILE - is standard\n"
 	"input.  Also: HOST[:PORT]/[PATH], rdma://HOST[:PORT]/[PATH].\n"
 	"\n"
 	COPY_OPTIONS
@@ -61,7 +61,6 @@ enum {
 	OPTION_PROGRESS = OWN_OPTION,
 	OPTION_EXACT_MODE,
 	OPTION_NO_SYNC,
-	OPTION_SECRET,
 	OPTION_STREAMS,
 	OPTION_HIDDEN,
 };
@@ -74,12 +73,12 @@ static const struct own_option own_options[] = {
 	{ "update", 'u', false },
 	{ "streams", OPTION_STREAMS, true },
 	{ "hidden", OPTION_HIDDEN, false },
-	{ "continue", 'c', false },
+	{ "continue", 'C', false },
 	{ "quiet", 'q', false },
 	{ "progress", OPTION_PROGRESS, false },
 	{ "exact-mode", OPTION_EXACT_MODE, false },
 	{ "no-sync", OPTION_NO_SYNC, false },
-	{ "secret", OPTION_SECRET, true },
+	{ "secret", 'k', FILE_VALUE },
 	{ NULL, 0, false },
 };
 
@@ -129,7 +128,7 @@ static int set_option(int key, const char *value, void *to)
 	case OPTION_HIDDEN:
 		copying->hidden = true;
 		break;
-	case 'c':
+	case 'C':
 		copying->flags |= KRDMA_FILE_CONTINUE;
 		break;
 	case 'q':
@@ -138,7 +137,7 @@ static int set_option(int key, const char *value, void *to)
 	case OPTION_EXACT_MODE:
 		copying->flags |= KRDMA_FILE_EXACT_MODE;
 		break;
-	case OPTION_SECRET:
+	case 'k':
 		return secret_read(value, &copying->secret);
 	case OPTION_NO_SYNC:
 		copying->flags |= KRDMA_FILE_NO_SYNC;

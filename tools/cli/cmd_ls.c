@@ -21,21 +21,17 @@ static const char usage[] =
 	"  -a, --all        list names that begin with a dot, too\n"
 	"  -l, --long       print type, permission bits, length and time\n"
 	"  -r, --recursive  list folders with all that is in them\n"
-	"      --secret FILE  only with a server that knows this secret\n"
+	"  -k, --secret FILE  only with a server that knows this secret\n"
 	"\n"
 	OPTIONS_HELP
 	"\n"
 	"Manual: krdma-get(1)\n";
 
-enum {
-	OPTION_SECRET = OWN_OPTION,
-};
-
 static const struct own_option own_options[] = {
 	{ "all", 'a', false },
 	{ "long", 'l', false },
 	{ "recursive", 'r', false },
-	{ "secret", OPTION_SECRET, FILE_VALUE },
+	{ "secret", 'k', FILE_VALUE },
 	{ NULL, 0, false },
 };
 

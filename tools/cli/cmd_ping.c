@@ -20,12 +20,12 @@ static const char usage[] =
 	"  -c, --count N          number of messages; by default until Ctrl-C\n"
 	"  -i, --interval TIME    between two messages (1 second); 0: none\n"
 	"  -s, --size SIZE        of a message (64)\n"
-	"  -p, --port PORT        port (7177; with --rping 7174)\n"
+	"  -P, --port PORT        port (7177; with --rping 7174)\n"
 	"  -W, --timeout TIME     how long to wait for an answer (5 seconds)\n"
 	"  -w, --deadline TIME    end after this time, however many messages were sent\n"
 	"  -D, --timestamp        print the time of day before each line\n"
 	"  -q, --quiet            only the summary\n"
-	"  -I, --source ADDRESS   local address\n"
+	"  -I, --address ADDRESS  local address\n"
 	"  -4, -6                 IPv4 or IPv6 only\n"
 	"      --lane             use a lane if the other side takes lanes; with\n"
 	"                         --listen: take lanes, too\n"
@@ -34,7 +34,7 @@ static const char usage[] =
 	"      --max-clients N, --max-memory SIZE, --max-size SIZE\n"
 	"                         limits for clients; see the manual\n"
 	"\n"
-	"Options of every command (-p is another one here):\n"
+	"Options of every command:\n"
 	"  -d, --details  with -j: each message, too\n"
 	"  -j, --json     JSON instead of text\n"
 	"      --pretty   JSON with line breaks and indents\n"
@@ -56,12 +56,12 @@ static const struct own_option own[] = {
 	{ "count", 'c', true },
 	{ "interval", 'i', true },
 	{ "size", 's', true },
-	{ "port", 'p', true },
+	{ "port", 'P', true },
 	{ "timeout", 'W', true },
 	{ "deadline", 'w', true },
 	{ "timestamp", 'D', false },
 	{ "quiet", 'q', false },
-	{ "source", 'I', true },
+	{ "address", 'I', true },
 	{ "ipv4", '4', false },
 	{ "ipv6", '6', false },
 	{ "lane", OPTION_LANE, false },
@@ -84,7 +84,7 @@ static int set_port(const char *value, struct ping_settings *settings)
 {
 	uint64_t port;
 
-	if (value_number("-p", value, 1, UINT16_MAX, &port))
+	if (value_number("-P", value, 1, UINT16_MAX, &port))
 		return EXIT_USAGE;
 	settings->port = (uint16_t)port;
 	return 0;
@@ -105,7 +105,7 @@ static int set(int key, const char *value, void *to)
 	case 's':
 		given->asking = "-s";
 		return value_size("-s", value, PING_MAX_LENGTH, &settings->length);
-	case 'p':
+	case 'P':
 		return set_port(value, settings);
 	case 'W':
 		given->asking = "-W";

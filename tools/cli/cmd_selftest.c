@@ -14,7 +14,7 @@
 
 static const char usage[] =
 	"Usage: krdma selftest [OPTION]... DEVICE\n"
-	"       krdma selftest --serve [OPTION]...\n"
+	"       krdma selftest --listen [OPTION]...\n"
 	"       krdma selftest --list\n"
 	"\n"
 	"Tests krdma on DEVICE: connects it to itself, or with --peer to another machine,\n"
@@ -22,8 +22,8 @@ static const char usage[] =
 	"OFFERED (the device does not have it) or NOT RUN.  It takes about a minute;\n"
 	"Ctrl-C ends it.\n"
 	"\n"
-	"      --peer HOST        the other end is 'krdma selftest --serve' at HOST\n"
-	"      --serve            be that other end, until Ctrl-C\n"
+	"      --peer HOST        the other end is 'krdma selftest --listen' at HOST\n"
+	"      --listen           be that other end, until Ctrl-C\n"
 	"      --report FILE      writes the results to FILE, as JSON, to be sent to\n"
 	"                         others: no host names, addresses or GUIDs are in it\n"
 	"      --addresses        include those in the report\n"
@@ -35,11 +35,11 @@ static const char usage[] =
 	"      --seed N           of the data, to repeat a test\n"
 	"  -t, --time TIME        begin no check after this time (180 seconds)\n"
 	"  -W, --timeout TIME     how long to wait for an operation (10 seconds)\n"
-	"      --port PORT        TCP port of --serve (7179)\n"
-	"  -I, --source ADDRESS   local address\n"
+	"  -P, --port PORT        TCP port of --listen (7179)\n"
+	"  -I, --address ADDRESS  local address\n"
 	"  -4, -6                 IPv4 or IPv6 only\n"
 	"  -q, --quiet            only what fails, and the summary\n"
-	"      --max-memory SIZE  with --serve: what each test may register\n"
+	"      --max-memory SIZE  with --listen: what each test may register\n"
 	"\n"
 	OPTIONS_HELP
 	"\n"
@@ -47,7 +47,7 @@ static const char usage[] =
 
 enum {
 	OPTION_PEER = OWN_OPTION,
-	OPTION_SERVE,
+	OPTION_LISTEN,
 	OPTION_REPORT,
 	OPTION_ADDRESSES,
 	OPTION_UNPLUG,
@@ -56,13 +56,12 @@ enum {
 	OPTION_MEMORY,
 	OPTION_CYCLES,
 	OPTION_SEED,
-	OPTION_PORT,
 	OPTION_MAX_MEMORY,
 };
 
 static const struct own_option own[] = {
 	{ "peer", OPTION_PEER, true },
-	{ "serve", OPTION_SERVE, false },
+	{ "listen", OPTION_LISTEN, false },
 	{ "report", OPTION_REPORT, FILE_VALUE },
 	{ "addresses", OPTION_ADDRESSES, false },
 	{ "unplug", OPTION_UNPLUG, false },
@@ -73,8 +72,8 @@ static const struct own_option own[] = {
 	{ "seed", OPTION_SEED, true },
 	{ "time", 't', true },
 	{ "timeout", 'W', true },
-	{ "port", OPTION_PORT, true },
-	{ "source", 'I', true },
+	{ "port", 'P', true },
+	{ "address", 'I', true },
 	{ "ipv4", '4', false },
 	{ "ipv6", '6', false },
 	{ "quiet", 'q', false },
@@ -145,14 +144,14 @@ static int set(int key, const char *value, void *to)
 	uint64_t number;
 
 	switch (key) {
-	case OPTION_SERVE:
+	case OPTION_LISTEN:
 		settings->serve = true;
 		return 0;
 	case OPTION_LIST:
 		settings->list = true;
 		return 0;
-	case OPTION_PORT:
-		if (value_number("--port", value, 1, UINT16_MAX, &number))
+	case 'P':
+		if (value_number("-P", value, 1, UINT16_MAX, &number))
 			return EXIT_USAGE;
 		settings->port = (uint16_t)number;
 		return 0;
@@ -187,7 +186,7 @@ static int test_side(struct given *given, int argc, char **argv, int first)
 		return usage_error("'krdma selftest' takes one device, and no '%s'; "
 				   "another machine is named with --peer", argv[first + 1]);
 	if (given->serving)
-		return usage_error("%s is for --serve", given->serving);
+		return usage_error("%s is for --listen", given->serving);
 	if (!settings->timeout || !settings->time)
 		return usage_error("-W and -t must be greater than 0");
 	if (settings->mr < 2 << 20)
@@ -199,11 +198,11 @@ static int test_side(struct given *given, int argc, char **argv, int first)
 static int serve_side(const struct given *given, int argc, char **argv, int first)
 {
 	if (first < argc)
-		return usage_error("--serve takes no device '%s'; "
+		return usage_error("--listen takes no device '%s'; "
 				   "the address to which a client connects selects it",
 				   argv[first]);
 	if (given->testing)
-		return usage_error("%s is for the side that tests, not for --serve",
+		return usage_error("%s is for the side that tests, not for --listen",
 				   given->testing);
 	return selftest_serve(&given->settings);
 }

@@ -28,14 +28,14 @@ static const char usage[] =
 	"Offers a folder, or one file, to all machines that can connect by RDMA, until\n"
 	"Ctrl-C.  Nothing is encrypted.\n"
 	"\n"
-	"  -p, --port PORT        port (7476)\n"
-	"  -a, --address ADDRESS  listen only at this local address\n"
-	"  -w, --write            clients may also put files, and replace existing ones\n"
+	"  -P, --port PORT        port (7476)\n"
+	"  -I, --address ADDRESS  local address: listen only there\n"
+	"      --write            clients may also put files, and replace existing ones\n"
 	"      --once             end after the first file that was copied\n"
 	"      --clients N        clients at a time (16)\n"
 	"      --clients-per-address N  of these, from one address (half of them)\n"
 	"      --allow NETS       only clients at these addresses: 10.0.0.0/24,fd00::/8\n"
-	"      --secret FILE      only clients that know this secret\n"
+	"  -k, --secret FILE      only clients that know this secret\n"
 	"      --read-only DIR    in this folder below DIR, clients only get files\n"
 	"      --write-only DIR   in this one, they put new files and get none\n"
 	"      --request-timeout TIME   for a client's request (10s)\n"
@@ -44,7 +44,6 @@ static const char usage[] =
 	"  -q, --quiet            print no lines for clients\n"
 	"\n"
 	OPTIONS_HELP
-	"-p is the port here.\n"
 	"\n"
 	"Manual: krdma-serve(8)\n";
 
@@ -54,7 +53,7 @@ enum {
 	OPTION_NO_SYNC,
 	OPTION_PER_ADDRESS,
 	OPTION_ALLOW,
-	OPTION_SECRET,
+	OPTION_WRITE,
 	OPTION_READ_ONLY,
 	OPTION_WRITE_ONLY,
 	OPTION_REQUEST_TIMEOUT,
@@ -67,15 +66,15 @@ enum {
 #define SAID		1
 
 static const struct own_option own_options[] = {
-	{ "port", 'p', true },
-	{ "address", 'a', true },
-	{ "write", 'w', false },
+	{ "port", 'P', true },
+	{ "address", 'I', true },
+	{ "write", OPTION_WRITE, false },
 	{ "once", OPTION_ONCE, false },
 	{ "clients", OPTION_CLIENTS, true },
 	{ "no-sync", OPTION_NO_SYNC, false },
 	{ "clients-per-address", OPTION_PER_ADDRESS, true },
 	{ "allow", OPTION_ALLOW, true },
-	{ "secret", OPTION_SECRET, true },
+	{ "secret", 'k', FILE_VALUE },
 	{ "read-only", OPTION_READ_ONLY, true },
 	{ "write-only", OPTION_WRITE_ONLY, true },
 	{ "request-timeout", OPTION_REQUEST_TIMEOUT, true },
@@ -181,15 +180,15 @@ static int set_option(int key, const char *value, void *to)
 	uint64_t number;
 
 	switch (key) {
-	case 'p':
-		if (value_number("--port", value, 0, UINT16_MAX, &number))
+	case 'P':
+		if (value_number("-P", value, 0, UINT16_MAX, &number))
 			return -EINVAL;
 		serving->port = (uint16_t)number;
 		return 0;
-	case 'a':
+	case 'I':
 		serving->address = value;
 		return 0;
-	case 'w':
+	case OPTION_WRITE:
 		serving->write = true;
 		return 0;
 	case 'q':
@@ -209,7 +208,7 @@ static int set_option(int key, const char *value, void *to)
 	case OPTION_ALLOW:
 		serving->allow = value;
 		return 0;
-	case OPTION_SECRET:
+	case 'k':
 		return secret_read(value, &serving->secret);
 	case OPTION_READ_ONLY:
 		return add_rule(serving, value, KRDMA_FILE_READ);
@@ -373,7 +372,7 @@ static void explain_listen(const struct serving *serving, int err)
 	switch (err) {
 	case -EADDRINUSE:
 		complain("cannot serve at port %u: another program listens there\n"
-			 "Give another port: krdma serve -p PORT ...", serving->port);
+			 "Give another port: krdma serve -P PORT ...", serving->port);
 		break;
 	case -EADDRNOTAVAIL:
 		complain("cannot serve at %s: no RDMA device has that address, or a program that\n"
@@ -382,7 +381,7 @@ static void explain_listen(const struct serving *serving, int err)
 		break;
 	case -EACCES:
 		complain("cannot serve at port %u: ports below 1024 are only for root\n"
-			 "Give another port: krdma serve -p PORT ...", serving->port);
+			 "Give another port: krdma serve -P PORT ...", serving->port);
 		break;
 	default:
 		cause_of(&cause, serving->address ? serving->address : "", err);

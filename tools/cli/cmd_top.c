@@ -23,9 +23,9 @@ static const char usage[] =
 	"Keys: t s r p c n a e sort by total, sends, receives, pid, command, connection,\n"
 	"state, peer; / filters, Escape removes the filter; q ends it.\n"
 	"\n"
-	"  -i, --interval SECONDS  between two updates, at least 0.1\n"
+	"  -i, --interval TIME     between two updates, at least 0.1 (2 seconds)\n"
 	"  -c, --count COUNT       end after COUNT updates\n"
-	"  -b, --batch             one screen after another, for files and pipes\n"
+	"  -b, --pipe              one screen after another, for files and pipes\n"
 	"      --sort KEY          by total (the default), sends, receives, pid, command,\n"
 	"                          conn, state or peer\n"
 	"      --filter TEXT       only connections with TEXT in their command, state,\n"
@@ -75,7 +75,7 @@ static const struct {
 struct settings {
 	uint64_t interval;
 	uint64_t count;
-	bool batch;
+	bool piped;
 };
 
 /**
@@ -98,7 +98,7 @@ enum {
 static const struct own_option own_options[] = {
 	{ "interval", 'i', true },
 	{ "count", 'c', true },
-	{ "batch", 'b', false },
+	{ "pipe", 'b', false },
 	{ "sort", OPTION_SORT, true },
 	{ "filter", OPTION_FILTER, true },
 	{ NULL, 0, false },
@@ -129,7 +129,7 @@ static int set(int key, const char *value, void *to)
 
 	switch (key) {
 	case 'b':
-		settings->batch = true;
+		settings->piped = true;
 		return 0;
 	case OPTION_SORT:
 		return set_sorting(value);
@@ -241,16 +241,16 @@ static bool is_shown(const struct object *object)
 }
 
 /* Print a line, cut at the width of the screen. */
-static void put_line(const char *text, unsigned int columns, bool batch)
+static void put_line(const char *text, unsigned int columns, bool piped)
 {
-	if (batch)
+	if (piped)
 		puts(text);
 	else
 		printf("%.*s" CLEAR_LINE "\n", (int)columns, text);
 }
 
 /* The line with the order, the filter and the hidden processes, which may be empty. */
-static void put_view(unsigned int hidden, unsigned int columns, bool batch)
+static void put_view(unsigned int hidden, unsigned int columns, bool piped)
 {
 	char line[256] = "", more[96] = "";
 
@@ -264,11 +264,11 @@ static void put_view(unsigned int hidden, unsigned int columns, bool batch)
 			 more);
 	else
 		snprintf(line, sizeof(line), "%s", more);
-	put_line(line, columns, batch);
+	put_line(line, columns, piped);
 }
 
 static void put_totals(const struct objects *now, const struct rates *sum, unsigned int columns,
-		       bool batch)
+		       bool piped)
 {
 	unsigned int counts[OBJECT_KINDS] = { 0 };
 	uint64_t mr = 0, bytes = 0;
@@ -282,14 +282,14 @@ static void put_totals(const struct objects *now, const struct rates *sum, unsig
 	snprintf(line, sizeof(line), "krdma: %u sessions, %u listeners, %u connections, %u rings",
 		 counts[OBJECT_SESSION], counts[OBJECT_LISTENER], counts[OBJECT_CONNECTION],
 		 counts[OBJECT_RING]);
-	put_line(line, columns, batch);
+	put_line(line, columns, piped);
 	snprintf(line, sizeof(line), "memory: %llu regions, %s   sends: %.1f/s   receives: %.1f/s",
 		 (unsigned long long)mr, bytes_text(size, bytes), sum->sends, sum->receives);
-	put_line(line, columns, batch);
-	put_view(now->hidden, columns, batch);
+	put_line(line, columns, piped);
+	put_view(now->hidden, columns, piped);
 }
 
-static int put_screen(const struct objects *now, const struct objects *before, bool batch)
+static int put_screen(const struct objects *now, const struct objects *before, bool piped)
 {
 	struct row *rows = calloc(now->count + 1, sizeof(*rows));
 	unsigned int lines, columns;
@@ -314,21 +314,21 @@ static int put_screen(const struct objects *now, const struct objects *before, b
 	}
 	qsort(rows, count, sizeof(*rows), compare);
 
-	if (!batch)
+	if (!piped)
 		fputs(HOME, stdout);
-	put_totals(now, &sum, columns, batch);
+	put_totals(now, &sum, columns, piped);
 	snprintf(line, sizeof(line), "%10s %10s %7s %-10s %7s %-12s %s", "SENDS/s", "RECEIVES/s",
 		 "PID", "COMMAND", "CONN", "STATE", "PEER");
-	put_line(line, columns, batch);
-	for (size_t i = 0; i < count && (batch || i + 5 < lines); i++) {
+	put_line(line, columns, piped);
+	for (size_t i = 0; i < count && (piped || i + 5 < lines); i++) {
 		const struct object *object = rows[i].object;
 
 		snprintf(line, sizeof(line), "%10.1f %10.1f %7d %-10.10s %7u %-12.12s %s",
 			 rows[i].rates.sends, rows[i].rates.receives, object->pid, object->command,
 			 object->id, object->state, object->remote);
-		put_line(line, columns, batch);
+		put_line(line, columns, piped);
 	}
-	fputs(batch ? "\n" : CLEAR_REST, stdout);
+	fputs(piped ? "\n" : CLEAR_REST, stdout);
 	fflush(stdout);
 	free(rows);
 	return ferror(stdout) ? -EIO : 0;
@@ -429,11 +429,11 @@ static int show(const struct settings *settings)
 			break;
 		/* Rates need two readings.  The second follows a tenth of a second later. */
 		if (before.when_ns) {
-			err = put_screen(&now, &before, settings->batch);
+			err = put_screen(&now, &before, settings->piped);
 			shown++;
 		}
 		if (!err && !(settings->count && shown == settings->count)) {
-			if (!settings->batch && shown)
+			if (!settings->piped && shown)
 				err = take_keys(&now, &before, settings->interval);
 			else
 				rates_sleep(shown ? settings->interval : VALUE_SECOND / 10);
@@ -468,8 +468,8 @@ int cmd_top(int argc, char **argv, struct options *options)
 		return EXIT_FAILED;
 	/* Only a terminal can be overwritten. */
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
-		settings.batch = true;
-	if (settings.batch) {
+		settings.piped = true;
+	if (settings.piped) {
 		err = show(&settings);
 	} else {
 		if (!terminal_begin()) {

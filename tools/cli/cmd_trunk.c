@@ -23,7 +23,7 @@ static const char usage[] =
 	"what their lanes transfer.  With -d, each lane, too.  Other users' lanes are\n"
 	"shown to root.\n"
 	"\n"
-	"  -i, --interval SECONDS  update every SECONDS, with rates per second\n"
+	"  -i, --interval TIME     update every TIME, with rates per second\n"
 	"  -c, --count COUNT       end after COUNT updates; without -i, one a second\n"
 	OPTIONS_HELP
 	"\n"

@@ -34,8 +34,8 @@ static void set_words(const struct copy *copy, struct words *words)
 	words->host = copy->url->host;
 	words->verb = copy->verb ? copy->verb : copy->put ? "put" : "get";
 	words->again = copy->verb ? "the same command" :
-				    copy->put ? "krdma put -c ..." : "krdma get -c ...";
-	words->serve = copy->put ? "krdma serve -w DIR" : "krdma serve DIR";
+				    copy->put ? "krdma put -C ..." : "krdma get -C ...";
+	words->serve = copy->put ? "krdma serve --write DIR" : "krdma serve DIR";
 	if (copy->put)
 		snprintf(words->what, sizeof(words->what), "%s", words->local);
 	else
@@ -57,7 +57,7 @@ static void explain_between(const struct words *words, int err, bool begun)
 	switch (err) {
 	case -ECONNREFUSED:
 		complain("cannot %s %s: %s\n"
-			 "Start it there: %s (with -p PORT, if not at %u)",
+			 "Start it there: %s (with -P PORT, if not at %u)",
 			 words->verb, words->what, cause.why, words->serve, KRDMA_FILE_PORT);
 		break;
 	case -ECONNRESET:
@@ -109,7 +109,7 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 		break;
 	case -EROFS:
 		complain("cannot put %s: the server at %s does not allow writing\n"
-			 "If it should, start it there with -w: krdma serve -w DIR",
+			 "If it should, start it there with --write: krdma serve --write DIR",
 			 words->what, words->place);
 		break;
 	case -EISDIR:
@@ -165,7 +165,7 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 	case -EDQUOT:
 	case -EFBIG:
 		complain("cannot put %s: not enough space at %s: %s\n"
-			 "Free some there, then continue with: krdma put -c ...",
+			 "Free some there, then continue with: krdma put -C ...",
 			 words->what, words->host, strerror(-err));
 		break;
 	case -ENOMEM:
@@ -243,7 +243,7 @@ static void explain_here(const struct copy *copy, const struct words *words,
 	case -ENOSPC:
 	case -EFBIG:
 		complain("cannot get %s: not enough space for '%s': %s\n"
-			 "Free some, then continue with: krdma get -c ...", words->what, where,
+			 "Free some, then continue with: krdma get -C ...", words->what, where,
 			 strerror(-err));
 		break;
 	case -EISDIR:

@@ -133,7 +133,7 @@ static void explain_answer(struct doctor *doctor, const char *address, uint16_t 
 	} else if (err == -ECONNREFUSED) {
 		doctor_say(doctor, "connect", VERDICT_FAIL,
 			   "%s answers, but no program listens at port %u there", address, port);
-		doctor_mend(doctor, "there; or another server", "krdma serve -p %u DIR",
+		doctor_mend(doctor, "there; or another server", "krdma serve -P %u DIR",
 			    port);
 	} else if (err == -ETIMEDOUT) {
 		doctor_say(doctor, "connect", VERDICT_FAIL, "%s", cause.why);

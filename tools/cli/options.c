@@ -8,16 +8,17 @@
 
 #include "cli.h"
 
-#define SHORT_OPTIONS "djphV"
+#define SHORT_OPTIONS "djhV"
 
 /* Distinguishes a common option from an option of the command with the same letter. */
 #define COMMON 0x10000
+#define OPTION_PRETTY 1
 #define OPTIONS_MAX 48
 
 static const struct option common_options[] = {
 	{ "details", no_argument, NULL, COMMON | 'd' },
 	{ "json", no_argument, NULL, COMMON | 'j' },
-	{ "pretty", no_argument, NULL, COMMON | 'p' },
+	{ "pretty", no_argument, NULL, COMMON | OPTION_PRETTY },
 	{ "color", optional_argument, NULL, COMMON | 'C' },
 	{ "help", no_argument, NULL, COMMON | 'h' },
 	{ "version", no_argument, NULL, COMMON | 'V' },
@@ -61,7 +62,7 @@ static void apply_common(int option, struct options *options)
 	case 'd':
 		options->details = true;
 		break;
-	case 'p':
+	case OPTION_PRETTY:
 		options->pretty = true;
 		options->json = true;
 		output_is_utf8();

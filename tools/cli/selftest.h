@@ -3,7 +3,7 @@
  * krdma selftest: declarations that its files share.
  *
  * A test has two ends.  The near end is this process and runs the checks.  The far end is a child
- * of it, or a process of "krdma selftest --serve" on another machine, and carries out requests
+ * of it, or a process of "krdma selftest --listen" on another machine, and carries out requests
  * that the near end sends over a socket (selftest_wire.h).  Each check begins with new sessions
  * at both ends, so that a failed check does not affect the next one.
  *
@@ -174,7 +174,7 @@ extern const struct check selftest_limit_checks[];
 extern const struct check selftest_memory_checks[];
 extern const struct check selftest_end_checks[];
 
-/* selftest_serve.c: run --serve.  Returns an exit code. */
+/* selftest_serve.c: run --listen.  Returns an exit code. */
 int selftest_serve(const struct selftest_settings *settings);
 
 /* selftest_run.c: run all checks, or list them.  Both return an exit code. */

@@ -124,7 +124,7 @@ static int connect_peer(struct selftest *test)
 		test->channel = -1;
 	if (err && err != -EINTR)
 		complain("cannot connect to %s, TCP port %u: %s\n"
-			 "Start the other side first, on %s: krdma selftest --serve",
+			 "Start the other side first, on %s: krdma selftest --listen",
 			 settings->peer, settings->port, strerror(-err), settings->peer);
 	return err;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest --serve: the far end for other machines, with one process for each test.
+ * krdma selftest --listen: the far end for other machines, with one process for each test.
  */
 #include <errno.h>
 #include <poll.h>

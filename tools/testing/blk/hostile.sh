@@ -30,7 +30,7 @@ attached_to()
 {
 	local said tries=0
 
-	said=$(krdma blk attach $here_address:8003 hostile -q 1 2>&1) && krdma blk detach -f hostile
+	said=$(krdma blk attach $here_address:8003 hostile --queues 1 2>&1) && krdma blk detach -f hostile
 	# The server prints this only when its own end of the connection is closed, too.
 	until grep -q "^$2: the client has left" $work/server || [ $tries -ge 200 ]; do
 		tries=$((tries + 1))
@@ -121,12 +121,12 @@ give none none short empty magic version flags reserved reserved2 no-size odd-si
 	huge-size no-block odd-block no-chunk odd-chunk small-chunk huge-chunk table-wraps \
 	table-key table-elsewhere entry-wraps entry-reserved reader-zeroes old-offers old \
 	entry-key
-krdma blk attach $here_address:8003 hostile -q 1 >/dev/null 2>$work/said
+krdma blk attach $here_address:8003 hostile --queues 1 >/dev/null 2>$work/said
 check "a stranger's memory without a fault is attached" test -b /dev/krdmab0
 check "and read" read_one /dev/krdmab0
 check "and detached" krdma blk detach hostile
 says "a server that does not prove that it knows the secret is not attached" "not proved" \
-	krdma blk attach $here_address:8003 hostile -q 1 -k $work/secret
+	krdma blk attach $here_address:8003 hostile --queues 1 -k $work/secret
 none="no krdma_blk, or one of another version"
 attached_to "a welcome that is too short" short "$none"
 attached_to "a welcome without a word" empty "$none"
@@ -154,7 +154,7 @@ attached_to "commands for a client who does not know them" old-offers "$none"
 
 # A server from before there were commands refuses who knows them, and is asked again.
 check "a server that does not know commands is attached" \
-	krdma blk attach $here_address:8003 hostile -q 1
+	krdma blk attach $here_address:8003 hostile --queues 1
 is "without discard" 0 /sys/block/krdmab0/queue/discard_max_bytes
 is "and without zeroing" 0 /sys/block/krdmab0/queue/write_zeroes_max_bytes
 check "it is read" read_one /dev/krdmab0
@@ -163,7 +163,7 @@ check "and detached" krdma blk detach hostile
 # With an invalid rkey a request fails at the third attempt.
 # Proves: F3
 check "keys that are none are found when they are used" \
-	krdma blk attach $here_address:8003 hostile -q 1
+	krdma blk attach $here_address:8003 hostile --queues 1
 refused "a read with one of them fails" "Input/output error" read_one /dev/krdmab0
 refused "and a write, when it cannot arrive any more" "Input/output error" \
 	dd if=/dev/zero of=/dev/krdmab0 bs=4k count=1 oflag=direct
@@ -179,7 +179,7 @@ unanswered()
 
 	give "$1"
 	check "a server that is $1 is attached" \
-		krdma blk attach $here_address:8003 hostile -q 1 --hold 1
+		krdma blk attach $here_address:8003 hostile --queues 1 --hold 1
 	said=$(timeout 90 blkdiscard -z -l 4096 /dev/krdmab0 2>&1) || status=$?
 	if [ $status = 1 ]; then
 		ok "a command that it does not answer fails"

@@ -69,7 +69,7 @@ put $config/listen "[::]:7475"
 # Secrets and allowed addresses.
 echo right >$work/right
 echo wrong >$work/wrong
-check "an export with a secret" krdma blk serve -n locked -s 4M -k $work/right -a 10.77.0.0/24,fd77::/64
+check "an export with a secret" krdma blk serve -n locked -s 4M -k $work/right --allow 10.77.0.0/24,fd77::/64
 says "attached without one" "wants a secret" krdma blk attach $here_address locked
 says "or with another one" "secret is wrong" krdma blk attach $here_address locked -k $work/wrong
 is "is counted" 1 $config/exports/locked/refused_secret
@@ -82,12 +82,12 @@ check "detached by the name of its disk" krdma blk detach /dev/krdmab0
 check "over IPv6" krdma blk attach "[fd77::1]:7475" locked -k $work/right
 check "detached" krdma blk detach locked
 krdma blk end locked
-krdma blk serve -n stranger -s 1M -a 10.99.0.0/16
+krdma blk serve -n stranger -s 1M --allow 10.99.0.0/16
 says "an address that is not allowed" "not for this address" krdma blk attach $here_address stranger
 krdma blk end stranger
 
 # Peers that are not krdma_blk.
-check "an export beside strangers" krdma blk serve -n plain -s 1M -a any
+check "an export beside strangers" krdma blk serve -n plain -s 1M --allow any
 refused "a stranger who asks for a connection is refused" \
 	"no listener, or one for another service" krdma ping -c 1 --port 7475 $here_address
 krdma ping --listen --port 8002 >$work/stranger 2>&1 &
@@ -109,8 +109,8 @@ krdma blk end plain
 # Reads return what was written.
 fill $work/first $mib
 fill $work/second $mib
-check "an export" krdma blk serve -n data -s ${mib}M -a any
-check "attached with four queues" krdma blk attach $here_address data -q 4
+check "an export" krdma blk serve -n data -s ${mib}M --allow any
+check "attached with four queues" krdma blk attach $here_address data --queues 4
 disk=$(disk data)
 is "its size" $((mib * 2048)) "/sys/block/${disk#/dev/}/size"
 head -c 1048576 /dev/zero >$work/zero
@@ -133,7 +133,7 @@ check "is zero, and nothing else" same $work/first "$disk"
 check "fio finds what it has written" verified "$disk" --time_based --runtime="${KRDMA_SECONDS:-3}"
 check "and with sizes from one block on" verified "$disk" --bsrange=4k-1M --number_ios=200
 krdma blk list | sed "s/^/# /"
-krdma blk serve -n 7 -s 64K -a any
+krdma blk serve -n 7 -s 64K --allow any
 krdma blk attach -j $here_address 7 >/out/blk-attach.json
 check "a name that is a number" [ -s /out/blk-attach.json ]
 krdma blk list -j >/out/blk-list.json
@@ -181,7 +181,7 @@ check "until it is closed" krdma blk detach data
 
 # Read-only and exclusive exports, and the block size.
 krdma blk end data
-krdma blk serve -n fixed -s 1M -a any --read-only --block-size 512 --exclusive
+krdma blk serve -n fixed -s 1M --allow any --read-only --block-size 512 --exclusive
 check "a read-only export is attached" krdma blk attach $here_address fixed
 disk=$(disk fixed)
 is "its block size" 512 "/sys/block/${disk#/dev/}/queue/logical_block_size"
@@ -194,8 +194,8 @@ krdma blk end fixed
 
 # The RDMA device is deleted repeatedly under load.  The server listens at single addresses of it.
 put $config/listen "$here_address [fd77::1]"
-krdma blk serve -n load -s ${mib}M -a any
-krdma blk attach $here_address load -q 2 >/dev/null
+krdma blk serve -n load -s ${mib}M --allow any
+krdma blk attach $here_address load --queues 2 >/dev/null
 disk=$(disk load)
 head -c $((mib * 524288)) $work/first >$work/half
 write_direct $work/half "$disk" 1M 2>/dev/null
@@ -219,7 +219,7 @@ wait $writer $reader
 # Proves: F3
 check "nobody has noticed" [ ! -e $work/failed ]
 check "what was written is there" same $work/half "$disk"
-krdma blk attach "[fd77::1]" load -n more -r >/dev/null
+krdma blk attach "[fd77::1]" load -n more --read-only >/dev/null
 check "it listens at each address again" krdma blk detach more
 
 # The export is made again, with other memory.

@@ -184,16 +184,16 @@ export_end both
 
 # The data of an export is kept in a file.
 kept=$work/kept
-check "an export that keeps its data" krdma blk serve -n kept -s 1M -a any --keep $kept
+check "an export that keeps its data" krdma blk serve -n kept -s 1M --allow any --keep $kept
 check "is written" device_new first $first_address export=kept
 write_direct $work/new "$(disk first)"
 device_end first
 check "and ended" krdma blk end kept
 check "the file has the data" cmp $work/new $kept
 check "and is for root alone" [ "$(stat -c %a $kept)" = 600 ]
-says "another size is refused" "another size" krdma blk serve -n kept -s 2M -a any --keep $kept
+says "another size is refused" "another size" krdma blk serve -n kept -s 2M --allow any --keep $kept
 check "and leaves the file as it is" cmp $work/new $kept
-check "an export of the same size" krdma blk serve -n kept -s 1M -a any --keep $kept
+check "an export of the same size" krdma blk serve -n kept -s 1M --allow any --keep $kept
 check "empties it" [ ! -s $kept ]
 device_new first $first_address export=kept
 # Proves: F3
@@ -208,7 +208,7 @@ device_end first
 check "until that is forced" krdma blk end -f kept
 rmdir $kept
 ln -s $work/new $kept
-says "a link is not followed" "Too many" krdma blk serve -n kept -s 1M -a any --keep $kept
+says "a link is not followed" "Too many" krdma blk serve -n kept -s 1M --allow any --keep $kept
 rm $kept
 mkdir $config/exports/kept
 refused "a path from anywhere" "Invalid argument" put $config/exports/kept/file kept

@@ -58,13 +58,13 @@ refused "more than 16 queues are not attached" "Invalid argument" \
 is "which is said" "queues and poll_queues are more than 16 together" $config/devices/many/error
 rmdir $config/devices/many
 says "by the tool, too" "more than 16 together" \
-	krdma blk attach $here_address poll -n many -q 8 -P 9
+	krdma blk attach $here_address poll -n many --queues 8 --poll-queues 9
 
 check "without them" device_new poll $here_address queues=2
 disk=$(disk poll)
 is "nothing is polled for" 0 "/sys/block/${disk#/dev/}/queue/io_poll"
 check "detached" device_end poll
-check "with two of them" krdma blk attach $here_address poll -q 1 -P 2
+check "with two of them" krdma blk attach $here_address poll --queues 1 --poll-queues 2
 disk=$(disk poll)
 is "it is" 1 "/sys/block/${disk#/dev/}/queue/io_poll"
 is "the setting is shown" 2 $attach/poll_queues

@@ -54,7 +54,7 @@ ended "a server of long messages has found nothing outside its room" 143 '!^FOUN
 
 # Whole files, first read only and then writable; clients that may write change names in the second
 # folder
-offered read -p 7502 "$work/read"
+offered read -P 7502 "$work/read"
 try "$here/words" files $host 7502 "$seed" "$words"
 ended "a hostile peer says what is said of files, right and wrong" 0 ' 0 findings$' '!^FOUND'
 try krdma get $host:7502/there "$work/got"
@@ -62,7 +62,7 @@ try krdma get $host:7502/there "$work/got"
 ended "files are served afterwards" 0
 holds "and are what they were" cmp "$work/got" "$work/read/there"
 stop_server read
-offered served -w -p 7503 "$work/served"
+offered served --write -P 7503 "$work/served"
 try "$here/words" files $host 7503 $((seed + 1)) "$words"
 ended "a hostile peer says it where files may be written" 0 ' 0 findings$' '!^FOUND'
 try krdma put "$work/got" $host:7503/honest

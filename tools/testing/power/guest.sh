@@ -9,7 +9,7 @@
 #	guest.sh BOOT WORKERS [OPTION]	OPTION is given to krdma serve, put and get
 #
 # /power/again has a line "FOLDER NAME VERSION" for each transfer that the last power cut
-# interrupted.  It is repeated, with -c, before the worker goes on to others.
+# interrupted.  It is repeated, with -C, before the worker goes on to others.
 
 here=/power
 host=10.77.0.1
@@ -46,7 +46,7 @@ serve()
 	done
 }
 
-# transfer FOLDER NAME VERSION [-c]: puts a file into the folder that is served, or gets one into
+# transfer FOLDER NAME VERSION [-C]: puts a file into the folder that is served, or gets one into
 # the other one.
 transfer()
 {
@@ -70,7 +70,7 @@ worker()
 
 	[ $((number % 2)) = 0 ] || folder=here
 	grep " w$number\\." "$here/again" | while read -r again_folder name version; do
-		transfer "$again_folder" "$name" "$version" -c
+		transfer "$again_folder" "$name" "$version" -C
 	done
 	while :; do
 		round=$((round + 1))
@@ -78,8 +78,8 @@ worker()
 	done
 }
 
-serve puts -w /mnt/there
-serve gets -p 7477 "$source"
+serve puts --write /mnt/there
+serve gets -P 7477 "$source"
 while [ "$workers" -gt 0 ]; do
 	worker "$workers" &
 	workers=$((workers - 1))

@@ -278,7 +278,7 @@ holds()
 # listen_for_goodbye: start to listen, or again; the output is appended to $work/goodbye.
 listen_for_goodbye()
 {
-	krdma ping --listen -p $goodbye >>"$work/goodbye" 2>&1 &
+	krdma ping --listen -P $goodbye >>"$work/goodbye" 2>&1 &
 	listening=$!
 }
 
@@ -327,7 +327,7 @@ for scenario; do
 done
 if [ "${NODES:-1}" != 1 ]; then
 	tries=0
-	until krdma ping -p $goodbye -c 1 -W 2 "$there" >/dev/null 2>&1; do
+	until krdma ping -P $goodbye -c 1 -W 2 "$there" >/dev/null 2>&1; do
 		mend
 		tries=$((tries + 1))
 		if [ $tries -gt 60 ]; then

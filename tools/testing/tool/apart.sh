@@ -23,14 +23,14 @@ listening_side()
 	# reach() connects to ping.  It starts after the other services, so they listen by then.
 	serve bench krdma bench --listen
 	bench=$server
-	serve selftest krdma selftest --serve
+	serve selftest krdma selftest --listen
 	selftest=$server
 	serve rping krdma ping --rping --listen
 	rping=$server
 	serve ping krdma ping --listen
 	# shellcheck disable=SC2034 # all three are taken by their names
 	ping=$server
-	serve goodbye krdma ping --listen -p $goodbye
+	serve goodbye krdma ping --listen -P $goodbye
 	patience=1200
 	await "$work/servers/goodbye" ' left after ' || result=1
 	patience=120
@@ -80,7 +80,7 @@ try krdma ping -c 5 -i 0 $host6
 ended "over IPv6, too" 0 '5 transmitted, 5 received, 0% loss'
 try krdma ping --rping -c 5 -i 0 -s 65536 $host
 ended "rounds of rping's cross the cable" 0 '5 transmitted, 5 received, 0% loss'
-try krdma bench -j -n 100 -s 64,64k --depth 1,8 $host write read send atomic connect
+try krdma bench -j -c 100 -s 64,64k --depth 1,8 $host write read send atomic connect
 cp "$work/out" /out/bench-apart.json
 ended "operations cross the cable" 0 '"complete":true' '!"data":"wrong"'
 try krdma selftest --peer $host --cycles 5 --memory 4M -t 100 --only s rxe0
@@ -124,9 +124,9 @@ sleep 40
 vm-link 2 on
 reach
 ok "with the cable in again, it answers again"
-try krdma bench -n 50 $host
+try krdma bench -c 50 $host
 ended "and can be measured" 0 '^send +65536 '
-try krdma ping -p $goodbye -c 1 $host
+try krdma ping -P $goodbye -c 1 $host
 ended "goodbye" 0 '1 received'
 holds "nothing is left behind" nothing_is_left "$before"
 tap_end

@@ -41,7 +41,7 @@ bytes_are()
 }
 
 serve all krdma bench --listen
-try krdma bench -n 20 -w 2 $host
+try krdma bench -c 20 --warm-up 2 $host
 ended "without more words: write, read and send of three sizes" 0 \
 	'^10\.77\.0\.1 port 7178, through rxe0, mode event$' "^write +64 +1$times " \
 	"^write +65536 +1$times " "^read +4096 +1$times " "^send +64 +1$times .* 20$" \
@@ -49,31 +49,31 @@ ended "without more words: write, read and send of three sizes" 0 \
 holds "a row for each, and two above" [ "$(wc -l <"$work/out")" = 11 ]
 
 for operation in write read send; do
-	try krdma bench -n 30 -w 3 -s 0,1,63,4k,1M $host $operation
+	try krdma bench -c 30 --warm-up 3 -s 0,1,63,4k,1M $host $operation
 	ended "$operation, of sizes from 0 to 1 MiB" 0 "^$operation +0 +1$times +- " \
 		"^$operation +1 +1$times " "^$operation +1048576 +1$times .* 30$"
-	try krdma bench -n 333 -w 7 -s 64,64k --depth 2,7,64 --batch 4 $host $operation
+	try krdma bench -c 333 --warm-up 7 -s 64,64k --depth 2,7,64 --batch 4 $host $operation
 	ended "$operation, several at a time, in batches" 0 "^$operation +64 +2$times .* 333$" \
 		"^$operation +65536 +7$times .* 333$" "^$operation +64 +64$times .* 333$"
 	try krdma bench -t 0.3 -s 1k --poll --depth 1,8 $host $operation
 	ended "$operation, with polling" 0 ', mode poll$' "^$operation +1024 +1$times " \
 		"^$operation +1024 +8$times "
 done
-try krdma bench -n 100 --depth 1,8 $host atomic
+try krdma bench -c 100 --depth 1,8 $host atomic
 ended "atomics" 0 "^atomic +8 +1$times .* 100$" "^atomic +8 +8$times .* 100$"
-try krdma bench -n 5 $host connect
+try krdma bench -c 5 $host connect
 ended "connections" 0 "^connect +0 +1$times +- .* 5$"
-try krdma bench -n 5 -s 64 $host6 read
+try krdma bench -c 5 -s 64 $host6 read
 ended "over IPv6" 0 '^fd77::1 port 7178' "^read +64 +1$times "
-try krdma bench -d -n 5 -s 64 $host write
+try krdma bench -d -c 5 -s 64 $host write
 ended "more with -d" 0 '^ min avg mdev p90 us:( +[0-9.]+){4}$'
 holds "a table has 80 columns" [ "$(awk 'length > 80' "$work/out" | wc -l)" = 0 ]
-try krdma bench -t 0.5 -w 0 -s 64 $host write
+try krdma bench -t 0.5 --warm-up 0 -s 64 $host write
 ended "by time" 0 "^write +64 +1$times "
 
 # Several connections, threads and hosts, both directions, and others beside the measured ones
 
-try krdma bench -d -n 400 -s 64 --connections 6 --threads 2 --depth 1,4 $host write read send
+try krdma bench -d -c 400 -s 64 --connections 6 --threads 2 --depth 1,4 $host write read send
 ended "several connections of two threads share the operations" 0 \
 	'mode event, connections: 6, threads: 2$' "^write +64 +1$times .* 402$" \
 	"^read +64 +4$times .* 402$" "^send +64 +4$times .* 402$" \
@@ -83,12 +83,12 @@ await "$work/out" depth
 holds "all connections are there at once, of three threads" await_count 5 "$client krdma +connected"
 holds "the threads are there" [ "$(find "/proc/$client/task" -mindepth 1 -maxdepth 1 | wc -l)" = 3 ]
 leave INT "$client"
-try krdma bench -n 40 -s 64 --threads 2 $host,$host6 read
+try krdma bench -c 40 -s 64 --threads 2 $host,$host6 read
 ended "two hosts at once" 0 '^10\.77\.0\.1 port 7178, through rxe0$' \
 	'^fd77::1 port 7178, through rxe0, mode event, connections: 4, threads: 4$' "^read .* 40$"
-try krdma bench -n 5 --threads 2 --connections 3 $host connect
+try krdma bench -c 5 --threads 2 --connections 3 $host connect
 ended "threads that connect" 0 "^connect +0 +1$times +- .* [6-9]$"
-try krdma bench -n 64 --threads 2 --connections 4 --depth 1,8 --batch 2 --poll $host atomic
+try krdma bench -c 64 --threads 2 --connections 4 --depth 1,8 --batch 2 --poll $host atomic
 ended "the counters of all connections are right" 0 "^atomic +8 +1$times .* 64$" \
 	"^atomic +8 +8$times .* 64$" '!WRONG'
 for depth in 1 8; do
@@ -99,19 +99,19 @@ for depth in 1 8; do
 		"\"operation\":\"send\",\"size\":4096,.*\"data\":\"right\",\"time_of\":\"round_trip\"" \
 		'!"data":"wrong"'
 done
-try krdma bench -n 400 -s 4k --both --depth 8 --csv $host write send
+try krdma bench -c 400 -s 4k --both --depth 8 --csv $host write send
 ended "both directions count" 0 '^write,4096,8,1,400,.*,1,plain,1,1,yes,0,0$' \
 	'^send,4096,8,1,400,'
 # A message that comes back has its bytes in both directions.
 holds "the bytes of both" bytes_are 2 send 4096
 holds "those of a write and a read are each counted once" bytes_are 1 write 4096
-try krdma bench -n 300 -s 64k --both --depth 64 --threads 2 $host send
+try krdma bench -c 300 -s 64k --both --depth 64 --threads 2 $host send
 ended "many messages at a time come back to several" 0 "^send +65536 +64$times .* 300$" '!WRONG'
 begin krdma bench -t 60 -s 64 --both --depth 8 $host write
 await "$work/out" depth
 holds "each has another one beside it" await_count 2 "$client krdma +connected"
 leave INT "$client"
-try krdma bench -j -n 50 -s 64 --load 2 --threads 2 $host write read
+try krdma bench -j -c 50 -s 64 --load 2 --threads 2 $host write read
 cp "$work/out" /out/bench-load.json
 ended "others write meanwhile" 0 '"connections":2,' '"load":2' \
 	'"operation":"read".*"load_bytes_per_second":[1-9][0-9]{3}'
@@ -126,7 +126,7 @@ ended "Ctrl-C ends them all" 130 '^not complete$'
 
 # Times of many at a time
 
-try krdma bench -j -n 300 -s 4k --depth 1,16 $host write
+try krdma bench -j -c 300 -s 4k --depth 1,16 $host write
 sed 's/.*"depth":1,/"depth":1,/' "$work/out" | sed 's/.*"depth":16,//' >"$work/deep"
 tr '{' '\n' <"$work/out" | sed -n 's/"min".*"p50":\([0-9]*\),.*/\1/p' >"$work/medians"
 holds "operations that wait for others take longer" \
@@ -136,7 +136,7 @@ holds "their mean fits the rate" mean_fits "$work/deep" 16
 
 # JSON
 
-try krdma bench -j -n 50 -s all --depth 1,4 $host write
+try krdma bench -j -c 50 -s all --depth 1,4 $host write
 cp "$work/out" /out/bench-all.json
 holds "all sizes are 21, from 1 B to 1 MiB" [ "$status" = 0 -a \
 	"$(tr '{' '\n' <"$work/out" | grep -c '"operation":"write"')" = 42 ]
@@ -160,7 +160,7 @@ holds "a measurement of 0.2 s takes no less" [ "$(number "$work/results" elapsed
 
 # Pictures
 
-try krdma bench -n 50 -s 64,1k,16k --depth 1,8 --plot "$work/plot.svg" $host write read send
+try krdma bench -c 50 -s 64,1k,16k --depth 1,8 --plot "$work/plot.svg" $host write read send
 cp "$work/plot.svg" /out/bench.svg
 ended "a picture does not keep the table away" 0 "^send +16384 +8$times "
 cp "$work/plot.svg" "$work/out"
@@ -171,21 +171,21 @@ ended "the picture has three charts" 0 '^<\?xml version="1\.0" encoding="UTF-8"\
 	'>send, depth 8</text>' '!<script' '!nan' '!href'
 holds "the picture has a line for each" \
 	[ "$(grep -c '<polyline class="line"' "$work/out")" = 20 ]
-try krdma bench -n 5 --plot "$work/one.svg" $host connect
+try krdma bench -c 5 --plot "$work/one.svg" $host connect
 cp "$work/one.svg" "$work/out"
 ended "of connections there is the distribution" 0 '>Latency distribution</text>$' \
 	'!Bandwidth' '!message size'
-try krdma bench -n 5 --plot "$work/none/plot.svg" $host write
+try krdma bench -c 5 --plot "$work/none/plot.svg" $host write
 ended "a picture that cannot be written is said before" 1 \
 	'^krdma: cannot write the picture to .*/none/plot\.svg' '!depth'
 
 # Units, lines of fields, and two results side by side
 
-try krdma bench -n 20 -s 64k --unit gbit $host write
+try krdma bench -c 20 -s 64k --unit gbit $host write
 ended "a rate is in Gbit/s if one likes" 0 '^ +size +depth .* Gbit/s +per s' '^write +65536 +1 '
-try krdma bench -n 20 -s 64k --unit MB/s $host write
+try krdma bench -c 20 -s 64k --unit MB/s $host write
 ended "and in MB/s" 0 ' MB/s +per s'
-try krdma bench -n 20 -s 64 --depth 1,4 --csv $host write
+try krdma bench -c 20 -s 64 --depth 1,4 --csv $host write
 ended "fields are separated by commas" 0 '^operation,size,depth,batch,count,elapsed_ns,' \
 	'^write,64,1,1,20(,[0-9]+){3},right(,[0-9]+){8},1,plain,1,1,no,0,0$' \
 	'^write,64,4,1,[0-9]+(,[0-9]+){3},right(,[0-9]+){8},1,plain,1,1,no,0,0$' \
@@ -206,13 +206,13 @@ try krdma bench -d --compare --unit mb "$work/old" "$work/new"
 ended "with -d, also their bytes" 0 ' MB/s ' \
 	'^write +64 +1 +4\.00 +3\.00 +-25\.0% +64\.00 +64\.00 +\+0\.0% +1000 +1500 +\+50\.0%$' \
 	'^read +64 +16  only in the old one$' '^read +64 +8  only in the new one$'
-try krdma bench -j -n 20 -s 64 $host write
+try krdma bench -j -c 20 -s 64 $host write
 cp "$work/out" "$work/saved"
 try krdma bench --compare "$work/saved" "$work/saved"
 ended "what was measured can be compared" 0 '^write +64 +1 .*\+0\.0%.*\+0\.0%$'
-try krdma bench -j -n 20 -s 64,4k --depth 1,8 $host write read
+try krdma bench -j -c 20 -s 64,4k --depth 1,8 $host write read
 cp "$work/out" "$work/before"
-try krdma bench -j -n 20 -s 64,4k --depth 1,8 $host write read atomic
+try krdma bench -j -c 20 -s 64,4k --depth 1,8 $host write read atomic
 cp "$work/out" "$work/after"
 try krdma bench --compare --plot "$work/both.svg" --unit mb "$work/before" "$work/after"
 cp "$work/both.svg" /out/bench-compare.svg
@@ -253,7 +253,7 @@ holds "the picture of before is still there, and nothing else" \
 echo theirs > "$work/victim"
 ln -s victim "$work/link.svg"
 ln -s victim "$work/link.svg.part"
-try krdma bench -n 5 --plot "$work/link.svg" $host write
+try krdma bench -c 5 --plot "$work/link.svg" $host write
 holds "a picture goes through no link" \
 	[ "$(cat "$work/victim")" = theirs -a -s "$work/link.svg" -a ! -L "$work/link.svg" ]
 begin krdma bench -j -t 60 -s 64 --depth 16 $host write
@@ -266,7 +266,7 @@ until krdma stat connections | grep -qE " $client krdma +connected +[^ ]+ +[^ ]+
 done
 leave TERM "$client"
 ended "SIGTERM ends it, and JSON says that it is not all" 1 '"complete":false' '"results":\[\]'
-try sh -c "krdma bench -n 20 $host | head -n 1"
+try sh -c "krdma bench -c 20 $host | head -n 1"
 holds "a pipe that is closed ends it" [ "$status" = 0 -a "$(wc -l <"$work/out")" = 1 ]
 
 stop_server all
@@ -276,7 +276,7 @@ ended "the listening side tells what its clients wanted" 0 \
 	'^10\.77\.0\.1:[0-9]+: send, up to 64KiB, depth 64 left after [1-9]' \
 	'clients served, 0 failed, 0 refused; '
 
-try krdma bench -n 1 $host
+try krdma bench -c 1 $host
 ended "that nobody listens is said, and what to do" 1 \
 	'^krdma: cannot connect to 10\.77\.0\.1 port 7178: connection refused' \
 	'krdma bench --listen$'
@@ -319,18 +319,18 @@ stop_server stopped
 # Limits of a listening side
 
 serve small krdma bench --listen --poll --max-size 4k --max-memory 20k
-try krdma bench -n 10 -s 64,8k $host write
+try krdma bench -c 10 -s 64,8k $host write
 ended "a size above the limit is refused, with the limit" 1 'refuses messages longer than 4KiB'
-try krdma bench -n 10 -s 4k $host write read
+try krdma bench -c 10 -s 4k $host write read
 ended "one at the limit is not" 0 '^read +4096'
-try krdma bench -n 100 -s 4k --depth 8 $host send
+try krdma bench -c 100 -s 4k --depth 8 $host send
 ended "a listening side that polls" 0 '^send +4096'
 begin krdma bench -t 60 -s 3k $host send
 await "$work/out" depth
-try krdma bench -n 1 -s 4k $host send
+try krdma bench -c 1 -s 4k $host send
 ended "more memory than all may have is refused" 1 'has reached its limit of clients or memory'
 leave INT "$client"
-try krdma ping -p 7178 -c 1 $host
+try krdma ping -P 7178 -c 1 $host
 ended "another service is refused" 1 'runs another service at port 7178'
 stop_server small
 ended "those were told apart" 0 'was refused: it requests more than the limits allow' \
@@ -342,7 +342,7 @@ stop_server json
 krdma bench --listen -j -d >"$work/json" 2>"$work/json.err" &
 server=$!
 await "$work/json.err" '^krdma: listening at '
-try krdma bench -n 3 -w 1 -s 64 $host send connect
+try krdma bench -c 3 --warm-up 1 -s 64 $host send connect
 leave INT "$server"
 cp "$work/json" "$work/out"
 cp "$work/json" /out/bench-listen.json
@@ -374,7 +374,7 @@ wrong "an unknown unit" '--unit needs MiB/s, MB/s or Gbit/s' --unit Mbit $host
 wrong "fields and JSON" '--csv or --json, not both' -j --csv $host
 wrong "a picture of the listening side" '--plot is for the side that measures' --listen --plot a
 wrong "one result alone" '--compare takes two files' --compare "$work/old"
-wrong "a comparison that measures" '--compare measures nothing: leave -n out' --compare -n 1 a b
+wrong "a comparison that measures" '--compare measures nothing: leave -c out' --compare -c 1 a b
 wrong "more threads than connections" '--connections must not be less than --threads' \
 	--threads 4 --connections 3 $host
 wrong "no threads" '--threads needs a number from 1 to 64' --threads 0 $host

@@ -153,7 +153,7 @@ begin krdma get --progress $host/long
 await "$work/err" "$some"
 leave KILL "$client"
 holds "a client that is killed leaves its part" only_part long
-try krdma get -c -j $host/long
+try krdma get -C -j $host/long
 ended "and the next one goes on from there" 0 '"bytes":67108864' '!"resumed_from":0,'
 cp "$work/out" /out/get-resumed.json
 holds "by that much less is transferred" [ "$(($(number "$work/out" transferred) + \
@@ -164,11 +164,11 @@ rm -f long
 begin krdma get --progress $host/long
 await "$work/err" "$some"
 leave INT "$client"
-ended "Ctrl-C ends it" 130 'interrupted' 'Continue with: krdma get -c'
+ended "Ctrl-C ends it" 130 'interrupted' 'Continue with: krdma get -C'
 holds "and leaves the part alone" only_part long
 # Change one byte of the partial file.  It must not be used then.
 printf '?' | dd of="$(parts .)" bs=1 seek=1000 conv=notrunc 2>/dev/null
-try krdma get -c -j $host/long
+try krdma get -C -j $host/long
 ended "a part with a wrong byte is not used" 0 '"resumed_from":0,"'
 same "it is what it was, from the beginning" long "$there/long"
 
@@ -178,7 +178,7 @@ leave KILL "$client"
 await "$work/servers/go_on" "put 'back' failed"
 holds "a client that is killed leaves its part at the server" only_part "$there/back"
 printf '?' | dd of="$(parts "$there")" bs=1 seek=1000 conv=notrunc 2>/dev/null
-try krdma put -c -j long $host/back
+try krdma put -C -j long $host/back
 ended "a part with a wrong byte is not used there either" 0 '"resumed_from":0,"'
 same "it is what it was, there from the beginning" long "$there/back"
 rm -f "$there/back"
@@ -189,7 +189,7 @@ leave TERM "$client"
 ended "SIGTERM ends it" 143 'interrupted'
 await "$work/servers/go_on" "put 'again' failed: Operation canceled"
 touch long
-try krdma put -c -j long $host/again
+try krdma put -C -j long $host/again
 ended "of a file that was written since, nothing is used" 0 '"resumed_from":0,"'
 holds "what another client has left of it is not lost" [ -f "$(parts "$there")" ]
 rm -f "$there/again" "$(parts "$there")"
@@ -199,9 +199,9 @@ await "$work/err" "$some"
 leave KILL "$server"
 finish
 ended "a server that is killed is missed" 1 'the connection to 10\.77\.0\.1:7476 has ended' \
-	'continue with: krdma put -c'
+	'continue with: krdma put -C'
 offer after -w "$there"
-try krdma put -c -j long $host/lost
+try krdma put -C -j long $host/lost
 ended "what it had taken is used" 0 '!"resumed_from":0,'
 same "it is what it was, of two servers" long "$there/lost"
 rm -f "$there/lost"
@@ -265,7 +265,7 @@ ended "output that nobody reads" 0 ended 'Broken pipe'
 mkdir small
 mount -t tmpfs -o size=4m tmpfs small
 try krdma get $host/middle small
-ended "a disk that is full" 1 "not enough space for 'small': No space left on device" 'krdma get -c'
+ended "a disk that is full" 1 "not enough space for 'small': No space left on device" 'krdma get -C'
 umount small
 main=$server
 offer busy -p 7480 -q --clients 1 "$there"
@@ -329,11 +329,11 @@ ended "a folder with a rule is there" 1 "there is no folder 'nothing' in it for 
 stop_server rules
 offer read -a $host "$there"
 try krdma put digits $host/digits2
-ended "a server that is not to be written" 1 'does not allow writing' 'krdma serve -w DIR'
+ended "a server that is not to be written" 1 'does not allow writing' 'krdma serve --write DIR'
 try krdma get fd77::1/digits out3
 ended "a server at another address" 1 'cannot get \[fd77::1\]:7476/digits: connection refused'
-try krdma serve -a $host "$there"
-ended "a second server" 1 'another program listens there' 'krdma serve -p PORT'
+try krdma serve -I $host "$there"
+ended "a second server" 1 'another program listens there' 'krdma serve -P PORT'
 stop_server read
 
 # Serving one file, --once, and JSON
@@ -388,9 +388,9 @@ ended "it ends as it should" 0 "get 'long' failed"
 # Invalid command lines, and help
 
 for words in 'get' 'put' 'put digits' 'serve' 'serve a b' "get digits" "get $host" \
-	"get -j $host/digits -" "get -c $host/digits -" "get $host/a $host/b missing" \
+	"get -j $host/digits -" "get -C $host/digits -" "get $host/a $host/b missing" \
 	"get rdma://$host:x/a" "get $host:0/a" "get $host:70000/a" "get [fd77::1/a" "get :1/a" \
-	"serve -p x ." "serve --clients 0 ." "get --nonsense $host/a" "put / $host/"; do
+	"serve -P x ." "serve --clients 0 ." "get --nonsense $host/a" "put / $host/"; do
 	# shellcheck disable=SC2086 # words
 	try krdma $words
 	ended "not understood: krdma $words" 2 '^krdma: '

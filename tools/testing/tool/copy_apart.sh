@@ -23,13 +23,13 @@ if [ "${NODE:-1}" != 1 ]; then
 	head -c $((32 * mib)) "$there/large" >"$there/medium"
 	sha1sum <"$there/medium" >"$there/medium.sum"
 	sha1sum <"$there/large" >"$there/large.sum"
-	krdma serve -w "$there" &
+	krdma serve --write "$there" &
 	server=$!
 	limit=$(($(date +%s) + 600))
 	while [ ! -e "$there/goodbye" ]; do
 		if mend eth0; then
 			leave INT "$server"
-			krdma serve -w "$there" &
+			krdma serve --write "$there" &
 			server=$!
 		fi
 		[ "$(date +%s)" -lt $limit ] || {
@@ -122,7 +122,7 @@ soon krdma get -q $host/digits || {
 	not_ok "with the cable in again, it serves again" "not in two minutes: $(tell)"
 	unreached
 }
-try krdma get -c -j $host/back
+try krdma get -C -j $host/back
 ended "then it goes on" 0 '"bytes":104857600' '!"resumed_from":0,'
 cp "$work/out" /out/get-apart-resumed.json
 holds "and is what it was" [ "$(sha1sum <back)" = "$(cat large.sum)" ]
@@ -134,7 +134,7 @@ finish
 ended "also while it puts" 1 'does not answer|has ended'
 vm-link 2 on
 # Until the server notices that the old client is gone, it reserves the partial file for it.
-soon krdma put -q -c back $host/forth || {
+soon krdma put -q -C back $host/forth || {
 	not_ok "with the cable in again, it goes on taking the file" "not in two minutes: $(tell)"
 	unreached
 }

@@ -66,8 +66,8 @@ ended "a host that answers" 0 '^OK +route +10\.77\.0\.1 is reached from rxe0$' \
 try krdma doctor fd77::1 7477
 ended "a port at which nobody listens" 1 \
 	'^FAIL +connect +fd77::1 answers, but no program listens at port 7477 there$' \
-	'^ +krdma serve -p 7477 DIR   '
-krdma serve -p 7477 -q / >"$work/served" 2>&1 &
+	'^ +krdma serve -P 7477 DIR   '
+krdma serve -P 7477 -q / >"$work/served" 2>&1 &
 server=$!
 await "$work/served" serving
 try krdma doctor node1 7477

@@ -56,7 +56,7 @@ ended "the listening side tells lanes from others" 0 \
 	'^10\.77\.0\.1:[0-9]+ left after 2 messages' ', 0 failed, 0 refused; '
 finish
 holds "a lane ends with the listening side" [ "$status" = 1 ]
-serve first krdma ping --listen -p 1019
+serve first krdma ping --listen -P 1019
 try krdma ping --listen --lane
 ended "without its port there are no lanes" 1 'the address is in use, or port 1019, where' 'krdma doctor'
 stop_server first
@@ -133,7 +133,7 @@ ended "trunk helps" 0 '^Usage: krdma trunk'
 # krdma bench
 
 serve plain krdma bench --listen
-try krdma bench --lanes 3 -n 6 -s 64 $host
+try krdma bench --lanes 3 -c 6 -s 64 $host
 ended "without lanes at the other side, plain connections are measured" 0 \
 	'^10\.77\.0\.1 port 7178, through rxe0, mode event, plain connections: 3: the other side takes no lanes$' \
 	'^connect .* 6$' '^send +64 +1 .* 6$'
@@ -143,26 +143,26 @@ begin krdma bench --lanes 20 -t 60 -s 64 $host send
 await_lanes 40
 leave INT "$client"
 ended "all lanes are open at a time" 130 ', mode event, lanes: 20, of trunk [1-9][0-9]*$' '^not complete$'
-try krdma bench --lanes 20 -n 60 -s 8,4k $host
+try krdma bench --lanes 20 -c 60 -s 8,4k $host
 ended "lanes are opened and closed, and used in turn" 0 ', lanes: 20, of trunk [1-9][0-9]*$' \
 	'^connect +0 +1( +[0-9.]+){4} +- +[0-9]+ +60$' '^send +8 +1( +[0-9.]+){5} +[0-9]+ +60$' \
 	'^send +4096 +1 .* 60$' '!WRONG'
-try krdma bench -j --lanes 4 -n 8 -s 8 $host
+try krdma bench -j --lanes 4 -c 8 -s 8 $host
 cp "$work/out" /out/bench-lanes.json
 # Proves: F14
 ended "JSON has their number and their trunk" 0 '"connections":4,"kind":"lane","trunk":[1-9]' \
 	'"operation":"connect","size":0,"depth":1,"batch":1,"count":8,' \
 	'"operation":"send",.*"data":"right"'
-try krdma bench -j --lanes 4 --plain -n 8 -s 8 $host
+try krdma bench -j --lanes 4 --plain -c 8 -s 8 $host
 cp "$work/out" /out/bench-plain.json
 ended "as many plain connections can be measured" 0 '"connections":4,"kind":"plain","trunk":0' \
 	'"count":8,'
 try krdma bench --compare /out/bench-plain.json /out/bench-lanes.json
 ended "and compared" 0 '^connect +0 +1 ' '^send +8 +1 ' '!only'
-try krdma bench --lane -n 5 -s 64 --csv $host
+try krdma bench --lane -c 5 -s 64 --csv $host
 ended "one lane, as a line of fields" 0 '^connect,0,1,1,5,.*,1,lane,1,1,no,0,0$' \
 	'^send,64,1,1,5,.*,right,.*,1,lane,1,1,no,0,0$'
-try krdma bench -n 5 -s 64 $host write send
+try krdma bench -c 5 -s 64 $host write send
 ended "a listening side that takes lanes serves plain connections" 0 '^write +64 ' '^send +64 '
 stop_server bench
 ended "the listening side has served all" 0 ' over a lane: send, up to 4KiB, depth 1 left after ' \
@@ -185,7 +185,7 @@ try krdma doctor $host 7178
 ended "and one that does" 0 '^OK +lane +10\.77\.0\.1 takes lanes at port 7178$'
 leave INT "$server"
 leave INT "$plain"
-serve taken krdma ping --listen -4 -p 1019
+serve taken krdma ping --listen -4 -P 1019
 try krdma doctor
 # Proves: E13
 ended "the port of trunks is in use" 0 \

@@ -189,30 +189,30 @@ vacated()
 	done
 }
 
-serve small krdma ping --listen -p 7200 --max-size 1k --max-clients 2 --max-memory 40k
-try krdma ping -p 7200 -c 1 -s 1025 $host
+serve small krdma ping --listen -P 7200 --max-size 1k --max-clients 2 --max-memory 40k
+try krdma ping -P 7200 -c 1 -s 1025 $host
 ended "a message above the limit is refused, with the limit" 1 \
 	'^krdma: 10\.77\.0\.1 refuses messages longer than 1KiB$' 'max-size'
-try krdma ping -p 7200 -c 1 -s 1k $host
+try krdma ping -P 7200 -c 1 -s 1k $host
 ended "one at the limit is not" 0 '1 received'
 vacated 1
-krdma ping -p 7200 -i 0.1 -s 1k $host >"$work/first" 2>&1 &
+krdma ping -P 7200 -i 0.1 -s 1k $host >"$work/first" 2>&1 &
 first=$!
-krdma ping -p 7200 -i 0.1 -s 1k $host >"$work/second" 2>&1 &
+krdma ping -P 7200 -i 0.1 -s 1k $host >"$work/second" 2>&1 &
 second=$!
 await "$work/first" 'seq=1 '
 await "$work/second" 'seq=1 '
-try krdma ping -p 7200 -c 1 -s 0 $host
+try krdma ping -P 7200 -c 1 -s 0 $host
 ended "one client more than the limit is refused" 1 \
 	'has reached its limit of clients or memory' 'max-clients'
 leave INT $second
 vacated 2
-try krdma ping -p 7200 -c 1 -s 0 $host
+try krdma ping -P 7200 -c 1 -s 0 $host
 ended "when one has left, there is room" 0 '1 received'
 leave INT $first
 vacated 4
 # Use another file: await could still match the old output in the first one.
-krdma ping -p 7200 -i 0.1 -s 1k $host >"$work/last" 2>&1 &
+krdma ping -P 7200 -i 0.1 -s 1k $host >"$work/last" 2>&1 &
 first=$!
 await "$work/last" 'seq=1 '
 stop_server small
@@ -236,10 +236,10 @@ stop_server memory
 # Clients of other services, and addresses
 
 serve ping krdma ping --listen
-try krdma bench --port 7177 -n 1 $host write
+try krdma bench -P 7177 -c 1 $host write
 ended "another service is refused, with what is meant" 1 'runs another service at port 7177' \
 	'krdma bench --listen'
-try krdma ping --rping -p 7177 -c 1 $host
+try krdma ping --rping -P 7177 -c 1 $host
 ended "one that does not say what it wants is refused" 1
 stop_server ping
 ended "those were told apart" 0 ' was refused: it requests another service' '2 refused'
@@ -282,7 +282,7 @@ wrong "a count of nothing" '-c needs a number from 1' -c 0 $host
 wrong "an interval that is none" '-i needs a time .*, not .fast.' -i fast $host
 wrong "no time to answer" '-W must be greater than 0' -W 0 $host
 wrong "a size above all" '-s needs a size up to 1MiB, .* not .2M.' -s 2M $host
-wrong "a port that is none" '-p needs a number from 1 to 65535' -p 70000 $host
+wrong "a port that is none" '-P needs a number from 1 to 65535' -P 70000 $host
 wrong "an option without its value" "the option '-c' needs a value" $host -c
 wrong "an unknown option" "unknown option '-x'" -x $host
 wrong "an unknown long option" "unknown option '--fast'" --fast $host

@@ -43,7 +43,7 @@ await "$work/out" 'seq=3 '
 leave INT "$client"
 ended "Ctrl-C ends it, with the summary" 130 ' 0% loss' '^rtt p50'
 
-try krdma ping -p 7174 -c 1 $host
+try krdma ping -P 7174 -c 1 $host
 ended "a listening side of rping's is not taken for krdma's" 1 'but is another service' \
 	'krdma ping --listen'
 stop_server all

@@ -44,7 +44,7 @@ ended "with little memory" 0 '^PASS +register +4KiB to 2MiB,'
 
 # The other end is a separate process, as on another machine
 
-krdma selftest --serve >"$work/served" 2>&1 &
+krdma selftest --listen >"$work/served" 2>&1 &
 server=$!
 await "$work/served" '^listening at '
 try krdma selftest --peer $host --only send rxe0
@@ -61,7 +61,7 @@ finish
 ended "a far end that dies is a failure" 1 '^FAIL .*the far end has died' 'not complete|failed'
 try krdma selftest --peer $host rxe0
 ended "that nobody serves is said, and what to do" 1 \
-	'cannot connect to 10\.77\.0\.1, TCP port 7179: ' 'krdma selftest --serve$'
+	'cannot connect to 10\.77\.0\.1, TCP port 7179: ' 'krdma selftest --listen$'
 
 # Interruption, and missing permissions
 
@@ -148,9 +148,9 @@ wrong()
 
 wrong "no device" 'no device is given'
 wrong "two devices" "'krdma selftest' takes one device" rxe0 rxe1
-wrong "a device to serve" '--serve takes no device' --serve rxe0
-wrong "a report of the serving side" '--report is for the side that tests' --serve --report x
-wrong "a limit of the testing side" '--max-memory is for --serve' --max-memory 1M rxe0
+wrong "a device to serve" '--listen takes no device' --listen rxe0
+wrong "a report of the serving side" '--report is for the side that tests' --listen --report x
+wrong "a limit of the testing side" '--max-memory is for --listen' --max-memory 1M rxe0
 wrong "no time" '-W and -t must be' -t 0 rxe0
 wrong "too little memory" '--memory must be at least 2MiB' --memory 4k rxe0
 try krdma selftest --only nonsense rxe0

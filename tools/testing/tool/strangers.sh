@@ -78,7 +78,7 @@ ended "bench: a message where none is wanted ends the connection" 0 'arrived, th
 "$stranger" $host 7178 ${bench_hello}02004000000002000000 00 60 >"$work/streams" 2>&1 &
 client=$!
 await "$work/streams" 'have arrived'
-try krdma bench -n 20 $host write
+try krdma bench -c 20 $host write
 ended "bench: a stream whose answers nobody takes does not disturb others" 0 '^write +65536'
 stop_server bench
 ended "bench: nor does it keep the listening side from its end" 0 \

@@ -68,7 +68,7 @@ wait $!
 holds "the client has its answer" grep -q 'GOOD MORNING' client.out
 only "a server uses only the system calls of the list" server libkrdma libc
 only "a client uses only the system calls of the list" client libkrdma libc
-trace serve krdma serve -w folder &
+trace serve krdma serve --write folder &
 await serve.out serving
 trace put krdma put data $host/
 trace get krdma get $host/data copy

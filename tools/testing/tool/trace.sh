@@ -56,7 +56,7 @@ holds "each step of a connection, by its names" traced \
 	'krdma_conn_step: .* from=resolving route to=resolved event=route resolved error=0$'
 holds "of the end that connects" traced 'krdma_conn_step: .* from=connecting to=connected event=established'
 holds "and how it ends" traced 'krdma_conn_step: .* to=closed event=closed error=-?[0-9]+$'
-try krdma ping -c 1 -p 9 $host
+try krdma ping -c 1 -P 9 $host
 holds "why one could not be made" traced 'krdma_conn_step: .* event=rejected error=-111$'
 
 echo 0 >$tracing/events/krdma/enable

@@ -222,7 +222,7 @@ begin krdma get -r --progress $host:big .
 await "$work/err" ' +[1-9][0-9]*% '
 leave INT "$client"
 ended "Ctrl-C ends it" 130 'interrupted' 'more files of' 'the same command and -u'
-try krdma get -r -u -c $host:big .
+try krdma get -r -u -C $host:big .
 ended "it goes on" 0 '!.'
 alike "it is what it was, in two goes" state "$there/big" big
 rm -rf big
@@ -232,7 +232,7 @@ leave KILL "$server"
 finish
 ended "a server that is gone is missed once" 1 'has ended' '[0-9] more files of'
 offer after -w "$there"
-try krdma get -r -u -c -j $host:big .
+try krdma get -r -u -C -j $host:big .
 alike "it is what it was, of two servers" state "$there/big" big
 stop_server after
 ended "the server tells of lists" 0 "list 'big/'"
