@@ -437,8 +437,9 @@ static enum ib_wc_status fake_do_read(struct fake_qp *qp, const struct fake_send
 	int access = IB_ACCESS_LOCAL_WRITE;
 	struct fake_spans room, source;
 
-	/* The response to a read is a write of the peer, to the rkey that it gets. */
+	/* On iWARP the response to a read is a write of the peer, to the rkey that it gets. */
 	if (fake_personality_of(&qp->ib)->read_sink_remote &&
+	    (to_fake(qp->ib.device)->port_kind & FAKE_PORT_IWARP) &&
 	    to_fake(qp->ib.device)->ib.ops.driver_id != RDMA_DRIVER_SIW)
 		access |= IB_ACCESS_REMOTE_WRITE;
 	if (!fake_spans_local(&room, qp, send->sge, send->wr.num_sge, access) ||
