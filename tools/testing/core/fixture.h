@@ -144,6 +144,14 @@ struct core_buffer {
 	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE | \
 	 ((test)->attr.caps & KRDMA_DEVICE_CAP_ATOMIC ? KRDMA_ACCESS_REMOTE_ATOMIC : 0))
 
+/* How much memory, wherever it begins, one rkey of the device covers. */
+static inline u32 core_rkey_room(const struct core_test *test)
+{
+	if (!(test->attr.caps & KRDMA_DEVICE_CAP_FAST_REG))
+		return SZ_1G;
+	return min_t(u64, SZ_1G, (test->attr.limits.max_fast_reg_pages - 1ULL) * PAGE_SIZE);
+}
+
 bool core_buffer_make(struct core_test *test, struct core_buffer *buffer,
 		      struct krdma_session *session, size_t size, u32 access);
 void core_buffer_free(struct core_test *test, struct core_buffer *buffer);

@@ -58,7 +58,7 @@ static void region_kinds(struct core_test *test)
 	if (!transfer_begin(&transfer, test, NULL, SZ_256K))
 		return;
 	for (int i = 0; i < ARRAY_SIZE(kinds) && !test->failures; i++) {
-		u32 length = kinds[i].length;
+		u32 length = min(kinds[i].length, core_rkey_room(test));
 		size_t size = kinds[i].offset + length + 4096;
 
 		data = kinds[i].vmalloc ? vzalloc(size) : kzalloc(size, GFP_KERNEL);
@@ -238,6 +238,10 @@ static void registrations(struct core_test *test)
 	struct scatterlist sg;
 	u32 last = 0;
 
+	if (!(test->attr.caps & KRDMA_DEVICE_CAP_FAST_REG)) {
+		test->skipped = "the device has no fast registration";
+		return;
+	}
 	if (!transfer_begin(&transfer, test, &attr, TRANSFER_SIZE))
 		return;
 	client = &transfer.pair->client;

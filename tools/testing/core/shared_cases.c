@@ -165,6 +165,11 @@ static void sharing_run(struct sharing *sharing)
 	};
 	ktime_t begun;
 
+	if (!(test->attr.caps & KRDMA_DEVICE_CAP_SRQ)) {
+		CORE_ERR_PTR(test, -EOPNOTSUPP, krdma_srq_create(sharing->session, &attr));
+		test->skipped = "the device has no SRQs";
+		return;
+	}
 	CORE_ERR_PTR(test, -EINVAL, krdma_srq_create(sharing->session, &(struct krdma_srq_attr) {
 		.depth = SRQ_DEPTH }));
 	CORE_ERR_PTR(test, -EINVAL, krdma_srq_create(sharing->session, &(struct krdma_srq_attr) {

@@ -27,7 +27,7 @@ bool transfer_begin(struct transfer *transfer, struct core_test *test,
 		pair->client_attr.where = test->where;
 		pair->client_attr.cq = cq;
 	}
-	pair->server_attr.max_recv_sge = 2;
+	pair->server_attr.max_recv_sge = min(2U, test->attr.limits.max_recv_sge);
 	if (core_buffer_make(test, &transfer->from, pair->client_session, size,
 			     CORE_ACCESS_ALL(test)) &&
 	    core_buffer_make(test, &transfer->to, pair->server_session, size,

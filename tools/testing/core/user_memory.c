@@ -183,7 +183,9 @@ TEST_F_TIMEOUT(user_memory, is_written_nine_mebibytes_at_a_time, 150)
 	ASSERT_NE(NULL, memory);
 	ASSERT_EQ(0, lend(self->file, memory + 7, 9 * PEER_SIZE, ALL));
 	ret = say(self->file, "bulk 9 4");
-	if (variant->force_pin[0] == '1' && ret == -EMSGSIZE)
+	/* Some drivers register no memory of programs for krdma: as if pinning were forced. */
+	if ((variant->force_pin[0] == '1' || !access("/sys/module/krdma_fake", F_OK)) &&
+	    ret == -EMSGSIZE)
 		SKIP(return, "more pages than one key of this device covers");
 	ASSERT_EQ(0, ret);
 	/* When a later read completes, the write has arrived. */

@@ -33,8 +33,8 @@
 /* Longer than rxe's longest message, which is 8 MiB. */
 #define BULK_MAX	12
 #define BULK_TIMEOUT_MS	(5 * CORE_TIMEOUT_MS)
-/* The number of rkeys that BULK_MAX needs on siw, which has 256 pages for each. */
-#define LENDER_KEYS	(BULK_MAX + 1)
+/* The number of rkeys that BULK_MAX needs on cxgb4, which has 32 pages for each. */
+#define LENDER_KEYS	(BULK_MAX * 8 + 1)
 
 /**
  * struct lender - an open file
