@@ -425,7 +425,8 @@ static enum ib_wc_status fake_invalidate(struct fake_qp *qp, u32 key)
 {
 	struct fake_mr *mr = fake_mr_find(to_fake(qp->ib.device), key);
 
-	if (!mr || mr->all || mr->umem || mr->pd != qp->ib.pd)
+	if (!mr || mr->all || mr->pd != qp->ib.pd ||
+	    (mr->umem && !fake_personality_of(&qp->ib)->invalidates_any))
 		return IB_WC_LOC_PROT_ERR;
 	mr->valid = false;
 	return IB_WC_SUCCESS;

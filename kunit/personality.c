@@ -502,6 +502,8 @@ const struct fake_personality fake_personalities[] = {
 		FAKE_STATUS_IWARP(IB_WC_LOC_PROT_ERR),
 		/* siw/siw_verbs.c:1533 siw_map_mr_sg(): the list ignores the offset */
 		.map_offset_lost = true,
+		/* siw/siw_mem.c:258 siw_invalidate_stag() */
+		.invalidates_any = true,
 	},
 	{}
 };

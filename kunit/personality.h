@@ -165,6 +165,7 @@ enum fake_last_wqe {
  * @reserved_lkey: there is an lkey for all local memory (IBK_LOCAL_DMA_LKEY)
  * @local_dma_lkey: that lkey, which may be 0
  * @read_sink_remote: the local memory of a read needs an lkey with IB_ACCESS_REMOTE_WRITE
+ * @invalidates_any: IB_WR_LOCAL_INV also takes an MR of ib_reg_user_mr()
  */
 struct fake_personality {
 	const char *name;
@@ -211,6 +212,7 @@ struct fake_personality {
 	bool reserved_lkey;
 	u32 local_dma_lkey;
 	bool read_sink_remote;
+	bool invalidates_any;
 };
 
 /* The default of the fake device: strict, and like no driver. */
