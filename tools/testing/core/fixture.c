@@ -426,10 +426,25 @@ bool core_buffer_make(struct core_test *test, struct core_buffer *buffer,
 	if (!CORE_TRUE(test, buffer->data))
 		return false;
 	buffer->mr = krdma_mr_register(session, test->dev, buffer->data, size, access);
+	if (buffer->mr == ERR_PTR(-EOPNOTSUPP) &&
+	    !(test->attr.caps & KRDMA_DEVICE_CAP_FAST_REG)) {
+		test->skipped = "the device registers no memory for peers";
+		return false;
+	}
 	if (!CORE_OK_PTR(test, buffer->mr))
 		return false;
 	krdma_mr_query(buffer->mr, &buffer->info);
 	return true;
+}
+
+void core_buffer_first_rkey(struct core_buffer *buffer)
+{
+	struct krdma_mr_rkey_range first;
+
+	if (!buffer->info.rkey && !krdma_mr_rkey_at(buffer->mr, 0, &first)) {
+		buffer->info.rkey = first.rkey;
+		buffer->info.remote_addr = first.remote_addr;
+	}
 }
 
 /* No work request in flight uses it any more.  A buffer that was never created is allowed. */

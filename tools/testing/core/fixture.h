@@ -152,6 +152,8 @@ static inline u32 core_rkey_room(const struct core_test *test)
 	return min_t(u64, SZ_1G, (test->attr.limits.max_fast_reg_pages - 1ULL) * PAGE_SIZE);
 }
 
+/* From now on the rkey of long memory is the first of several. */
+void core_buffer_first_rkey(struct core_buffer *buffer);
 bool core_buffer_make(struct core_test *test, struct core_buffer *buffer,
 		      struct krdma_session *session, size_t size, u32 access);
 void core_buffer_free(struct core_test *test, struct core_buffer *buffer);

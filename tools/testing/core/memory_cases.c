@@ -69,6 +69,7 @@ static void region_kinds(struct core_test *test)
 					      memory.data, length, CORE_ACCESS_ALL(test));
 		if (CORE_OK_PTR(test, memory.mr)) {
 			krdma_mr_query(memory.mr, &memory.info);
+			core_buffer_first_rkey(&memory);
 			core_fill(transfer.from.data, length, i);
 			CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 1, KRDMA_OP_WRITE,
 						   &transfer.from, 0, length, &memory, 0, 0));

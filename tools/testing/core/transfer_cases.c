@@ -334,6 +334,7 @@ static void large(struct core_test *test)
 	if (!core_buffer_make(test, &big, transfer.pair->client_session, size,
 			      KRDMA_ACCESS_LOCAL_WRITE | sink))
 		goto out;
+	core_buffer_first_rkey(&transfer.to);
 	core_fill(big.data, size, 9);
 	for (u32 at = 77; at + window <= size && !test->failures; at += 3 * SZ_1M) {
 		CORE_EQ(test, 1, core_rdma(client, 1, KRDMA_OP_WRITE, &big, at, window,

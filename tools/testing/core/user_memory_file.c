@@ -82,8 +82,10 @@ static int lender_connect(struct lender *lender, const char *address)
 	lender->pair = core_pair_open(test);
 	if (!lender->pair)
 		return -ENOTCONN;
-	return core_buffer_make(test, &lender->peer, lender->pair->server_session, PEER_SIZE,
-				CORE_ACCESS_ALL(test)) ? 0 : -ENOMEM;
+	if (core_buffer_make(test, &lender->peer, lender->pair->server_session, PEER_SIZE,
+			     CORE_ACCESS_ALL(test)))
+		return 0;
+	return IS_ERR(lender->peer.mr) ? PTR_ERR(lender->peer.mr) : -ENOMEM;
 }
 
 static void lender_note_keys(struct lender *lender)
