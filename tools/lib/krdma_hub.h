@@ -427,8 +427,8 @@ uint64_t krdma_ep_memory_length(const struct krdma_ep_memory *memory);
  *
  * The peer's program is not involved.
  *
- * Errors: ERANGE (outside of the memory); EACCES (not a right that was asked for); ESTALE (the
- * peer has withdrawn the memory); ETIMEDOUT, EINTR (the contents of @data are undefined).
+ * Errors: ERANGE (outside of the memory); EACCES (the peer offers it without this right); ESTALE
+ * (the peer has withdrawn the memory); ETIMEDOUT, EINTR (the contents of @data are undefined).
  */
 int krdma_ep_memory_read(struct krdma_ep_memory *memory, uint64_t offset, void *data,
 			 size_t length, uint64_t deadline);
