@@ -760,6 +760,7 @@ struct shared {
 	struct mr mr;
 	int ret;
 	bool ready;
+	bool go;
 };
 
 struct child_memory {
@@ -776,14 +777,21 @@ static int register_and_stay(void *context)
 
 	child->shared->ret = ret;
 	__atomic_store_n(&child->shared->ready, true, __ATOMIC_RELEASE);
-	return pause();
+	/* Until it is killed, or is to become another program, whose memory is another. */
+	for (int i = 0; i < PATIENCE_MS; i++) {
+		if (__atomic_load_n(&child->shared->go, __ATOMIC_ACQUIRE))
+			execl("/bin/sleep", "sleep", "1000", NULL);
+		sleep_ms(1);
+	}
+	return __LINE__;
 }
 
 /*
- * The memory of a process ends with it.  The lanes with work requests in it are aborted, and no
- * others: also where only a receive waits, or only a send.
+ * The memory of a process ends with it, or when it becomes another program.  The lanes with work
+ * requests in it are aborted, and no others: also where only a receive waits, or only a send.
  */
-static void check_owner(struct __test_metadata *const _metadata, struct pair *pair, bool sends)
+static void check_owner(struct __test_metadata *const _metadata, struct pair *pair, bool sends,
+			bool execs)
 {
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -802,12 +810,17 @@ static void check_owner(struct __test_metadata *const _metadata, struct pair *pa
 	entry = sends ? sqe_send(end->id, 9, &shared->mr, 0, LENGTH) :
 			sqe_receive(end->id, 9, &shared->mr, 0, LENGTH);
 	ASSERT_EQ(0, ring_submit(end->ring, &entry, 1, NULL));
-	EXPECT_GT(rounds(500, 5000), child_kill(pid));
+	if (execs)
+		__atomic_store_n(&shared->go, true, __ATOMIC_RELEASE);
+	else
+		EXPECT_GT(rounds(500, 5000), child_kill(pid));
 	EXPECT_EQ(0, conn_await_closed(end->conn, PATIENCE_MS));
 	EXPECT_EQ(-ECONNABORTED, conn_wait(end->conn, 0, NULL));
 	ASSERT_EQ(0, ring_wait(end->ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
 	EXPECT_EQ(-ENOENT, mr_deregister(end->session, shared->mr.id, 0));
+	if (execs)
+		child_kill(pid);
 	munmap(shared, sizeof(*shared));
 }
 
@@ -817,7 +830,7 @@ TEST_F(lanes, the_owner_of_a_receive_s_memory_is_killed)
 	struct pair other;
 
 	ASSERT_EQ(0, pair_open(&other, &lane_options));
-	check_owner(_metadata, &other, false);
+	check_owner(_metadata, &other, false, false);
 	pair_close(&other);
 	EXPECT_EQ(0, message(&self->pair.a, &self->a, &self->pair.b, &self->b, 0, 100));
 }
@@ -828,7 +841,18 @@ TEST_F(lanes, the_owner_of_a_send_s_memory_is_killed)
 	struct pair other;
 
 	ASSERT_EQ(0, pair_open(&other, &lane_options));
-	check_owner(_metadata, &other, true);
+	check_owner(_metadata, &other, true, false);
+	pair_close(&other);
+	EXPECT_EQ(0, message(&self->pair.a, &self->a, &self->pair.b, &self->b, 0, 100));
+}
+
+/* Proves: F14 */
+TEST_F(lanes, the_owner_of_a_receive_s_memory_becomes_another_program)
+{
+	struct pair other;
+
+	ASSERT_EQ(0, pair_open(&other, &lane_options));
+	check_owner(_metadata, &other, false, true);
 	pair_close(&other);
 	EXPECT_EQ(0, message(&self->pair.a, &self->a, &self->pair.b, &self->b, 0, 100));
 }
@@ -843,7 +867,7 @@ TEST_F(lanes, a_lane_beside_it_in_the_same_session_goes_on)
 	options.sessions[0] = self->pair.sessions[0];
 	options.sessions[1] = self->pair.sessions[1];
 	ASSERT_EQ(0, pair_open(&other, &options));
-	check_owner(_metadata, &other, false);
+	check_owner(_metadata, &other, false, false);
 	pair_close(&other);
 	EXPECT_EQ(0, message(&self->pair.a, &self->a, &self->pair.b, &self->b, 0, 100));
 }
@@ -1005,6 +1029,53 @@ TEST_F(lanes, a_process_is_killed_with_its_lanes)
 	EXPECT_EQ(0, objects_await_kind("lane", 2, PATIENCE_MS));
 	EXPECT_EQ(0, message(&self->pair.a, &self->a, &self->pair.b, &self->b, 0, 100));
 	close(channel[0]);
+}
+
+/* A program is replaced by another one, which gets the descriptor of one of its lanes. */
+static int keep_one_lane(void *context)
+{
+	const struct victim *victim = context;
+	struct end_options options = lane_options.a;
+	int session = session_open(O_CLOEXEC);
+	struct end ends[2];
+
+	for (int i = 0; i < 2; i++) {
+		CHECK(!end_ask(&ends[i], session, &victim->address, &options));
+		CHECK(trunk_of(ends[i].conn));
+	}
+	for (int i = 0; i < 2; i++)
+		CHECK(!conn_wait(ends[i].conn, deadline_in(PATIENCE_MS), NULL));
+	CHECK(!fcntl(ends[1].conn, F_SETFD, 0));
+	execl("/bin/sleep", "sleep", "1000", NULL);
+	return __LINE__;
+}
+
+/* Proves: F14 */
+TEST_F(lanes, a_program_is_replaced_by_another_one)
+{
+	struct end *b = &self->pair.b;
+	struct victim victim = { .address = self->pair.address };
+	struct end ends[2];
+	pid_t pid;
+
+	pid = child_start(keep_one_lane, &victim);
+	ASSERT_LT(0, pid);
+	for (int i = 0; i < 2; i++) {
+		end_init(&ends[i], b->session);
+		ASSERT_EQ(0, listener_next(self->pair.listener, deadline_in(PATIENCE_MS),
+					   &ends[i].conn, &ends[i].id));
+		ASSERT_EQ(0, end_create_qp(&ends[i], NULL));
+		ASSERT_EQ(0, end_accept(&ends[i], NULL));
+		ASSERT_EQ(0, conn_wait(ends[i].conn, deadline_in(PATIENCE_MS), NULL));
+	}
+	EXPECT_EQ(0, conn_await_closed(ends[0].conn, PATIENCE_MS));
+	EXPECT_EQ(-EPIPE, conn_wait(ends[0].conn, 0, NULL));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, conn_state(ends[1].conn));
+	EXPECT_GT(rounds(500, 5000), child_kill(pid));
+	EXPECT_EQ(0, conn_await_closed(ends[1].conn, PATIENCE_MS));
+	for (int i = 0; i < 2; i++)
+		end_close(&ends[i]);
+	EXPECT_EQ(0, objects_await_kind("lane", 2, PATIENCE_MS));
 }
 
 TEST_HARNESS_MAIN
