@@ -6,6 +6,7 @@
 #ifndef _KRDMA_CORE_FIXTURE_H
 #define _KRDMA_CORE_FIXTURE_H
 
+#include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
