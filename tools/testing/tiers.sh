@@ -611,13 +611,11 @@ example_modules()
 	cp "$out/module/"*.ko "$out/"
 }
 
-# core SERIES PROVIDER SECONDS RUN...: the core's own interface over real devices; a
-# storm of SECONDS; RUN is the way to a VM.
-core()
+# core_build SERIES: the tests of the core's own interface; prints the folder of krdma.ko.
+core_build()
 {
-	local series=$1 provider=$2 seconds=$3 dir out=$topdir/build/testing/core/$1
+	local series=$1 dir out=$topdir/build/testing/core/$1
 	local variables
-	shift 3
 
 	test_variables "$series"
 	dir=$("$topdir/tools/vm/kernel" build "$series" "${variables[@]}")
@@ -625,8 +623,29 @@ core()
 		KSELFTEST="$("$topdir/tools/vm/source")/tools/testing/selftests" >&2
 	cp "$dir/krdma_echo.ko" "$dir/krdma_ping.ko" "$dir/krdma_core_test.ko" "$out/"
 	example_modules "$series" "$dir" "$out"
-	"$@" --provider "$provider" --module "$dir/krdma.ko" --file "$out:/core" \
+	echo "$dir"
+}
+
+# core_run SERIES DIR PROVIDER SECONDS RUN...: over real devices, or fake ones, with what core_build
+# has built; a storm of SECONDS; RUN is the way to a VM.
+core_run()
+{
+	local series=$1 dir=$2 provider=$3 seconds=$4
+	shift 4
+
+	"$@" --provider "$provider" --module "$dir/krdma.ko" \
+		--file "$topdir/build/testing/core/$series:/core" \
 		-- "KRDMA_STORM=$seconds sh /core/run.sh"
+}
+
+# core SERIES PROVIDER SECONDS RUN...: both.
+core()
+{
+	local series=$1 dir
+	shift
+
+	dir=$(core_build "$series")
+	core_run "$series" "$dir" "$@"
 }
 
 tier_core_6_1()
@@ -654,14 +673,15 @@ tier_core_uml()
 # in a machine of its own.
 core_personalities()
 {
-	local driver
+	local driver dir
 
+	dir=$(core_build uml)
 	for driver; do
 		[ "$driver" != -p ] || continue
 		echo "# $driver"
 		# What is known of its errors is about iWARP.
 		[ "$driver" != erdma ] || driver+=:iwarp
-		core uml "fake:$driver" 0 "$topdir/tools/vm/run" --kernel uml --quiet
+		core_run uml "$dir" "fake:$driver" 0 "$topdir/tools/vm/run" --kernel uml --quiet
 	done
 }
 
