@@ -210,7 +210,7 @@ static int check_get(const struct copying *copying, int count, char **words, con
 	if (!strcmp(to, "-") && copying->options->json)
 		return usage_error("-j cannot be used if the file goes to standard output");
 	if (copying->stream >= 0 && copying->flags & KRDMA_FILE_CONTINUE)
-		return usage_error("-c continues a file, and '%s' is not a file", to);
+		return usage_error("-C continues a file, and '%s' is not a file", to);
 	if (copying->stream >= 0 && copying->recursive)
 		return usage_error("-r needs a folder, and '%s' is not a folder", to);
 	for (int i = 0; i < count; i++) {
@@ -239,7 +239,7 @@ static int check_put(const struct copying *copying, int count, char **words, con
 			if (count > 1 || !*last)
 				return usage_error("standard input needs a name: HOST:PATH");
 			if (copying->flags & (KRDMA_FILE_CONTINUE | KRDMA_FILE_UPDATE))
-				return usage_error("-c and -u cannot be used with standard input");
+				return usage_error("-C and -u cannot be used with standard input");
 		} else if (!copying->recursive && !*last_name(words[i])) {
 			return usage_error("'%s' is not the name of a file", words[i]);
 		}

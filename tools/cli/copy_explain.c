@@ -62,7 +62,7 @@ static void explain_between(const struct words *words, int err, bool begun)
 		break;
 	case -ECONNRESET:
 		complain("cannot %s %s: the connection to %s has ended, maybe with the server\n"
-			 "When it serves again, continue with: krdma %s -c ...",
+			 "When it serves again, continue with: krdma %s -C ...",
 			 words->verb, words->what, words->place, words->verb);
 		break;
 	case -EPROTO:
@@ -154,7 +154,7 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 		break;
 	case -EBUSY:
 		complain("cannot put %s: another client continues '%s' at %s\n"
-			 "Try again when it is done, or start again: without -c", words->what,
+			 "Try again when it is done, or start again: without -C", words->what,
 			 words->name, words->host);
 		break;
 	case -EEXIST:
@@ -237,7 +237,7 @@ static void explain_here(const struct copy *copy, const struct words *words,
 		break;
 	case -EBUSY:
 		complain("cannot get %s: another process continues it in '%s'\n"
-			 "Try again when it is done, or start again: without -c", words->what,
+			 "Try again when it is done, or start again: without -C", words->what,
 			 where);
 		break;
 	case -ENOSPC:

@@ -51,7 +51,7 @@ cp "$there/odd" "$there/folder/inside"
 
 # Getting and putting
 
-offer all -w "$there"
+offer all --write "$there"
 for file in nothing byte odd large; do
 	try krdma get $host/$file
 	ended "$file comes" 0 '!.'
@@ -148,7 +148,7 @@ ended "the server tells of each" 0 "^serving '.*/there' at \[::\]:7476, writable
 # Interrupted copies, and -c
 
 rm -f large "$there/large"
-offer go_on -w "$there"
+offer go_on --write "$there"
 begin krdma get --progress $host/long
 await "$work/err" "$some"
 leave KILL "$client"
@@ -200,7 +200,7 @@ leave KILL "$server"
 finish
 ended "a server that is killed is missed" 1 'the connection to 10\.77\.0\.1:7476 has ended' \
 	'continue with: krdma put -C'
-offer after -w "$there"
+offer after --write "$there"
 try krdma put -C -j long $host/lost
 ended "what it had taken is used" 0 '!"resumed_from":0,'
 same "it is what it was, of two servers" long "$there/lost"
@@ -268,7 +268,7 @@ try krdma get $host/middle small
 ended "a disk that is full" 1 "not enough space for 'small': No space left on device" 'krdma get -C'
 umount small
 main=$server
-offer busy -p 7480 -q --clients 1 "$there"
+offer busy -P 7480 -q --clients 1 "$there"
 begin krdma get --progress $host:7480/long held
 await "$work/err" "$some"
 kill -STOP "$client"
@@ -286,7 +286,7 @@ stop_server after
 
 (umask 077 && head -c 32 /dev/urandom | base64 >"$work/secret" &&
 	head -c 32 /dev/urandom | base64 >"$work/other")
-offer secret -w --secret "$work/secret" --allow "$host,fd78::/16" "$there"
+offer secret --write --secret "$work/secret" --allow "$host,fd78::/16" "$there"
 try krdma get --secret "$work/secret" $host/digits
 ended "who knows the secret is served" 0 '!.'
 try krdma put --secret "$work/secret" digits $host/secret
@@ -312,7 +312,7 @@ ended "the server tells of them" 0 '^10\.77\.0\.1:[0-9]+ was refused: it has ano
 	'^10\.77\.0\.1:[0-9]+ was refused: it has no secret$'
 mkdir -p "$there/drop" "$there/pub"
 cp "$there/digits" "$there/pub/digits"
-offer rules -w --read-only pub --write-only drop --request-timeout 5s --progress-timeout 30s \
+offer rules --write --read-only pub --write-only drop --request-timeout 5s --progress-timeout 30s \
 	--clients-per-address 4 --no-sync "$there"
 try krdma put digits $host/drop/
 ended "into a folder to be written only, a file is put" 0 '!.'
@@ -327,7 +327,7 @@ ended "but none is put there" 1 'does not allow writing'
 try krdma serve --read-only nothing "$there"
 ended "a folder with a rule is there" 1 "there is no folder 'nothing' in it for a rule"
 stop_server rules
-offer read -a $host "$there"
+offer read -I $host "$there"
 try krdma put digits $host/digits2
 ended "a server that is not to be written" 1 'does not allow writing' 'krdma serve --write DIR'
 try krdma get fd77::1/digits out3
@@ -338,7 +338,7 @@ stop_server read
 
 # Serving one file, --once, and JSON
 
-offer one -j --once -p 7481 "$there/digits"
+offer one -j --once -P 7481 "$there/digits"
 try krdma get $host:7481/none
 ended "another file than the one" 1 "has no file 'none'"
 try krdma get $host:7481/
@@ -364,7 +364,7 @@ escape=$(printf '\033')
 mkdir "$work/names"
 for name in .bashrc -rf "$(printf 'a\033[2Jb')"; do
 	cp "$there/digits" "$work/names/$name"
-	offer chosen -p 7481 "$work/names/$name"
+	offer chosen -P 7481 "$work/names/$name"
 	try krdma get $host:7481/
 	ended "the server does not choose every name" 1 'a name that was not requested' \
 		"krdma get $host:7481/ \./NAME" "!$escape"

@@ -58,7 +58,7 @@ for i in $(seq 100); do
 	echo "$i" >"$there/many/file$i"
 done
 
-offer all -w "$there"
+offer all --write "$there"
 
 # Folders from there
 
@@ -231,7 +231,7 @@ await "$work/err" ' +[1-9][0-9]*% '
 leave KILL "$server"
 finish
 ended "a server that is gone is missed once" 1 'has ended' '[0-9] more files of'
-offer after -w "$there"
+offer after --write "$there"
 try krdma get -r -u -C -j $host:big .
 alike "it is what it was, of two servers" state "$there/big" big
 stop_server after
@@ -240,7 +240,7 @@ ended "the server tells of lists" 0 "list 'big/'"
 # A server that may be written, but not everywhere
 
 mkdir -p "$there/inbox"
-offer rules -w --read-only project --write-only inbox "$there"
+offer rules --write --read-only project --write-only inbox "$there"
 try krdma put -r many $host:project
 ended "a folder that is read-only" 1 'does not allow writing'
 try krdma put -r many $host:inbox/
