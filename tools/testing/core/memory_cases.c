@@ -239,10 +239,6 @@ static void registrations(struct core_test *test)
 	struct scatterlist sg;
 	u32 last = 0;
 
-	if (!(test->attr.caps & KRDMA_DEVICE_CAP_FAST_REG)) {
-		test->skipped = "the device has no fast registration";
-		return;
-	}
 	if (!transfer_begin(&transfer, test, &attr, TRANSFER_SIZE))
 		return;
 	client = &transfer.pair->client;
