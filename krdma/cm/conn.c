@@ -583,6 +583,34 @@ int krdma_conn_use_device(struct krdma_conn *conn, struct krdma_device *dev)
 }
 
 /**
+ * krdma_conn_set_path() - Set what the connection manager would have found
+ * @conn: the connection, in state RESOLVING_ADDRESS; the caller holds its cm_lock, which the
+ *	teardown needs
+ * @path: the path; the reference to its device goes to the connection
+ *
+ * Context: process context.
+ * Return: 0, or -ENODEV: the device is being removed, and nothing has changed.
+ */
+int krdma_conn_set_path(struct krdma_conn *conn, const struct krdma_conn_path *path)
+{
+	unsigned long flags;
+	int ret;
+
+	lockdep_assert_held(&conn->cm_lock);
+
+	ret = krdma_conn_use_device(conn, path->dev);
+	if (ret)
+		return ret;
+	spin_lock_irqsave(&conn->state_lock, flags);
+	conn->local = path->local;
+	conn->remote = path->remote;
+	conn->path_mtu = path->path_mtu;
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+	krdma_conn_advance(conn, KRDMA_INPUT_CM_ADDR_RESOLVED, 0);
+	return 0;
+}
+
+/**
  * krdma_conn_give() - Assign a consumer to a connection request
  * @conn: the connection
  * @ops: callbacks to the consumer, or NULL

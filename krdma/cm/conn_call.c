@@ -126,6 +126,13 @@ static int krdma_conn_begin_resolve(struct krdma_conn *conn)
 	return ret;
 }
 
+/* Does the lower half know the way? */
+static bool krdma_conn_is_known(struct krdma_conn *conn, const struct krdma_route *route)
+{
+	lockdep_assert_held(&conn->cm_lock);
+	return conn->lower && conn->lower->ops->resolve(conn->lower, route);
+}
+
 /**
  * krdma_conn_resolve() - Resolve address and route of the peer
  * @conn: the connection
@@ -150,7 +157,7 @@ int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route)
 
 	mutex_lock(&conn->cm_lock);
 	ret = krdma_conn_begin_resolve(conn);
-	if (!ret) {
+	if (!ret && !krdma_conn_is_known(conn, route)) {
 		ret = krdma_conn_start(conn, route);
 		if (ret)
 			krdma_conn_advance(conn, KRDMA_INPUT_FATAL, ret);

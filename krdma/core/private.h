@@ -20,6 +20,7 @@
  *	      rtnl (taken by the provider when it is asked for a port's state)
  *
  *	krdma_conn.cm_lock, krdma_listener.cm_lock
+ *	  krdma_trunks_mutex (of a lane's connection)
  *	  rdma_cm's handler mutex (of the cm_id)
  *	  krdma_session.lock
  *	  krdma_qp_list_mutex

@@ -6,7 +6,8 @@
  * keeps the connection manager's ID.  Then it looks for a trunk to the peer, and asks there
  * whether a listener at the port takes lanes.  If one does, the connection is a lane.  If none
  * does, or the peer has no trunk, or does not answer, the connection goes on as a plain one, with
- * the ID that it has, and the peer notices nothing.
+ * the ID that it has, and the peer notices nothing.  Where all of this has just been found for
+ * another lane, nothing is asked, and the lane has no ID (lane/known.c).
  *
  * Lifetime
  *
@@ -18,6 +19,7 @@
  */
 #include <linux/err.h>
 #include <linux/slab.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_cm.h>
 
 #include "cm/conn.h"
@@ -54,23 +56,77 @@ static void krdma_lane_resolved(struct krdma_conn_lower *lower)
 }
 
 /**
+ * krdma_lane_bind() - Have a trunk stay for a lane
+ * @lane: the lane, with its trunk
+ *
+ * Context: any but NMI, with the trunk's lock held; krdma_lane_found() follows.
+ */
+void krdma_lane_bind(struct krdma_lane *lane)
+{
+	lockdep_assert_held(&lane->trunk->lock);
+
+	lane->bound = true;
+	lane->trunk->bound++;
+	lane->lower.pads = lane->trunk->pads;
+}
+
+/**
  * krdma_lane_found() - Decide whether a connection is a lane
  * @lane: the lane
- * @found: a listener at the peer's port takes it
+ * @found: a listener at the peer's port takes it, and it is bound
  *
- * Context: any but NMI; with @found: with the trunk's lock held.
+ * Context: any but NMI.
  */
 void krdma_lane_found(struct krdma_lane *lane, bool found)
 {
-	if (found) {
-		lane->bound = true;
-		lane->trunk->bound++;
-		lane->lower.pads = lane->trunk->pads;
-		/* Pairs with the acquire in krdma_conn_uses_lower(). */
+	/* Pairs with the acquire in krdma_conn_uses_lower(). */
+	if (found)
 		smp_store_release(&lane->lower.used, true);
-	}
 	trace_krdma_conn_kind(lane->conn, found, found ? lane->trunk->id : 0);
 	krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ROUTE_RESOLVED, 0);
+}
+
+/* The device is just being removed. */
+static void krdma_lane_lose_path(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+
+	spin_lock_bh(&trunk->lock);
+	lane->bound = false;
+	trunk->bound--;
+	lane->trunk = NULL;
+	krdma_trunk_set_timer(trunk);
+	spin_unlock_bh(&trunk->lock);
+	krdma_trunk_put(trunk);
+}
+
+/*
+ * A port that the consumer has chosen is one of the connection manager's, as are the options of
+ * the path.
+ */
+static bool krdma_lane_resolve(struct krdma_conn_lower *lower, const struct krdma_route *route)
+{
+	struct krdma_lane *lane = krdma_lane_of(lower);
+	struct krdma_conn_path path = {};
+
+	lane->routed = !route->local;
+	if (route->tos || route->ack_timeout)
+		return false;
+	memcpy(&path.remote, route->remote, rdma_addr_size(route->remote));
+	if (route->local)
+		memcpy(&path.local, route->local, rdma_addr_size(route->local));
+	/* At the same place for IPv4. */
+	if (path.local.sin6_port)
+		return false;
+	lane->port = ntohs(path.remote.sin6_port);
+	if (!krdma_trunk_find_known(lane, &path))
+		return false;
+	if (krdma_conn_set_path(lane->conn, &path)) {
+		krdma_lane_lose_path(lane);
+		return false;
+	}
+	krdma_lane_found(lane, true);
+	return true;
 }
 
 /**
@@ -359,6 +415,7 @@ static void krdma_lane_free_lower(struct krdma_conn_lower *lower)
 }
 
 static const struct krdma_conn_lower_ops krdma_lane_ops = {
+	.resolve = krdma_lane_resolve,
 	.resolved = krdma_lane_resolved,
 	.create = krdma_lane_create,
 	.connect = krdma_lane_connect,

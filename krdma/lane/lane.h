@@ -33,6 +33,8 @@ struct krdma_trunk;
 #define KRDMA_TRUNK_FRAMES	16
 /* Answers that a trunk can have to send: what all granted frames can ask for, twice. */
 #define KRDMA_TRUNK_ANSWERS	(2 * KRDMA_TRUNK_FRAMES * KRDMA_LANE_RECORDS_MAX)
+/* Ports that an active trunk remembers. */
+#define KRDMA_TRUNK_PORTS	8
 /* Lanes of a trunk, and trunks of the host. */
 #define KRDMA_TRUNK_LANES_MAX	65536
 #define KRDMA_TRUNKS_MAX	1024
@@ -133,6 +135,7 @@ enum krdma_lane_stage {
  * @trunk: the trunk, with a reference; set once, before @lower.used
  * @find_work: finds or makes a trunk; holds a reference to @conn while it is queued
  * @tries: trunks that were tried; by @find_work and under the trunk's lock, never at once
+ * @routed: the consumer left the local address to the routing tables
  * @find_node: entry of the trunk's list of lanes that wait for it; under the trunk's lock
  * @ticket: number of its question there; 0: not asked yet
  * @ending: no new trunk is to be found
@@ -173,6 +176,7 @@ struct krdma_lane {
 
 	struct work_struct find_work;
 	unsigned int tries;
+	bool routed;
 	struct list_head find_node;
 	u32 ticket;
 	bool ending;
@@ -263,6 +267,18 @@ struct krdma_frame_late {
 	u32 length;
 };
 
+/**
+ * struct krdma_trunk_port - a port of the peer where a listener takes lanes
+ * @port: the port, 0: none
+ * @routed: the lane that has asked left its local address to the routing tables
+ * @until: when this is too old, in jiffies
+ */
+struct krdma_trunk_port {
+	u16 port;
+	bool routed;
+	unsigned long until;
+};
+
 /* A record that answers the peer. */
 struct krdma_trunk_answer {
 	u8 type;
@@ -296,6 +312,9 @@ struct krdma_trunk_answer {
  * @last_lane: number of the last lane that was opened
  * @finders: active: lanes that wait for an answer; each holds a reference to its connection
  * @last_ticket: number of the last question
+ * @ports: active: ports of the peer where a listener took lanes a short time ago
+ * @next_port: the oldest of them
+ * @local_ports: number of lanes that had a local port of the trunk's
  * @answers: circular buffer of KRDMA_TRUNK_ANSWERS answers to the peer
  * @answer_head: index of the next answer to send; runs freely
  * @answer_tail: index after the last one; runs freely
@@ -355,6 +374,9 @@ struct krdma_trunk {
 	u32 last_lane;
 	struct list_head finders;
 	u32 last_ticket;
+	struct krdma_trunk_port ports[KRDMA_TRUNK_PORTS];
+	u32 next_port;
+	u32 local_ports;
 	struct krdma_trunk_answer *answers;
 	u32 answer_head;
 	u32 answer_tail;
@@ -395,6 +417,7 @@ extern struct workqueue_struct *krdma_lane_workqueue;
 struct krdma_lane *krdma_lane_alloc(void);
 void krdma_lane_free(struct krdma_lane *lane);
 void krdma_lane_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn);
+void krdma_lane_bind(struct krdma_lane *lane);
 void krdma_lane_found(struct krdma_lane *lane, bool found);
 void krdma_lane_retry(struct krdma_lane *lane);
 void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status);
@@ -442,8 +465,16 @@ static inline bool krdma_lane_owes_credits(const struct krdma_lane *lane)
 	return (s32)(READ_ONCE(queue->tail) - advertised) > (s32)(advertised - used);
 }
 
+/* lane/known.c */
+void krdma_trunk_learn(struct krdma_trunk *trunk, const struct krdma_lane *lane, bool taken);
+void krdma_trunk_forget_port(struct krdma_trunk *trunk, u16 port);
+bool krdma_trunk_reach(struct krdma_trunk *trunk, struct krdma_lane *lane,
+		       struct krdma_conn_path *path);
+
 /* lane/trunk.c */
 int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key);
+bool krdma_trunk_find_known(struct krdma_lane *lane, struct krdma_conn_path *path);
+bool krdma_trunk_has_room(const struct krdma_trunk *trunk);
 void krdma_trunk_get(struct krdma_trunk *trunk);
 void krdma_trunk_put(struct krdma_trunk *trunk);
 void krdma_trunk_kick(struct krdma_trunk *trunk);

@@ -710,12 +710,16 @@ static int krdma_link_find(struct krdma_trunk *trunk, const struct krdma_lane_re
 
 static int krdma_link_found(struct krdma_trunk *trunk, const struct krdma_lane_record *record)
 {
+	bool taken = record->value == KRDMA_LANE_LISTENER;
 	struct krdma_lane *lane;
 
 	list_for_each_entry(lane, &trunk->finders, find_node) {
 		if (lane->ticket == record->lane) {
 			list_del_init(&lane->find_node);
-			krdma_lane_found(lane, record->value == KRDMA_LANE_LISTENER);
+			krdma_trunk_learn(trunk, lane, taken);
+			if (taken)
+				krdma_lane_bind(lane);
+			krdma_lane_found(lane, taken);
 			krdma_trunk_set_timer(trunk);
 			krdma_conn_put(lane->conn);
 			return 0;
@@ -851,6 +855,8 @@ static int krdma_link_rejected(struct krdma_lane *lane, const struct krdma_lane_
 	if (lane->stage != KRDMA_LANE_ASKED)
 		return -EPROTO;
 	lane->stage = KRDMA_LANE_OVER;
+	if (record->value == KRDMA_LANE_REJECT_NO_LISTENER)
+		krdma_trunk_forget_port(lane->trunk, lane->port);
 	krdma_conn_save_answer(lane->conn, record->data, record->length);
 	krdma_conn_save_reject(lane->conn, record->value == KRDMA_LANE_REJECT_NO_LISTENER ?
 			       IB_CM_REJ_INVALID_SERVICE_ID : IB_CM_REJ_CONSUMER_DEFINED);

@@ -660,14 +660,28 @@ err_uncharge:
 	return NULL;
 }
 
+/**
+ * krdma_trunk_has_room() - Check whether a trunk that is up can take one more lane
+ * @trunk: the trunk
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: false if it has as many as the peer takes, or its numbers run out.
+ */
+bool krdma_trunk_has_room(const struct krdma_trunk *trunk)
+{
+	lockdep_assert_held(&trunk->lock);
+
+	return trunk->last_lane < U32_MAX - KRDMA_TRUNK_LANES_MAX &&
+	       (trunk->state == KRDMA_TRUNK_CONNECTING || trunk->lane_count < trunk->lanes_max);
+}
+
 /* Has the trunk take the lane, unless it ends, or is full. */
 static bool krdma_trunk_take(struct krdma_trunk *trunk, struct krdma_lane *lane)
 {
 	bool taken;
 
 	spin_lock_bh(&trunk->lock);
-	taken = !trunk->link_over && trunk->last_lane < U32_MAX - KRDMA_TRUNK_LANES_MAX &&
-		(trunk->state == KRDMA_TRUNK_CONNECTING || trunk->lane_count < trunk->lanes_max);
+	taken = !trunk->link_over && krdma_trunk_has_room(trunk);
 	if (taken) {
 		if (lane->trunk)
 			krdma_trunk_put(lane->trunk);
@@ -714,6 +728,43 @@ int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key)
 out:
 	mutex_unlock(&krdma_trunks_mutex);
 	return ret;
+}
+
+/* Is this the way that the consumer wants, if the rest is known? */
+static bool krdma_trunk_leads_to(const struct krdma_trunk *trunk, const struct krdma_lane *lane,
+				 const struct krdma_conn_path *path)
+{
+	return !trunk->passive && trunk->key.net == lane->conn->session->net &&
+	       krdma_lane_address_same(&trunk->key.remote, &path->remote) &&
+	       (lane->routed || krdma_lane_address_same(&trunk->key.local, &path->local));
+}
+
+/**
+ * krdma_trunk_find_known() - Find a trunk to a listener that is known to take lanes
+ * @lane: the lane; under the connection's cm_lock
+ * @path: the peer's address, and the local one if the consumer has given it; filled in if this
+ *	succeeds, with a reference to the device
+ *
+ * Context: process context; may sleep.
+ * Return: true: the lane has its trunk.
+ */
+bool krdma_trunk_find_known(struct krdma_lane *lane, struct krdma_conn_path *path)
+{
+	struct krdma_trunk *trunk;
+	bool found = false;
+
+	mutex_lock(&krdma_trunks_mutex);
+	list_for_each_entry(trunk, &krdma_trunks, node) {
+		if (!krdma_trunk_leads_to(trunk, lane, path))
+			continue;
+		spin_lock_bh(&trunk->lock);
+		found = krdma_trunk_reach(trunk, lane, path);
+		spin_unlock_bh(&trunk->lock);
+		if (found)
+			break;
+	}
+	mutex_unlock(&krdma_trunks_mutex);
+	return found;
 }
 
 /*
