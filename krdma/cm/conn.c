@@ -55,6 +55,8 @@
 
 static void krdma_conn_schedule(struct krdma_conn *conn)
 {
+	if (READ_ONCE(conn->driven))
+		return;
 	krdma_conn_get(conn);
 	if (!queue_work(conn->workqueue, &conn->work))
 		krdma_conn_put(conn);
@@ -282,6 +284,11 @@ static void krdma_conn_notify_peer(struct krdma_conn *conn)
 {
 	int ret;
 
+	/* The lower half tells the peer at its end, and no answer follows. */
+	if (krdma_conn_uses_lower(conn)) {
+		krdma_conn_advance(conn, KRDMA_INPUT_GRACE_EXPIRED, 0);
+		return;
+	}
 	if (!conn->grace_pending) {
 		conn->grace_pending = true;
 		krdma_conn_get(conn);
@@ -294,11 +301,6 @@ static void krdma_conn_notify_peer(struct krdma_conn *conn)
 		return;
 
 	conn->peer_notified = true;
-	/* The lower half tells the peer at its end, and no answer follows. */
-	if (krdma_conn_uses_lower(conn)) {
-		krdma_conn_advance(conn, KRDMA_INPUT_GRACE_EXPIRED, 0);
-		return;
-	}
 	mutex_lock(&conn->cm_lock);
 	ret = rdma_disconnect(conn->cm_id);
 	mutex_unlock(&conn->cm_lock);
@@ -354,15 +356,26 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 }
 
 /*
+ * The end of a connection with a lower half waits for nobody, so a thread that closes it needs no
+ * other one.  From here on no work item is scheduled: the caller ends the connection.  @always: it
+ * is about to begin the end.
+ */
+static void krdma_conn_drive(struct krdma_conn *conn, bool always)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	if (always || conn->state >= KRDMA_CONN_DISCONNECTING)
+		WRITE_ONCE(conn->driven, true);
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+}
+
+/*
  * Each run acts on the current state.  A run that was scheduled for a state that has passed finds
  * another run queued, or nothing to do.
  */
-static void krdma_conn_work(struct work_struct *work)
+static void krdma_conn_run(struct krdma_conn *conn)
 {
-	struct krdma_conn *conn = container_of(work, struct krdma_conn, work);
-	/* Memory reclaim may wait for the end of this connection. */
-	unsigned int noio = memalloc_noio_save();
-
 	switch (krdma_conn_get_state(conn)) {
 	case KRDMA_CONN_CONNECTING:
 	case KRDMA_CONN_ACCEPTING:
@@ -378,6 +391,58 @@ static void krdma_conn_work(struct work_struct *work)
 	default:
 		break;
 	}
+}
+
+/*
+ * By the work item, and by threads that close.  It is known late whether the lower half is used, so
+ * the work item comes here in any case.
+ */
+static void krdma_conn_run_lower(struct krdma_conn *conn)
+{
+	mutex_lock(&conn->end_lock);
+	krdma_conn_run(conn);
+	/* Nothing else does that if the end is driven. */
+	if (READ_ONCE(conn->driven))
+		krdma_conn_run(conn);
+	mutex_unlock(&conn->end_lock);
+}
+
+/**
+ * krdma_conn_end() - Begin the end of a connection, as krdma_conn_close() does, and wait for nobody
+ * @conn: the connection, in any state
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_conn_end(struct krdma_conn *conn)
+{
+	bool lower = krdma_conn_uses_lower(conn);
+	unsigned int noio;
+	int ret;
+
+	if (lower)
+		krdma_conn_drive(conn, true);
+	ret = krdma_conn_advance(conn, KRDMA_INPUT_DISCONNECT, 0);
+	if (ret && ret != -EALREADY)
+		krdma_conn_advance(conn, KRDMA_INPUT_ABORT, 0);
+	if (!lower)
+		return;
+	noio = memalloc_noio_save();
+	krdma_conn_run_lower(conn);
+	memalloc_noio_restore(noio);
+}
+
+static void krdma_conn_work(struct work_struct *work)
+{
+	struct krdma_conn *conn = container_of(work, struct krdma_conn, work);
+	/* Memory reclaim may wait for the end of this connection. */
+	unsigned int noio = memalloc_noio_save();
+
+	if (krdma_conn_uses_lower(conn))
+		krdma_conn_drive(conn, false);
+	if (conn->lower)
+		krdma_conn_run_lower(conn);
+	else
+		krdma_conn_run(conn);
 	/* Free the object here, without a work item that would need another thread. */
 	krdma_conn_put_sync(conn);
 	memalloc_noio_restore(noio);
@@ -409,6 +474,7 @@ static void krdma_conn_free(struct krdma_conn *conn)
 		conn->lower->ops->free(conn->lower);
 	krdma_device_put(conn->dev);
 	krdma_session_put(conn->session);
+	mutex_destroy(&conn->end_lock);
 	mutex_destroy(&conn->cm_lock);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_CONN, conn));
 }
@@ -446,6 +512,7 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 	conn->state = KRDMA_CONN_NEW;
 	init_waitqueue_head(&conn->wait);
 	mutex_init(&conn->cm_lock);
+	mutex_init(&conn->end_lock);
 	INIT_WORK(&conn->work, krdma_conn_work);
 	INIT_DELAYED_WORK(&conn->grace_work, krdma_conn_grace_expired);
 	INIT_DELAYED_WORK(&conn->answer_work, krdma_conn_unanswered);

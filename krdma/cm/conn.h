@@ -81,6 +81,9 @@ struct rdma_conn_param;
  * @peer_notified: the peer has been sent a disconnect; for @work alone
  * @grace_pending: @grace_work waits for the peer's answer; for @work alone
  * @flushed: work requests were flushed before this side ended the connection
+ * @end_lock: of a connection with @lower: held by @work, and by threads that do what it would
+ * @driven: the end of a connection that uses @lower is done by one of these, and @work is not
+ *	scheduled any more; set once, under @state_lock
  * @workqueue: where @work and @grace_work run: krdma_workqueue, or krdma_reclaim_workqueue for a
  *	session that memory reclaim waits for.  Set when the connection is allocated.
  * @work: does what sleeps: disconnect and teardown
@@ -145,6 +148,8 @@ struct krdma_conn {
 	bool grace_pending;
 	bool flushed;
 
+	struct mutex end_lock;		/* see above */
+	bool driven;
 	struct workqueue_struct *workqueue;
 	struct work_struct work;
 	struct delayed_work grace_work;
@@ -169,6 +174,7 @@ struct krdma_conn {
  */
 int krdma_conn_advance(struct krdma_conn *conn, enum krdma_conn_input input, int error);
 void krdma_conn_flushed(struct krdma_conn *conn);
+void krdma_conn_end(struct krdma_conn *conn);
 void krdma_conn_await_answer(struct krdma_conn *conn);
 void krdma_conn_answered(struct krdma_conn *conn);
 

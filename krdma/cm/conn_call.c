@@ -672,14 +672,9 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_abort, "KRDMA");
  */
 void krdma_conn_close(struct krdma_conn *conn)
 {
-	int ret;
-
 	might_sleep();
 
-	ret = krdma_conn_advance(conn, KRDMA_INPUT_DISCONNECT, 0);
-	if (ret && ret != -EALREADY)
-		krdma_conn_abort(conn);
-
+	krdma_conn_end(conn);
 	/*
 	 * A callback that waits for itself would wait forever.  The connection ends nevertheless.
 	 */

@@ -313,7 +313,7 @@ void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status)
 			   error);
 }
 
-/* What the peer has to know at the end. */
+/* What the peer has to know at the end.  Nothing else is left to be sent if CLOSE alone is due. */
 static void krdma_lane_queue_close(struct krdma_lane *lane)
 {
 	switch (lane->stage) {
@@ -331,7 +331,9 @@ static void krdma_lane_queue_close(struct krdma_lane *lane)
 		break;
 	}
 	lane->stage = KRDMA_LANE_OVER;
-	if (lane->due)
+	if (lane->due == BIT(KRDMA_LANE_DUE_CLOSE) && krdma_link_tell_closed(lane))
+		lane->due = 0;
+	else if (lane->due)
 		krdma_trunk_add_ready(lane);
 }
 
@@ -339,7 +341,7 @@ static void krdma_lane_queue_close(struct krdma_lane *lane)
  * krdma_lane_detach() - Remove a lane from its trunk
  * @lane: the lane, closed
  *
- * Context: any but NMI, with the trunk's lock held; krdma_link_send() follows.
+ * Context: any but NMI, with the trunk's lock held; krdma_trunk_kick() follows.
  */
 void krdma_lane_detach(struct krdma_lane *lane)
 {
@@ -385,10 +387,11 @@ static void krdma_lane_end(struct krdma_conn_lower *lower)
 			mutex_unlock(&trunk->offer_lock);
 		}
 		spin_lock_bh(&trunk->lock);
+		kick = lane->stage != KRDMA_LANE_OVER;
 		krdma_lane_detach(lane);
-		krdma_link_send(trunk);
-		kick = trunk->passive && !trunk->lane_count;
+		kick |= trunk->passive && !trunk->lane_count;
 		spin_unlock_bh(&trunk->lock);
+		/* Others may end, or begin, before the work item runs: one frame tells of all. */
 		if (kick)
 			krdma_trunk_kick(trunk);
 	}

@@ -31,7 +31,7 @@ struct krdma_trunk;
 
 /* Frames that a trunk takes, and frames that it can have in flight. */
 #define KRDMA_TRUNK_FRAMES	16
-/* Answers that a trunk can have to send: what all granted frames can ask for, twice. */
+/* Answers that a trunk can have to send: what all granted frames can ask for, and as many CLOSE. */
 #define KRDMA_TRUNK_ANSWERS	(2 * KRDMA_TRUNK_FRAMES * KRDMA_LANE_RECORDS_MAX)
 /* Ports that an active trunk remembers. */
 #define KRDMA_TRUNK_PORTS	8
@@ -494,6 +494,7 @@ void krdma_link_close(struct krdma_trunk *trunk);
 void krdma_link_destroy(struct krdma_trunk *trunk);
 void krdma_link_up(struct krdma_trunk *trunk, const struct krdma_lane_hello *hello);
 void krdma_link_read_late(struct krdma_trunk *trunk);
+bool krdma_link_tell_closed(const struct krdma_lane *lane);
 void krdma_link_send(struct krdma_trunk *trunk);
 bool krdma_link_send_one(struct krdma_trunk *trunk);
 void krdma_link_complete(const struct krdma_wc *wc);

@@ -238,6 +238,29 @@ static void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8
 	};
 }
 
+/**
+ * krdma_link_tell_closed() - Have the peer told that a lane has ended, without the lane
+ * @lane: the lane, of which everything else was sent
+ *
+ * The record goes with the answers to the peer, and the lane can be freed before it is sent.  What
+ * the granted frames can ask for has room nevertheless.
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: false if there is no room.
+ */
+bool krdma_link_tell_closed(const struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	u32 kept = (trunk->granted - trunk->received) * KRDMA_LANE_RECORDS_MAX;
+
+	lockdep_assert_held(&trunk->lock);
+
+	if (trunk->state != KRDMA_TRUNK_UP || KRDMA_TRUNK_ANSWERS - krdma_link_answers(trunk) <= kept)
+		return false;
+	krdma_link_answer(trunk, KRDMA_LANE_CLOSE, lane->number, lane->close_reason);
+	return true;
+}
+
 /* Grants as many frames as there is room for their answers. */
 static void krdma_link_grant(struct krdma_trunk *trunk)
 {
