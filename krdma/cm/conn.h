@@ -84,6 +84,7 @@ struct rdma_conn_param;
  * @end_lock: of a connection with @lower: held by @work, and by threads that do what it would
  * @driven: the end of a connection that uses @lower is done by one of these, and @work is not
  *	scheduled any more; set once, under @state_lock
+ * @ends_with_others: the thread that ends it ends others, and then calls the @send of @lower
  * @workqueue: where @work and @grace_work run: krdma_workqueue, or krdma_reclaim_workqueue for a
  *	session that memory reclaim waits for.  Set when the connection is allocated.
  * @work: does what sleeps: disconnect and teardown
@@ -150,6 +151,7 @@ struct krdma_conn {
 
 	struct mutex end_lock;		/* see above */
 	bool driven;
+	bool ends_with_others;
 	struct workqueue_struct *workqueue;
 	struct work_struct work;
 	struct delayed_work grace_work;

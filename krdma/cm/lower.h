@@ -24,6 +24,8 @@ struct krdma_conn_lower;
  * @create: create the queues; under cm_lock, in state RESOLVED or REQUESTED, once
  * @connect: send the request; under cm_lock, in state CONNECTING
  * @accept: send the answer; under cm_lock, in state ACCEPTING
+ * @send: send what @connect and @accept have left, with @more, and @end, with
+ *	&struct krdma_conn.ends_with_others; process context
  * @reject: send the answer; under cm_lock, in state CLOSING; it must copy the data
  * @open: send work requests can be posted; under state_lock
  * @close: nothing can be posted any more; under state_lock; also before @create
@@ -36,14 +38,16 @@ struct krdma_conn_lower;
  *
  * All but @resolve, @resolved, @end and @free are called only if the connection uses the lower
  * half.
- * @data points to @length bytes of private data, not longer than the transport carries.
+ * @data points to @length bytes of private data, not longer than the transport carries.  @more: the
+ * caller calls @send soon, so that what it asks for now goes together with what follows.
  */
 struct krdma_conn_lower_ops {
 	bool (*resolve)(struct krdma_conn_lower *lower, const struct krdma_route *route);
 	void (*resolved)(struct krdma_conn_lower *lower);
 	int (*create)(struct krdma_conn_lower *lower, const struct krdma_conn_attr *attr);
-	int (*connect)(struct krdma_conn_lower *lower, const void *data, u8 length);
-	int (*accept)(struct krdma_conn_lower *lower, const void *data, u8 length);
+	int (*connect)(struct krdma_conn_lower *lower, const void *data, u8 length, bool more);
+	int (*accept)(struct krdma_conn_lower *lower, const void *data, u8 length, bool more);
+	void (*send)(struct krdma_conn_lower *lower);
 	int (*reject)(struct krdma_conn_lower *lower, const void *data, u8 length);
 	void (*open)(struct krdma_conn_lower *lower);
 	void (*close)(struct krdma_conn_lower *lower);

@@ -79,9 +79,10 @@ void krdma_lane_bind(struct krdma_lane *lane)
  */
 void krdma_lane_found(struct krdma_lane *lane, bool found)
 {
-	/* Pairs with the acquire in krdma_conn_uses_lower(). */
-	if (found)
+	if (found) {
+		/* Pairs with the acquire in krdma_conn_uses_lower(). */
 		smp_store_release(&lane->lower.used, true);
+	}
 	trace_krdma_conn_kind(lane->conn, found, found ? lane->trunk->id : 0);
 	krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ROUTE_RESOLVED, 0);
 }
@@ -178,7 +179,8 @@ static int krdma_lane_create(struct krdma_conn_lower *lower, const struct krdma_
 	return krdma_lane_queues_create(krdma_lane_of(lower), attr);
 }
 
-static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, u8 length)
+static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, u8 length,
+			      bool more)
 {
 	struct krdma_lane *lane = krdma_lane_of(lower);
 	struct krdma_trunk *trunk = lane->trunk;
@@ -192,7 +194,8 @@ static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, 
 		lane->data_len = length;
 		set_bit(KRDMA_LANE_DUE_OPEN, &lane->due);
 		krdma_trunk_add_ready(lane);
-		krdma_link_send(trunk);
+		if (!more)
+			krdma_link_send(trunk);
 	}
 	spin_unlock_bh(&trunk->lock);
 	/* The peer has ended the trunk, because no listener takes lanes any more. */
@@ -202,7 +205,8 @@ static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, 
 }
 
 /* No third message is needed: the trunk delivers, or ends. */
-static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u8 length)
+static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u8 length,
+			     bool more)
 {
 	struct krdma_lane *lane = krdma_lane_of(lower);
 	int ret = -ENOTCONN;
@@ -217,11 +221,24 @@ static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u
 		/* Before a message can arrive. */
 		krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
 		krdma_trunk_add_ready(lane);
-		krdma_link_send(lane->trunk);
+		if (!more)
+			krdma_link_send(lane->trunk);
 		ret = 0;
 	}
 	spin_unlock_bh(&lane->trunk->lock);
 	return ret;
+}
+
+/* The first of many lanes of a trunk sends for all of them. */
+static void krdma_lane_send(struct krdma_conn_lower *lower)
+{
+	struct krdma_trunk *trunk = krdma_lane_of(lower)->trunk;
+
+	if (!krdma_link_has_left(trunk))
+		return;
+	spin_lock_bh(&trunk->lock);
+	krdma_link_send(trunk);
+	spin_unlock_bh(&trunk->lock);
 }
 
 static int krdma_lane_reject(struct krdma_conn_lower *lower, const void *data, u8 length)
@@ -387,7 +404,7 @@ static void krdma_lane_end(struct krdma_conn_lower *lower)
 			mutex_unlock(&trunk->offer_lock);
 		}
 		spin_lock_bh(&trunk->lock);
-		kick = lane->stage != KRDMA_LANE_OVER;
+		kick = lane->stage != KRDMA_LANE_OVER && !READ_ONCE(lane->conn->ends_with_others);
 		krdma_lane_detach(lane);
 		kick |= trunk->passive && !trunk->lane_count;
 		spin_unlock_bh(&trunk->lock);
@@ -423,6 +440,7 @@ static const struct krdma_conn_lower_ops krdma_lane_ops = {
 	.create = krdma_lane_create,
 	.connect = krdma_lane_connect,
 	.accept = krdma_lane_accept,
+	.send = krdma_lane_send,
 	.reject = krdma_lane_reject,
 	.open = krdma_lane_open,
 	.close = krdma_lane_close,

@@ -494,6 +494,7 @@ void krdma_link_close(struct krdma_trunk *trunk);
 void krdma_link_destroy(struct krdma_trunk *trunk);
 void krdma_link_up(struct krdma_trunk *trunk, const struct krdma_lane_hello *hello);
 void krdma_link_read_late(struct krdma_trunk *trunk);
+bool krdma_link_has_left(const struct krdma_trunk *trunk);
 bool krdma_link_tell_closed(const struct krdma_lane *lane);
 void krdma_link_send(struct krdma_trunk *trunk);
 bool krdma_link_send_one(struct krdma_trunk *trunk);

@@ -239,6 +239,21 @@ static void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8
 }
 
 /**
+ * krdma_link_has_left() - Check whether something that the caller has added may not be sent yet
+ * @trunk: the trunk
+ *
+ * What others add is theirs, so no lock is needed.
+ *
+ * Context: any but NMI.
+ * Return: true: krdma_link_send() is needed.
+ */
+bool krdma_link_has_left(const struct krdma_trunk *trunk)
+{
+	return !list_empty_careful(&trunk->ready) ||
+	       READ_ONCE(trunk->answer_tail) != READ_ONCE(trunk->answer_head);
+}
+
+/**
  * krdma_link_tell_closed() - Have the peer told that a lane has ended, without the lane
  * @lane: the lane, of which everything else was sent
  *
@@ -255,7 +270,8 @@ bool krdma_link_tell_closed(const struct krdma_lane *lane)
 
 	lockdep_assert_held(&trunk->lock);
 
-	if (trunk->state != KRDMA_TRUNK_UP || KRDMA_TRUNK_ANSWERS - krdma_link_answers(trunk) <= kept)
+	if (trunk->state != KRDMA_TRUNK_UP ||
+	    KRDMA_TRUNK_ANSWERS - krdma_link_answers(trunk) <= kept)
 		return false;
 	krdma_link_answer(trunk, KRDMA_LANE_CLOSE, lane->number, lane->close_reason);
 	return true;

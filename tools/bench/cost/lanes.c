@@ -49,6 +49,7 @@ static const char *const cost_step_names[] = {
  * @kept: its other end
  * @clients: the clients of a batch
  * @servers: their other ends
+ * @many: what is connected or accepted at a time
  * @steps: nanoseconds of each step, in this round
  */
 struct cost_lanes {
@@ -61,10 +62,9 @@ struct cost_lanes {
 	struct krdma_conn *kept;
 	struct krdma_conn *clients[COST_LANE_COUNT];
 	struct krdma_conn *servers[COST_LANE_COUNT];
+	struct krdma_conn_many many[COST_LANE_COUNT];
 	u64 steps[COST_STEPS];
 };
-
-static const struct krdma_conn_param cost_lane_param;
 
 static int cost_lane_make_cqs(struct cost_lanes *cost, struct krdma_device *dev)
 {
@@ -114,11 +114,10 @@ static int cost_lane_request(struct cost_lanes *cost, struct krdma_conn *conn)
 	/* The device is known now, which the CQs need. */
 	if (!ret && !cost->cqs[0])
 		ret = cost_lane_make_cqs(cost, krdma_conn_device(conn));
-	return ret ?: cost_lane_prepare(cost, conn, 0) ?:
-	       krdma_conn_connect(conn, &cost_lane_param);
+	return ret ?: cost_lane_prepare(cost, conn, 0);
 }
 
-static int cost_lane_accept(struct cost_lanes *cost, struct krdma_conn **conn)
+static int cost_lane_take(struct cost_lanes *cost, struct krdma_conn **conn)
 {
 	struct krdma_conn *new;
 
@@ -126,16 +125,25 @@ static int cost_lane_accept(struct cost_lanes *cost, struct krdma_conn **conn)
 	if (IS_ERR(new))
 		return PTR_ERR(new);
 	*conn = new;
-	return cost_lane_prepare(cost, new, 1) ?: krdma_conn_accept(new, &cost_lane_param);
+	return cost_lane_prepare(cost, new, 1);
 }
 
-static void cost_lane_close(struct krdma_conn **conn)
+/* Connects, or accepts. */
+static int cost_lane_many(struct cost_lanes *cost, struct krdma_conn **conns, unsigned int count,
+			  unsigned int (*call)(struct krdma_conn_many *many, unsigned int count))
 {
-	if (!*conn)
-		return;
-	krdma_conn_close(*conn);
-	krdma_conn_put_sync(*conn);
-	*conn = NULL;
+	for (unsigned int i = 0; i < count; i++)
+		cost->many[i].conn = conns[i];
+	return call(cost->many, count) == count ? 0 : -EIO;
+}
+
+static void cost_lane_close(struct krdma_conn **conns, unsigned int count)
+{
+	krdma_conn_close_many(conns, count);
+	for (unsigned int i = 0; i < count; i++) {
+		krdma_conn_put_sync(conns[i]);
+		conns[i] = NULL;
+	}
 }
 
 static void cost_lane_lap(struct cost_lanes *cost, enum cost_step step, u64 *since)
@@ -158,18 +166,18 @@ static int cost_lane_batch(struct cost_lanes *cost, unsigned int count)
 	cost_lane_lap(cost, COST_RESOLVE, &since);
 	for (i = 0; i < count && !ret; i++)
 		ret = cost_lane_request(cost, cost->clients[i]);
+	ret = ret ?: cost_lane_many(cost, cost->clients, count, krdma_conn_connect_many);
 	cost_lane_lap(cost, COST_REQUEST, &since);
 	for (i = 0; i < count && !ret; i++)
-		ret = cost_lane_accept(cost, &cost->servers[i]);
+		ret = cost_lane_take(cost, &cost->servers[i]);
+	ret = ret ?: cost_lane_many(cost, cost->servers, count, krdma_conn_accept_many);
 	cost_lane_lap(cost, COST_ACCEPT, &since);
 	for (i = 0; i < count && !ret; i++)
 		ret = krdma_conn_wait(cost->clients[i], COST_TIMEOUT_MS) ?:
 		      krdma_conn_wait(cost->servers[i], COST_TIMEOUT_MS);
 	cost_lane_lap(cost, COST_ESTABLISH, &since);
-	for (i = 0; i < count; i++) {
-		cost_lane_close(&cost->clients[i]);
-		cost_lane_close(&cost->servers[i]);
-	}
+	cost_lane_close(cost->clients, count);
+	cost_lane_close(cost->servers, count);
 	cost_lane_lap(cost, COST_CLOSE, &since);
 	return ret;
 }
@@ -181,7 +189,9 @@ static int cost_lane_keep(struct cost_lanes *cost)
 	int ret;
 
 	ret = cost_lane_resolve(cost, &cost->keeper) ?: cost_lane_request(cost, cost->keeper) ?:
-	      cost_lane_accept(cost, &cost->kept) ?:
+	      cost_lane_many(cost, &cost->keeper, 1, krdma_conn_connect_many) ?:
+	      cost_lane_take(cost, &cost->kept) ?:
+	      cost_lane_many(cost, &cost->kept, 1, krdma_conn_accept_many) ?:
 	      krdma_conn_wait(cost->keeper, COST_TIMEOUT_MS);
 	if (ret)
 		return ret;
@@ -233,8 +243,8 @@ static int cost_lane_measure(struct cost_lanes *cost, unsigned int batch)
 
 static void cost_lanes_end(struct cost_lanes *cost)
 {
-	cost_lane_close(&cost->keeper);
-	cost_lane_close(&cost->kept);
+	cost_lane_close(&cost->keeper, 1);
+	cost_lane_close(&cost->kept, 1);
 	if (!IS_ERR_OR_NULL(cost->listener)) {
 		krdma_listener_close(cost->listener);
 		krdma_listener_put(cost->listener);
