@@ -467,6 +467,39 @@ void krdma_conn_closed(struct krdma_conn *conn)
 
 static const struct krdma_conn_ops krdma_conn_no_ops;
 
+/* A size of its own: there may be thousands, and each is cleared. */
+static struct kmem_cache *krdma_conn_cache;
+
+/**
+ * krdma_conns_init() - Allocate what all connections share
+ *
+ * Context: process context; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int __init krdma_conns_init(void)
+{
+	krdma_conn_cache = KMEM_CACHE(krdma_conn, SLAB_ACCOUNT);
+	if (!krdma_conn_cache)
+		return -ENOMEM;
+	if (!krdma_conn_events_init())
+		return 0;
+	kmem_cache_destroy(krdma_conn_cache);
+	return -ENOMEM;
+}
+
+/**
+ * krdma_conns_exit() - Free what krdma_conns_init() has allocated
+ *
+ * All connections and listeners have ended.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_conns_exit(void)
+{
+	krdma_conn_events_exit();
+	kmem_cache_destroy(krdma_conn_cache);
+}
+
 static void krdma_conn_free(struct krdma_conn *conn)
 {
 	krdma_qp_free(conn->qp);
@@ -476,7 +509,7 @@ static void krdma_conn_free(struct krdma_conn *conn)
 	krdma_session_put(conn->session);
 	mutex_destroy(&conn->end_lock);
 	mutex_destroy(&conn->cm_lock);
-	kfree(krdma_object_uncount(KRDMA_OBJECT_CONN, conn));
+	kmem_cache_free(krdma_conn_cache, krdma_object_uncount(KRDMA_OBJECT_CONN, conn));
 }
 
 static void krdma_conn_free_work(struct work_struct *work)
@@ -498,7 +531,8 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 {
 	struct krdma_conn *conn;
 
-	conn = krdma_object_count(KRDMA_OBJECT_CONN, kzalloc_obj(*conn, GFP_KERNEL_ACCOUNT));
+	conn = krdma_object_count(KRDMA_OBJECT_CONN,
+				  kmem_cache_zalloc(krdma_conn_cache, GFP_KERNEL_ACCOUNT));
 	if (!conn)
 		return NULL;
 

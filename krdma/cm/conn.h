@@ -184,6 +184,8 @@ void krdma_conn_answered(struct krdma_conn *conn);
 struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn);
 
 /* Allocation and references (cm/conn.c). */
+int krdma_conns_init(void);
+void krdma_conns_exit(void);
 struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 				    const struct krdma_conn_ops *ops, void *context);
 int krdma_conn_take_device(struct krdma_conn *conn, struct rdma_cm_id *cm_id);

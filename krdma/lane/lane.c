@@ -30,6 +30,9 @@
 
 struct workqueue_struct *krdma_lane_workqueue;
 
+/* A size of its own: there may be thousands, and each is cleared. */
+static struct kmem_cache *krdma_lane_cache;
+
 /* Trunks that are tried, if each was connected and ended before it answered. */
 #define KRDMA_LANE_TRIES	3
 
@@ -426,7 +429,7 @@ void krdma_lane_free(struct krdma_lane *lane)
 	krdma_lane_queues_free(lane);
 	if (lane->trunk)
 		krdma_trunk_put(lane->trunk);
-	kfree(krdma_object_uncount(KRDMA_OBJECT_LANE, lane));
+	kmem_cache_free(krdma_lane_cache, krdma_object_uncount(KRDMA_OBJECT_LANE, lane));
 }
 
 static void krdma_lane_free_lower(struct krdma_conn_lower *lower)
@@ -461,7 +464,8 @@ struct krdma_lane *krdma_lane_alloc(void)
 {
 	struct krdma_lane *lane;
 
-	lane = krdma_object_count(KRDMA_OBJECT_LANE, kzalloc_obj(*lane, GFP_KERNEL_ACCOUNT));
+	lane = krdma_object_count(KRDMA_OBJECT_LANE,
+				  kmem_cache_zalloc(krdma_lane_cache, GFP_KERNEL_ACCOUNT));
 	if (!lane)
 		return NULL;
 	lane->lower.ops = &krdma_lane_ops;
@@ -553,9 +557,14 @@ static const struct krdma_lane_hooks krdma_lane_hooks = {
  */
 int __init krdma_lanes_init(void)
 {
-	krdma_lane_workqueue = alloc_workqueue(KBUILD_MODNAME "_lane", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (!krdma_lane_workqueue)
+	krdma_lane_cache = KMEM_CACHE(krdma_lane, SLAB_ACCOUNT);
+	if (!krdma_lane_cache)
 		return -ENOMEM;
+	krdma_lane_workqueue = alloc_workqueue(KBUILD_MODNAME "_lane", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (!krdma_lane_workqueue) {
+		kmem_cache_destroy(krdma_lane_cache);
+		return -ENOMEM;
+	}
 	krdma_trunks_init();
 	krdma_listener_set_lane_hooks(&krdma_lane_hooks);
 	return 0;
@@ -571,4 +580,5 @@ int __init krdma_lanes_init(void)
 void krdma_lanes_exit(void)
 {
 	destroy_workqueue(krdma_lane_workqueue);
+	kmem_cache_destroy(krdma_lane_cache);
 }

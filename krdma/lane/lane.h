@@ -160,6 +160,7 @@ enum krdma_lane_stage {
  * @pd_user: entry of its list, from the creation of the queues to their end
  * @send: the send queue
  * @recv: the receive queue
+ * @queues: memory of both
  * @inline_data: copies of inline data, @max_inline bytes for each WQE of @send
  * @max_inline: see @inline_data
  * @context: the consumer's context
@@ -202,6 +203,7 @@ struct krdma_lane {
 	struct krdma_pd_user pd_user;
 	struct krdma_lane_queue send;
 	struct krdma_lane_queue recv;
+	void *queues;
 	u8 *inline_data;
 	u32 max_inline;
 	void *context;
