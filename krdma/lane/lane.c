@@ -104,18 +104,13 @@ static void krdma_lane_lose_path(struct krdma_lane *lane)
 	krdma_trunk_put(trunk);
 }
 
-/*
- * A port that the consumer has chosen is one of the connection manager's, as are the options of
- * the path.
- */
+/* A port that the consumer has chosen is one of the connection manager's. */
 static bool krdma_lane_resolve(struct krdma_conn_lower *lower, const struct krdma_route *route)
 {
 	struct krdma_lane *lane = krdma_lane_of(lower);
 	struct krdma_conn_path path = {};
 
 	lane->routed = !route->local;
-	if (route->tos || route->ack_timeout)
-		return false;
 	memcpy(&path.remote, route->remote, rdma_addr_size(route->remote));
 	if (route->local)
 		memcpy(&path.local, route->local, rdma_addr_size(route->local));
