@@ -630,6 +630,7 @@ unsigned int krdma_conn_connect_many(struct krdma_conn_many *many, unsigned int 
 int krdma_conn_wait(struct krdma_conn *conn, u32 timeout_ms);
 int krdma_conn_disconnect(struct krdma_conn *conn);
 void krdma_conn_abort(struct krdma_conn *conn);
+void krdma_conn_end(struct krdma_conn *conn);
 void krdma_conn_close(struct krdma_conn *conn);
 void krdma_conn_close_many(struct krdma_conn *const *conns, unsigned int count);
 void krdma_conn_get(struct krdma_conn *conn);

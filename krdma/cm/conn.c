@@ -408,8 +408,11 @@ static void krdma_conn_run_lower(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_end() - Begin the end of a connection, as krdma_conn_close() does, and wait for nobody
+ * krdma_conn_end() - End a connection, without waiting for the peer
  * @conn: the connection, in any state
+ *
+ * Disconnects it, as krdma_conn_disconnect(), or aborts it if it is not connected.  A lane has ended
+ * when this returns.
  *
  * Context: process context; may sleep.
  */
@@ -430,6 +433,7 @@ void krdma_conn_end(struct krdma_conn *conn)
 	krdma_conn_run_lower(conn);
 	memalloc_noio_restore(noio);
 }
+EXPORT_SYMBOL_NS_GPL(krdma_conn_end, "KRDMA");
 
 static void krdma_conn_work(struct work_struct *work)
 {

@@ -176,7 +176,6 @@ struct krdma_conn {
  */
 int krdma_conn_advance(struct krdma_conn *conn, enum krdma_conn_input input, int error);
 void krdma_conn_flushed(struct krdma_conn *conn);
-void krdma_conn_end(struct krdma_conn *conn);
 void krdma_conn_await_answer(struct krdma_conn *conn);
 void krdma_conn_answered(struct krdma_conn *conn);
 

@@ -239,6 +239,9 @@ void krdma_trunk_fail(struct krdma_trunk *trunk, int error)
 {
 	lockdep_assert_held(&trunk->lock);
 
+	/* Lanes that have ended may have left what the work item was to send. */
+	if (error == -ESHUTDOWN)
+		krdma_link_send(trunk);
 	if (trunk->link_over)
 		return;
 	trunk->link_over = true;
