@@ -411,8 +411,9 @@ static void krdma_conn_run_lower(struct krdma_conn *conn)
  * krdma_conn_end() - End a connection, without waiting for the peer
  * @conn: the connection, in any state
  *
- * Disconnects it, as krdma_conn_disconnect(), or aborts it if it is not connected.  A lane has ended
- * when this returns.
+ * Disconnects it, as krdma_conn_disconnect(), or aborts it if it is not connected.  A lane has
+ * ended when this returns, and its work requests have completed: do not call this from a callback
+ * for completions.
  *
  * Context: process context; may sleep.
  */

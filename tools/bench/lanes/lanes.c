@@ -10,7 +10,6 @@
  * connections, and each connection a descriptor at each end.
  */
 #include <arpa/inet.h>
-#include <inttypes.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -171,8 +170,8 @@ static void run(const struct sockaddr_in *address, bool lane, unsigned int batch
 		if (round >= WARM && now() - began < least)
 			least = now() - began;
 	}
-	printf("programs.%s.open-close.batch=%u %" PRIu64 "\n", lane ? "lane" : "plain", batch,
-	       least / COUNT);
+	printf("programs.%s.open-close.batch=%u %llu\n", lane ? "lane" : "plain", batch,
+	       (unsigned long long)(least / COUNT));
 	fflush(stdout);
 	krdma_ring_close(side.ring);
 	krdma_close(side.session);
