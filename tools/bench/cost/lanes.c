@@ -23,19 +23,25 @@
 /* Steps of a connection. */
 enum cost_step {
 	COST_RESOLVE,
+	COST_QUEUES,
 	COST_REQUEST,
+	COST_TAKE,
 	COST_ACCEPT,
 	COST_ESTABLISH,
-	COST_CLOSE,
+	COST_CLOSE_ACTIVE,
+	COST_CLOSE_PASSIVE,
 	COST_STEPS,
 };
 
 static const char *const cost_step_names[] = {
 	[COST_RESOLVE] = "resolve",
+	[COST_QUEUES] = "queues",
 	[COST_REQUEST] = "request",
+	[COST_TAKE] = "take",
 	[COST_ACCEPT] = "accept",
 	[COST_ESTABLISH] = "establish",
-	[COST_CLOSE] = "close",
+	[COST_CLOSE_ACTIVE] = "close-active",
+	[COST_CLOSE_PASSIVE] = "close-passive",
 };
 
 /**
@@ -139,7 +145,11 @@ static int cost_lane_many(struct cost_lanes *cost, struct krdma_conn **conns, un
 
 static void cost_lane_close(struct krdma_conn **conns, unsigned int count)
 {
-	krdma_conn_close_many(conns, count);
+	/* What ends alone need not be sent at once. */
+	if (count > 1)
+		krdma_conn_close_many(conns, count);
+	else if (conns[0])
+		krdma_conn_close(conns[0]);
 	for (unsigned int i = 0; i < count; i++) {
 		krdma_conn_put_sync(conns[i]);
 		conns[i] = NULL;
@@ -166,10 +176,12 @@ static int cost_lane_batch(struct cost_lanes *cost, unsigned int count)
 	cost_lane_lap(cost, COST_RESOLVE, &since);
 	for (i = 0; i < count && !ret; i++)
 		ret = cost_lane_request(cost, cost->clients[i]);
+	cost_lane_lap(cost, COST_QUEUES, &since);
 	ret = ret ?: cost_lane_many(cost, cost->clients, count, krdma_conn_connect_many);
 	cost_lane_lap(cost, COST_REQUEST, &since);
 	for (i = 0; i < count && !ret; i++)
 		ret = cost_lane_take(cost, &cost->servers[i]);
+	cost_lane_lap(cost, COST_TAKE, &since);
 	ret = ret ?: cost_lane_many(cost, cost->servers, count, krdma_conn_accept_many);
 	cost_lane_lap(cost, COST_ACCEPT, &since);
 	for (i = 0; i < count && !ret; i++)
@@ -177,8 +189,9 @@ static int cost_lane_batch(struct cost_lanes *cost, unsigned int count)
 		      krdma_conn_wait(cost->servers[i], COST_TIMEOUT_MS);
 	cost_lane_lap(cost, COST_ESTABLISH, &since);
 	cost_lane_close(cost->clients, count);
+	cost_lane_lap(cost, COST_CLOSE_ACTIVE, &since);
 	cost_lane_close(cost->servers, count);
-	cost_lane_lap(cost, COST_CLOSE, &since);
+	cost_lane_lap(cost, COST_CLOSE_PASSIVE, &since);
 	return ret;
 }
 
