@@ -319,7 +319,8 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 	struct krdma_pd *pd;
 	struct rdma_cm_id *cm_id;
 
-	if (cancel_delayed_work(&conn->grace_work))
+	/* The lower half has no grace. */
+	if (!krdma_conn_uses_lower(conn) && cancel_delayed_work(&conn->grace_work))
 		krdma_conn_put(conn);
 
 	mutex_lock(&conn->cm_lock);
@@ -329,7 +330,8 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 	conn->pd = NULL;
 	mutex_unlock(&conn->cm_lock);
 	/* No request can be sent any more. */
-	krdma_conn_answered(conn);
+	if (!conn->passive)
+		krdma_conn_answered(conn);
 
 	/* Disconnect first, so that the peer need not detect the end by itself. */
 	if (conn->lower)
@@ -537,9 +539,11 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 	struct krdma_conn *conn;
 
 	conn = krdma_object_count(KRDMA_OBJECT_CONN,
-				  kmem_cache_zalloc(krdma_conn_cache, GFP_KERNEL_ACCOUNT));
+				  kmem_cache_alloc(krdma_conn_cache, GFP_KERNEL_ACCOUNT));
 	if (!conn)
 		return NULL;
+	/* Here the size is known, and a word at a time is cleared. */
+	*conn = (struct krdma_conn) {};
 
 	krdma_session_get(session);
 	conn->session = session;

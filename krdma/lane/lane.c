@@ -46,6 +46,7 @@ static void krdma_lane_queue_find(struct krdma_lane *lane)
 
 	spin_lock_irqsave(&lane->lock, flags);
 	if (!lane->ending) {
+		lane->searched = true;
 		krdma_conn_get(lane->conn);
 		if (!queue_work(krdma_lane_workqueue, &lane->find_work))
 			krdma_conn_put(lane->conn);
@@ -385,12 +386,14 @@ static void krdma_lane_end(struct krdma_conn_lower *lower)
 	struct krdma_lane *lane = krdma_lane_of(lower);
 	struct krdma_trunk *trunk;
 	unsigned long flags;
+	bool searched;
 	bool kick;
 
 	spin_lock_irqsave(&lane->lock, flags);
 	lane->ending = true;
+	searched = lane->searched;
 	spin_unlock_irqrestore(&lane->lock, flags);
-	if (cancel_work_sync(&lane->find_work))
+	if (searched && cancel_work_sync(&lane->find_work))
 		krdma_conn_put(lane->conn);
 
 	/* No other trunk is found from now on. */
@@ -460,9 +463,11 @@ struct krdma_lane *krdma_lane_alloc(void)
 	struct krdma_lane *lane;
 
 	lane = krdma_object_count(KRDMA_OBJECT_LANE,
-				  kmem_cache_zalloc(krdma_lane_cache, GFP_KERNEL_ACCOUNT));
+				  kmem_cache_alloc(krdma_lane_cache, GFP_KERNEL_ACCOUNT));
 	if (!lane)
 		return NULL;
+	/* Here the size is known, and a word at a time is cleared. */
+	*lane = (struct krdma_lane) {};
 	lane->lower.ops = &krdma_lane_ops;
 	INIT_WORK(&lane->find_work, krdma_lane_find);
 	INIT_WORK(&lane->deliver_work, krdma_lane_deliver_work);

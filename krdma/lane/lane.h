@@ -134,6 +134,7 @@ enum krdma_lane_stage {
  * @passive: a peer has opened it
  * @trunk: the trunk, with a reference; set once, before @lower.used
  * @find_work: finds or makes a trunk; holds a reference to @conn while it is queued
+ * @searched: @find_work was queued
  * @tries: trunks that were tried; by @find_work and under the trunk's lock, never at once
  * @routed: the consumer left the local address to the routing tables
  * @find_node: entry of the trunk's list of lanes that wait for it; under the trunk's lock
@@ -154,7 +155,7 @@ enum krdma_lane_stage {
  * @peer_credits: receives that the peer has posted; under the trunk's lock
  * @advertised: own receives that the peer knows of; under the trunk's lock, read without
  * @fail_status: status of the first send that was not acknowledged; under the trunk's lock
- * @lock: protects posting, @made and @ending; any context
+ * @lock: protects posting, @made, @searched and @ending; any context
  * @made: the queues exist
  * @pd: the PD of the MRs that can be used
  * @pd_user: entry of its list, from the creation of the queues to their end
@@ -176,6 +177,7 @@ struct krdma_lane {
 	struct krdma_trunk *trunk;
 
 	struct work_struct find_work;
+	bool searched;
 	unsigned int tries;
 	bool routed;
 	struct list_head find_node;

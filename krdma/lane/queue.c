@@ -177,6 +177,13 @@ static void krdma_lane_deliver_all(struct krdma_lane *lane, struct krdma_lane_qu
 		cond_resched();
 }
 
+/* Does a consumer sleep in its completions? */
+static bool krdma_lane_needs_work(const struct krdma_lane *lane)
+{
+	return lane->send.cq->where == KRDMA_CONTEXT_WORKQUEUE ||
+	       lane->recv.cq->where == KRDMA_CONTEXT_WORKQUEUE;
+}
+
 /**
  * krdma_lane_deliver_work() - Complete to a consumer that may sleep
  * @work: deliver_work of the lane
@@ -697,7 +704,8 @@ static int krdma_lane_alloc_queues(struct krdma_lane *lane, const struct krdma_b
 	u64 send = krdma_lane_queue_bytes(budget->send_depth, budget->send_sge);
 	u64 recv = krdma_lane_queue_bytes(budget->recv_depth, budget->recv_sge);
 
-	lane->queues = kvzalloc(send + recv, GFP_KERNEL_ACCOUNT);
+	/* Each WQE is filled in when it is posted, and not read before. */
+	lane->queues = kvmalloc(send + recv, GFP_KERNEL_ACCOUNT);
 	if (!lane->queues)
 		return -ENOMEM;
 	krdma_lane_queue_init(&lane->send, budget->send_depth, budget->send_sge,
@@ -827,7 +835,8 @@ void krdma_lane_queues_end(struct krdma_lane *lane)
 {
 	if (!lane->send.cq)
 		return;
-	cancel_work_sync(&lane->deliver_work);
+	if (krdma_lane_needs_work(lane))
+		cancel_work_sync(&lane->deliver_work);
 	krdma_lane_queues_flush(lane);
 	krdma_lane_deliver_all(lane, &lane->send);
 	krdma_lane_deliver_all(lane, &lane->recv);
