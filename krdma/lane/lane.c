@@ -357,7 +357,7 @@ static void krdma_lane_queue_close(struct krdma_lane *lane)
  * krdma_lane_detach() - Remove a lane from its trunk
  * @lane: the lane, closed
  *
- * Context: any but NMI, with the trunk's lock held; krdma_trunk_kick() follows.
+ * Context: any but NMI, with the trunk's lock held; krdma_trunk_send_later() follows.
  */
 void krdma_lane_detach(struct krdma_lane *lane)
 {
@@ -379,6 +379,23 @@ void krdma_lane_detach(struct krdma_lane *lane)
 		lane->attached = false;
 	}
 	krdma_trunk_set_timer(trunk);
+}
+
+/*
+ * A peer that waits for an answer gets it now.  That a lane has ended goes with what is sent next,
+ * or soon by itself.  Returns whether the work item has to send.
+ */
+static bool krdma_lane_tell_end(struct krdma_lane *lane)
+{
+	lockdep_assert_held(&lane->trunk->lock);
+
+	if (READ_ONCE(lane->conn->ends_with_others))
+		return false;
+	if (lane->due)
+		return true;
+	if (krdma_link_has_left(lane->trunk))
+		krdma_trunk_send_later(lane->trunk);
+	return false;
 }
 
 static void krdma_lane_end(struct krdma_conn_lower *lower)
@@ -405,11 +422,9 @@ static void krdma_lane_end(struct krdma_conn_lower *lower)
 			mutex_unlock(&trunk->offer_lock);
 		}
 		spin_lock_bh(&trunk->lock);
-		kick = lane->stage != KRDMA_LANE_OVER && !READ_ONCE(lane->conn->ends_with_others);
 		krdma_lane_detach(lane);
-		kick |= trunk->passive && !trunk->lane_count;
+		kick = krdma_lane_tell_end(lane) || (trunk->passive && !trunk->lane_count);
 		spin_unlock_bh(&trunk->lock);
-		/* Others may end, or begin, before the work item runs: one frame tells of all. */
 		if (kick)
 			krdma_trunk_kick(trunk);
 	}

@@ -349,6 +349,8 @@ struct krdma_trunk_answer {
  *	the link has ended
  * @connect_work: connects an active trunk
  * @timer: an active trunk has no lane, or the peer does not answer
+ * @later: sends the ends of lanes that nothing else has taken along; queued with a reference
+ * @hurry: ends that do not wait for @later; under @lock
  * @busy: @connect_work has not finished; under @lock
  * @link_over: the link has ended, or is to end; under @lock
  */
@@ -411,6 +413,8 @@ struct krdma_trunk {
 	struct work_struct work;
 	struct work_struct connect_work;
 	struct delayed_work timer;
+	struct delayed_work later;
+	u32 hurry;
 	bool busy;
 	bool link_over;
 };
@@ -482,6 +486,7 @@ bool krdma_trunk_has_room(const struct krdma_trunk *trunk);
 void krdma_trunk_get(struct krdma_trunk *trunk);
 void krdma_trunk_put(struct krdma_trunk *trunk);
 void krdma_trunk_kick(struct krdma_trunk *trunk);
+void krdma_trunk_send_later(struct krdma_trunk *trunk);
 void krdma_trunk_add_ready(struct krdma_lane *lane);
 void krdma_trunk_ready(struct krdma_lane *lane);
 void krdma_trunk_fail(struct krdma_trunk *trunk, int error);

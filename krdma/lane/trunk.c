@@ -30,6 +30,12 @@
 /* How long a peer may take for each step of the link, and for an answer there. */
 #define KRDMA_TRUNK_ANSWER_MS	1000
 #define KRDMA_TRUNK_FIND_MS	2000
+/*
+ * How long the end of a lane waits for a frame that takes it along, in jiffies.  If none does, so
+ * many ends do not wait.
+ */
+#define KRDMA_TRUNK_LATER	1
+#define KRDMA_TRUNK_HURRY	15
 /* How long a host without lanes is not asked again, and how many such hosts are remembered. */
 #define KRDMA_ABSENT_MS		10000
 #define KRDMA_ABSENT_HOSTS	32
@@ -168,6 +174,39 @@ void krdma_trunk_kick(struct krdma_trunk *trunk)
 	krdma_trunk_get(trunk);
 	if (!queue_work(krdma_lane_workqueue, &trunk->work))
 		krdma_trunk_put(trunk);
+}
+
+/**
+ * krdma_trunk_send_later() - Send soon what has been added, by itself or with something else
+ * @trunk: the trunk
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_trunk_send_later(struct krdma_trunk *trunk)
+{
+	lockdep_assert_held(&trunk->lock);
+
+	if (trunk->hurry) {
+		trunk->hurry--;
+		krdma_trunk_kick(trunk);
+		return;
+	}
+	krdma_trunk_get(trunk);
+	if (!queue_delayed_work(krdma_lane_workqueue, &trunk->later, KRDMA_TRUNK_LATER))
+		krdma_trunk_put(trunk);
+}
+
+static void krdma_trunk_later(struct work_struct *work)
+{
+	struct krdma_trunk *trunk = container_of(work, struct krdma_trunk, later.work);
+
+	spin_lock_bh(&trunk->lock);
+	/* It has waited in vain. */
+	if (krdma_link_has_left(trunk))
+		trunk->hurry = KRDMA_TRUNK_HURRY;
+	krdma_link_send(trunk);
+	spin_unlock_bh(&trunk->lock);
+	krdma_trunk_put(trunk);
 }
 
 /* Returns whether the holder of the trunk's lock sends it. */
@@ -419,6 +458,8 @@ static void krdma_trunk_end(struct krdma_trunk *trunk)
 	krdma_trunk_uncharge(trunk);
 	if (cancel_delayed_work_sync(&trunk->timer))
 		krdma_trunk_put(trunk);
+	if (cancel_delayed_work_sync(&trunk->later))
+		krdma_trunk_put(trunk);
 	wake_up_all(&krdma_trunks_wait);
 	krdma_trunk_put(trunk);
 }
@@ -493,6 +534,7 @@ static struct krdma_trunk *krdma_trunk_alloc(bool passive)
 	spin_lock_init(&trunk->ready_lock);
 	INIT_WORK(&trunk->work, krdma_trunk_work);
 	INIT_DELAYED_WORK(&trunk->timer, krdma_trunk_timer);
+	INIT_DELAYED_WORK(&trunk->later, krdma_trunk_later);
 	return trunk;
 }
 

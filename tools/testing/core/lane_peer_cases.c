@@ -439,6 +439,81 @@ out:
 	core_pair_close(pair);
 }
 
+static void lane_drop(struct krdma_conn *conn)
+{
+	if (!conn)
+		return;
+	krdma_conn_close(conn);
+	krdma_conn_put(conn);
+}
+
+/* Takes the next request. */
+static struct krdma_conn *lane_take(struct core_pair *pair)
+{
+	struct krdma_conn *conn = krdma_listener_next(pair->listener, NULL, NULL,
+						      CORE_TIMEOUT_MS);
+
+	if (!CORE_OK_PTR(pair->test, conn))
+		return NULL;
+	CORE_EQ(pair->test, 0, krdma_conn_create_qp(conn, &lane_small));
+	return conn;
+}
+
+/* Does the end of a first lane go with the answer to a second one? */
+static bool lane_end_with_answer(struct core_pair *pair, struct lane_stranger *stranger)
+{
+	struct krdma_conn *first, *second = NULL;
+	struct krdma_wc wc = {};
+	u32 used;
+
+	used = lane_begin(stranger);
+	used = lane_add(stranger, used, OPEN, 0, 1, lane_port_of(pair));
+	used = lane_add(stranger, used, OPEN, 0, 2, lane_port_of(pair));
+	lane_post(stranger, used, LANE_FRAMES);
+	first = lane_take(pair);
+	if (first)
+		second = lane_take(pair);
+	if (second) {
+		CORE_EQ(pair->test, 0, krdma_conn_accept(first, &(struct krdma_conn_param) {}));
+		lane_expect_frame(stranger, 0, ACCEPT, LANE_OPEN_SIZE, 1, 1);
+		krdma_conn_close(first);
+		CORE_EQ(pair->test, 0, krdma_conn_accept(second, &(struct krdma_conn_param) {}));
+		CORE_TRUE(pair->test,
+			  core_await_receive(&stranger->end, &wc, CORE_TIMEOUT_MS));
+	}
+	lane_drop(first);
+	lane_drop(second);
+	return wc.length == LANE_HEADER + LANE_HEADER + LANE_OPEN_SIZE;
+}
+
+#define LANE_END_TRIES	5
+
+/*
+ * The end of a lane waits for a tick of the clock, and goes with what is sent until then.  A busy
+ * machine can take longer.
+ */
+/* Proves: F14 */
+static void lane_end_goes_along(struct core_test *test)
+{
+	struct core_pair *pair = lane_open(test);
+	bool along = false;
+
+	if (!pair)
+		return;
+	for (int i = 0; i < LANE_END_TRIES && !along && !test->failures; i++) {
+		struct lane_stranger *stranger;
+
+		stranger = lane_stranger_open(test, lane_hello, sizeof(lane_hello));
+		if (!stranger)
+			break;
+		CORE_EQ(test, 0, krdma_conn_wait(stranger->end.conn, CORE_TIMEOUT_MS));
+		along = lane_end_with_answer(pair, stranger);
+		lane_stranger_close(stranger);
+	}
+	CORE_TRUE(test, along);
+	core_pair_close(pair);
+}
+
 /*
  * A host: its listener at the port of trunks is not krdma's, so no listener here takes lanes.
  */
@@ -516,14 +591,6 @@ static bool lane_host_resolved(struct lane_stranger *host, struct krdma_conn *co
 	krdma_conn_query(conn, &info);
 	CORE_EQ(host->end.test, KRDMA_CONN_RESOLVED, info.state);
 	return info.lane;
-}
-
-static void lane_drop(struct krdma_conn *conn)
-{
-	if (!conn)
-		return;
-	krdma_conn_close(conn);
-	krdma_conn_put(conn);
 }
 
 /* Has a client ask the host.  Its question is frame number 0. */
@@ -693,6 +760,7 @@ const struct core_case core_lane_peer_cases[] = {
 	CORE_CASE(lane_opens_in_order),
 	CORE_CASE(lane_violations),
 	CORE_CASE(lane_accepts_many),
+	CORE_CASE(lane_end_goes_along),
 	CORE_CASE(lane_to_a_known_listener),
 	CORE_CASE(lane_connects_many),
 	{}
