@@ -539,11 +539,9 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 	struct krdma_conn *conn;
 
 	conn = krdma_object_count(KRDMA_OBJECT_CONN,
-				  kmem_cache_alloc(krdma_conn_cache, GFP_KERNEL_ACCOUNT));
+				  kmem_cache_zalloc(krdma_conn_cache, GFP_KERNEL_ACCOUNT));
 	if (!conn)
 		return NULL;
-	/* Here the size is known, and a word at a time is cleared. */
-	*conn = (struct krdma_conn) {};
 
 	krdma_session_get(session);
 	conn->session = session;

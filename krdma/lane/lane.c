@@ -236,6 +236,7 @@ static void krdma_lane_send(struct krdma_conn_lower *lower)
 	if (!krdma_link_has_left(trunk))
 		return;
 	spin_lock_bh(&trunk->lock);
+	trunk->patient = 0;
 	krdma_link_send(trunk);
 	spin_unlock_bh(&trunk->lock);
 }
@@ -478,11 +479,9 @@ struct krdma_lane *krdma_lane_alloc(void)
 	struct krdma_lane *lane;
 
 	lane = krdma_object_count(KRDMA_OBJECT_LANE,
-				  kmem_cache_alloc(krdma_lane_cache, GFP_KERNEL_ACCOUNT));
+				  kmem_cache_zalloc(krdma_lane_cache, GFP_KERNEL_ACCOUNT));
 	if (!lane)
 		return NULL;
-	/* Here the size is known, and a word at a time is cleared. */
-	*lane = (struct krdma_lane) {};
 	lane->lower.ops = &krdma_lane_ops;
 	INIT_WORK(&lane->find_work, krdma_lane_find);
 	INIT_WORK(&lane->deliver_work, krdma_lane_deliver_work);

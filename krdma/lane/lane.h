@@ -322,6 +322,7 @@ struct krdma_trunk_answer {
  * @answers: circular buffer of KRDMA_TRUNK_ANSWERS answers to the peer
  * @answer_head: index of the next answer to send; runs freely
  * @answer_tail: index after the last one; runs freely
+ * @patient: how many of the last answers are ends of lanes that wait for another record
  * @arrived: frames that have arrived
  * @received: frames that were read
  * @late: circular buffer of frames that have arrived and are not read to their end
@@ -386,6 +387,7 @@ struct krdma_trunk {
 	struct krdma_trunk_answer *answers;
 	u32 answer_head;
 	u32 answer_tail;
+	u32 patient;
 	u32 arrived;
 	u32 received;
 	struct krdma_frame_late late[KRDMA_TRUNK_FRAMES];

@@ -231,6 +231,8 @@ static u32 krdma_link_answers(const struct krdma_trunk *trunk)
 /* There is room: see krdma_link_grant(). */
 static void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8 value)
 {
+	/* Takes along what waits. */
+	trunk->patient = 0;
 	if (WARN_ON_ONCE(krdma_link_answers(trunk) == KRDMA_TRUNK_ANSWERS))
 		return;
 	trunk->answers[trunk->answer_tail++ % KRDMA_TRUNK_ANSWERS] = (struct krdma_trunk_answer) {
@@ -267,6 +269,7 @@ bool krdma_link_tell_closed(const struct krdma_lane *lane)
 {
 	struct krdma_trunk *trunk = lane->trunk;
 	u32 kept = (trunk->granted - trunk->received) * KRDMA_LANE_RECORDS_MAX;
+	u32 patient = trunk->patient;
 
 	lockdep_assert_held(&trunk->lock);
 
@@ -274,6 +277,7 @@ bool krdma_link_tell_closed(const struct krdma_lane *lane)
 	    KRDMA_TRUNK_ANSWERS - krdma_link_answers(trunk) <= kept)
 		return false;
 	krdma_link_answer(trunk, KRDMA_LANE_CLOSE, lane->number, lane->close_reason);
+	trunk->patient = patient + 1;
 	return true;
 }
 
@@ -296,13 +300,14 @@ static void krdma_link_add_answers(struct krdma_trunk *trunk, struct krdma_lane_
 
 		answer = &trunk->answers[trunk->answer_head % KRDMA_TRUNK_ANSWERS];
 		if (krdma_lane_frame_room(writer, answer->type, 0) == U32_MAX)
-			return;
+			break;
 		record.type = answer->type;
 		record.lane = answer->number;
 		record.value = answer->value;
 		krdma_lane_frame_add(writer, &record);
 		trunk->answer_head++;
 	}
+	trunk->patient = min(trunk->patient, krdma_link_answers(trunk));
 }
 
 static void krdma_link_add_questions(struct krdma_trunk *trunk, struct krdma_lane_writer *writer)
@@ -616,7 +621,7 @@ static bool krdma_link_owes_grants(const struct krdma_trunk *trunk)
 static bool krdma_link_has_records(const struct krdma_trunk *trunk)
 {
 	return !list_empty(&trunk->ready) || !list_empty(&trunk->finders) ||
-	       krdma_link_answers(trunk);
+	       krdma_link_answers(trunk) > trunk->patient;
 }
 
 /* Sends a frame.  Returns false if there is none to send, or none can be sent. */

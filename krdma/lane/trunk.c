@@ -188,6 +188,7 @@ void krdma_trunk_send_later(struct krdma_trunk *trunk)
 
 	if (trunk->hurry) {
 		trunk->hurry--;
+		trunk->patient = 0;
 		krdma_trunk_kick(trunk);
 		return;
 	}
@@ -201,9 +202,10 @@ static void krdma_trunk_later(struct work_struct *work)
 	struct krdma_trunk *trunk = container_of(work, struct krdma_trunk, later.work);
 
 	spin_lock_bh(&trunk->lock);
-	/* It has waited in vain. */
-	if (krdma_link_has_left(trunk))
+	/* They have waited in vain. */
+	if (trunk->patient)
 		trunk->hurry = KRDMA_TRUNK_HURRY;
+	trunk->patient = 0;
 	krdma_link_send(trunk);
 	spin_unlock_bh(&trunk->lock);
 	krdma_trunk_put(trunk);
@@ -278,9 +280,11 @@ void krdma_trunk_fail(struct krdma_trunk *trunk, int error)
 {
 	lockdep_assert_held(&trunk->lock);
 
-	/* Lanes that have ended may have left what the work item was to send. */
-	if (error == -ESHUTDOWN)
+	/* The ends of lanes may wait for something else to be sent. */
+	if (error == -ESHUTDOWN) {
+		trunk->patient = 0;
 		krdma_link_send(trunk);
+	}
 	if (trunk->link_over)
 		return;
 	trunk->link_over = true;
