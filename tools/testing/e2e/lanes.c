@@ -488,7 +488,7 @@ TEST_F(lanes, plain_connections_beside_lanes)
 /* Proves: F14 */
 TEST_F(lanes, the_listener_takes_no_lanes_any_more)
 {
-	uint16_t port = ntohs(((struct sockaddr_in *)&self->pair.address)->sin_port);
+	uint16_t port = address_port(&self->pair.address);
 	struct end_options options = lane_options.a;
 	struct end a, b;
 
