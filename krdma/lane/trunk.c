@@ -471,13 +471,16 @@ static void krdma_trunk_end(struct krdma_trunk *trunk)
 static void krdma_trunk_work(struct work_struct *work)
 {
 	struct krdma_trunk *trunk = container_of(work, struct krdma_trunk, work);
-	bool over;
+	bool unused, over;
 
 	krdma_link_read_late(trunk);
 	spin_lock_bh(&trunk->lock);
+	unused = trunk->passive && !trunk->lane_count && !krdma_lane_is_taken(trunk->key.net);
+	/* Nothing comes that could take the last ends along. */
+	if (unused)
+		trunk->patient = 0;
 	krdma_link_send(trunk);
-	if (trunk->state == KRDMA_TRUNK_UP && !trunk->link_over && trunk->passive &&
-	    !trunk->lane_count && !trunk->in_flight && !krdma_lane_is_taken(trunk->key.net))
+	if (unused && trunk->state == KRDMA_TRUNK_UP && !trunk->link_over && !trunk->in_flight)
 		krdma_trunk_fail(trunk, -ESHUTDOWN);
 	over = trunk->link_over && !trunk->busy && trunk->state < KRDMA_TRUNK_ENDING;
 	if (over)
