@@ -235,9 +235,11 @@ static void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8
 	trunk->patient = 0;
 	if (WARN_ON_ONCE(krdma_link_answers(trunk) == KRDMA_TRUNK_ANSWERS))
 		return;
-	trunk->answers[trunk->answer_tail++ % KRDMA_TRUNK_ANSWERS] = (struct krdma_trunk_answer) {
+	trunk->answers[trunk->answer_tail % KRDMA_TRUNK_ANSWERS] = (struct krdma_trunk_answer) {
 		.type = type, .number = number, .value = value,
 	};
+	/* krdma_link_has_left() reads it without the lock. */
+	WRITE_ONCE(trunk->answer_tail, trunk->answer_tail + 1);
 }
 
 /**
@@ -305,7 +307,7 @@ static void krdma_link_add_answers(struct krdma_trunk *trunk, struct krdma_lane_
 		record.lane = answer->number;
 		record.value = answer->value;
 		krdma_lane_frame_add(writer, &record);
-		trunk->answer_head++;
+		WRITE_ONCE(trunk->answer_head, trunk->answer_head + 1);
 	}
 	trunk->patient = min(trunk->patient, krdma_link_answers(trunk));
 }
