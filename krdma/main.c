@@ -27,12 +27,12 @@ static int __init krdma_init(void)
 
 	krdma_pd_set_ops(&krdma_pd_ops);
 	krdma_qp_list_init(krdma_objects_init());
-	ret = krdma_conn_events_init();
+	ret = krdma_conns_init();
 	if (ret)
 		goto err_objects;
 	ret = krdma_resources_init();
 	if (ret)
-		goto err_events;
+		goto err_conns;
 
 	ret = krdma_wr_scratches_init();
 	if (ret)
@@ -59,8 +59,8 @@ err_wr_scratches:
 	krdma_wr_scratches_exit();
 err_works:
 	krdma_resources_exit();
-err_events:
-	krdma_conn_events_exit();
+err_conns:
+	krdma_conns_exit();
 err_objects:
 	krdma_objects_exit();
 	return ret;
@@ -79,8 +79,9 @@ static void __exit krdma_exit(void)
 	krdma_user_exit();
 	/* Work items that end objects queue event delivery and freeing to the event workqueue. */
 	krdma_resources_exit();
+	krdma_conns_exit();
+	/* Those free lanes. */
 	krdma_lanes_exit();
-	krdma_conn_events_exit();
 	krdma_wr_scratches_exit();
 	krdma_objects_exit();
 }

@@ -538,6 +538,18 @@ struct krdma_conn_param {
 };
 
 /**
+ * struct krdma_conn_many - one of many connections that are connected or accepted at a time
+ * @conn: the connection
+ * @param: its parameters
+ * @error: filled in: 0, or why this one is not, a negative errno
+ */
+struct krdma_conn_many {
+	struct krdma_conn *conn;
+	struct krdma_conn_param param;
+	int error;
+};
+
+/**
  * struct krdma_route - addresses of a connection and parameters of the path
  * @local: the local address; NULL: chosen by the routing tables
  * @remote: the peer's address and port
@@ -614,10 +626,13 @@ struct krdma_conn *krdma_conn_create_lane(struct krdma_session *session,
 int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route);
 int krdma_conn_create_qp(struct krdma_conn *conn, const struct krdma_conn_attr *attr);
 int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param *param);
+unsigned int krdma_conn_connect_many(struct krdma_conn_many *many, unsigned int count);
 int krdma_conn_wait(struct krdma_conn *conn, u32 timeout_ms);
 int krdma_conn_disconnect(struct krdma_conn *conn);
 void krdma_conn_abort(struct krdma_conn *conn);
+void krdma_conn_end(struct krdma_conn *conn);
 void krdma_conn_close(struct krdma_conn *conn);
+void krdma_conn_close_many(struct krdma_conn *const *conns, unsigned int count);
 void krdma_conn_get(struct krdma_conn *conn);
 void krdma_conn_put(struct krdma_conn *conn);
 void krdma_conn_put_sync(struct krdma_conn *conn);
@@ -699,6 +714,7 @@ struct krdma_conn *krdma_listener_next(struct krdma_listener *listener,
 				       const struct krdma_conn_ops *ops, void *context,
 				       u32 timeout_ms);
 int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param *param);
+unsigned int krdma_conn_accept_many(struct krdma_conn_many *many, unsigned int count);
 int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 private_data_len);
 
 /*

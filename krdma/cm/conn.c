@@ -55,6 +55,8 @@
 
 static void krdma_conn_schedule(struct krdma_conn *conn)
 {
+	if (READ_ONCE(conn->driven))
+		return;
 	krdma_conn_get(conn);
 	if (!queue_work(conn->workqueue, &conn->work))
 		krdma_conn_put(conn);
@@ -282,6 +284,11 @@ static void krdma_conn_notify_peer(struct krdma_conn *conn)
 {
 	int ret;
 
+	/* The lower half tells the peer at its end, and no answer follows. */
+	if (krdma_conn_uses_lower(conn)) {
+		krdma_conn_advance(conn, KRDMA_INPUT_GRACE_EXPIRED, 0);
+		return;
+	}
 	if (!conn->grace_pending) {
 		conn->grace_pending = true;
 		krdma_conn_get(conn);
@@ -294,11 +301,6 @@ static void krdma_conn_notify_peer(struct krdma_conn *conn)
 		return;
 
 	conn->peer_notified = true;
-	/* The lower half tells the peer at its end, and no answer follows. */
-	if (krdma_conn_uses_lower(conn)) {
-		krdma_conn_advance(conn, KRDMA_INPUT_GRACE_EXPIRED, 0);
-		return;
-	}
 	mutex_lock(&conn->cm_lock);
 	ret = rdma_disconnect(conn->cm_id);
 	mutex_unlock(&conn->cm_lock);
@@ -317,7 +319,8 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 	struct krdma_pd *pd;
 	struct rdma_cm_id *cm_id;
 
-	if (cancel_delayed_work(&conn->grace_work))
+	/* The lower half has no grace. */
+	if (!krdma_conn_uses_lower(conn) && cancel_delayed_work(&conn->grace_work))
 		krdma_conn_put(conn);
 
 	mutex_lock(&conn->cm_lock);
@@ -327,7 +330,8 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 	conn->pd = NULL;
 	mutex_unlock(&conn->cm_lock);
 	/* No request can be sent any more. */
-	krdma_conn_answered(conn);
+	if (!conn->passive)
+		krdma_conn_answered(conn);
 
 	/* Disconnect first, so that the peer need not detect the end by itself. */
 	if (conn->lower)
@@ -354,15 +358,26 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 }
 
 /*
+ * The end of a connection with a lower half waits for nobody, so a thread that closes it needs no
+ * other one.  From here on no work item is scheduled: the caller ends the connection.  @always: it
+ * is about to begin the end.
+ */
+static void krdma_conn_drive(struct krdma_conn *conn, bool always)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	if (always || conn->state >= KRDMA_CONN_DISCONNECTING)
+		WRITE_ONCE(conn->driven, true);
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+}
+
+/*
  * Each run acts on the current state.  A run that was scheduled for a state that has passed finds
  * another run queued, or nothing to do.
  */
-static void krdma_conn_work(struct work_struct *work)
+static void krdma_conn_run(struct krdma_conn *conn)
 {
-	struct krdma_conn *conn = container_of(work, struct krdma_conn, work);
-	/* Memory reclaim may wait for the end of this connection. */
-	unsigned int noio = memalloc_noio_save();
-
 	switch (krdma_conn_get_state(conn)) {
 	case KRDMA_CONN_CONNECTING:
 	case KRDMA_CONN_ACCEPTING:
@@ -378,6 +393,63 @@ static void krdma_conn_work(struct work_struct *work)
 	default:
 		break;
 	}
+}
+
+/*
+ * By the work item, and by threads that close.  It is known late whether the lower half is used, so
+ * the work item comes here in any case.
+ */
+static void krdma_conn_run_lower(struct krdma_conn *conn)
+{
+	mutex_lock(&conn->end_lock);
+	krdma_conn_run(conn);
+	/* Nothing else does that if the end is driven. */
+	if (READ_ONCE(conn->driven))
+		krdma_conn_run(conn);
+	mutex_unlock(&conn->end_lock);
+}
+
+/**
+ * krdma_conn_end() - End a connection, without waiting for the peer
+ * @conn: the connection, in any state
+ *
+ * Disconnects it, as krdma_conn_disconnect(), or aborts it if it is not connected.  A lane has
+ * ended when this returns, and its work requests have completed: do not call this from a callback
+ * for completions.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_conn_end(struct krdma_conn *conn)
+{
+	bool lower = krdma_conn_uses_lower(conn);
+	unsigned int noio;
+	int ret;
+
+	if (lower)
+		krdma_conn_drive(conn, true);
+	ret = krdma_conn_advance(conn, KRDMA_INPUT_DISCONNECT, 0);
+	if (ret && ret != -EALREADY)
+		krdma_conn_advance(conn, KRDMA_INPUT_ABORT, 0);
+	if (!lower)
+		return;
+	noio = memalloc_noio_save();
+	krdma_conn_run_lower(conn);
+	memalloc_noio_restore(noio);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_end, "KRDMA");
+
+static void krdma_conn_work(struct work_struct *work)
+{
+	struct krdma_conn *conn = container_of(work, struct krdma_conn, work);
+	/* Memory reclaim may wait for the end of this connection. */
+	unsigned int noio = memalloc_noio_save();
+
+	if (krdma_conn_uses_lower(conn))
+		krdma_conn_drive(conn, false);
+	if (conn->lower)
+		krdma_conn_run_lower(conn);
+	else
+		krdma_conn_run(conn);
 	/* Free the object here, without a work item that would need another thread. */
 	krdma_conn_put_sync(conn);
 	memalloc_noio_restore(noio);
@@ -402,6 +474,39 @@ void krdma_conn_closed(struct krdma_conn *conn)
 
 static const struct krdma_conn_ops krdma_conn_no_ops;
 
+/* A size of its own: there may be thousands, and each is cleared. */
+static struct kmem_cache *krdma_conn_cache;
+
+/**
+ * krdma_conns_init() - Allocate what all connections share
+ *
+ * Context: process context; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int __init krdma_conns_init(void)
+{
+	krdma_conn_cache = KMEM_CACHE(krdma_conn, SLAB_ACCOUNT);
+	if (!krdma_conn_cache)
+		return -ENOMEM;
+	if (!krdma_conn_events_init())
+		return 0;
+	kmem_cache_destroy(krdma_conn_cache);
+	return -ENOMEM;
+}
+
+/**
+ * krdma_conns_exit() - Free what krdma_conns_init() has allocated
+ *
+ * All connections and listeners have ended.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_conns_exit(void)
+{
+	krdma_conn_events_exit();
+	kmem_cache_destroy(krdma_conn_cache);
+}
+
 static void krdma_conn_free(struct krdma_conn *conn)
 {
 	krdma_qp_free(conn->qp);
@@ -409,8 +514,9 @@ static void krdma_conn_free(struct krdma_conn *conn)
 		conn->lower->ops->free(conn->lower);
 	krdma_device_put(conn->dev);
 	krdma_session_put(conn->session);
+	mutex_destroy(&conn->end_lock);
 	mutex_destroy(&conn->cm_lock);
-	kfree(krdma_object_uncount(KRDMA_OBJECT_CONN, conn));
+	kmem_cache_free(krdma_conn_cache, krdma_object_uncount(KRDMA_OBJECT_CONN, conn));
 }
 
 static void krdma_conn_free_work(struct work_struct *work)
@@ -432,7 +538,8 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 {
 	struct krdma_conn *conn;
 
-	conn = krdma_object_count(KRDMA_OBJECT_CONN, kzalloc_obj(*conn, GFP_KERNEL_ACCOUNT));
+	conn = krdma_object_count(KRDMA_OBJECT_CONN,
+				  kmem_cache_zalloc(krdma_conn_cache, GFP_KERNEL_ACCOUNT));
 	if (!conn)
 		return NULL;
 
@@ -446,6 +553,7 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 	conn->state = KRDMA_CONN_NEW;
 	init_waitqueue_head(&conn->wait);
 	mutex_init(&conn->cm_lock);
+	mutex_init(&conn->end_lock);
 	INIT_WORK(&conn->work, krdma_conn_work);
 	INIT_DELAYED_WORK(&conn->grace_work, krdma_conn_grace_expired);
 	INIT_DELAYED_WORK(&conn->answer_work, krdma_conn_unanswered);
@@ -579,6 +687,34 @@ int krdma_conn_use_device(struct krdma_conn *conn, struct krdma_device *dev)
 	conn->dev = dev;
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 
+	return 0;
+}
+
+/**
+ * krdma_conn_set_path() - Set what the connection manager would have found
+ * @conn: the connection, in state RESOLVING_ADDRESS; the caller holds its cm_lock, which the
+ *	teardown needs
+ * @path: the path; the reference to its device goes to the connection
+ *
+ * Context: process context.
+ * Return: 0, or -ENODEV: the device is being removed, and nothing has changed.
+ */
+int krdma_conn_set_path(struct krdma_conn *conn, const struct krdma_conn_path *path)
+{
+	unsigned long flags;
+	int ret;
+
+	lockdep_assert_held(&conn->cm_lock);
+
+	ret = krdma_conn_use_device(conn, path->dev);
+	if (ret)
+		return ret;
+	spin_lock_irqsave(&conn->state_lock, flags);
+	conn->local = path->local;
+	conn->remote = path->remote;
+	conn->path_mtu = path->path_mtu;
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+	krdma_conn_advance(conn, KRDMA_INPUT_CM_ADDR_RESOLVED, 0);
 	return 0;
 }
 

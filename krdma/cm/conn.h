@@ -81,6 +81,10 @@ struct rdma_conn_param;
  * @peer_notified: the peer has been sent a disconnect; for @work alone
  * @grace_pending: @grace_work waits for the peer's answer; for @work alone
  * @flushed: work requests were flushed before this side ended the connection
+ * @end_lock: of a connection with @lower: held by @work, and by threads that do what it would
+ * @driven: the end of a connection that uses @lower is done by one of these, and @work is not
+ *	scheduled any more; set once, under @state_lock
+ * @ends_with_others: the thread that ends it ends others, and then calls the @send of @lower
  * @workqueue: where @work and @grace_work run: krdma_workqueue, or krdma_reclaim_workqueue for a
  *	session that memory reclaim waits for.  Set when the connection is allocated.
  * @work: does what sleeps: disconnect and teardown
@@ -145,6 +149,9 @@ struct krdma_conn {
 	bool grace_pending;
 	bool flushed;
 
+	struct mutex end_lock;		/* see above */
+	bool driven;
+	bool ends_with_others;
 	struct workqueue_struct *workqueue;
 	struct work_struct work;
 	struct delayed_work grace_work;
@@ -176,6 +183,8 @@ void krdma_conn_answered(struct krdma_conn *conn);
 struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn);
 
 /* Allocation and references (cm/conn.c). */
+int krdma_conns_init(void);
+void krdma_conns_exit(void);
 struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 				    const struct krdma_conn_ops *ops, void *context);
 int krdma_conn_take_device(struct krdma_conn *conn, struct rdma_cm_id *cm_id);

@@ -126,6 +126,13 @@ static int krdma_conn_begin_resolve(struct krdma_conn *conn)
 	return ret;
 }
 
+/* Does the lower half know the way? */
+static bool krdma_conn_is_known(struct krdma_conn *conn, const struct krdma_route *route)
+{
+	lockdep_assert_held(&conn->cm_lock);
+	return conn->lower && conn->lower->ops->resolve(conn->lower, route);
+}
+
 /**
  * krdma_conn_resolve() - Resolve address and route of the peer
  * @conn: the connection
@@ -150,7 +157,7 @@ int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route)
 
 	mutex_lock(&conn->cm_lock);
 	ret = krdma_conn_begin_resolve(conn);
-	if (!ret) {
+	if (!ret && !krdma_conn_is_known(conn, route)) {
 		ret = krdma_conn_start(conn, route);
 		if (ret)
 			krdma_conn_advance(conn, KRDMA_INPUT_FATAL, ret);
@@ -374,7 +381,7 @@ static void krdma_conn_set_depths(struct krdma_conn *conn, const struct rdma_con
 }
 
 static int krdma_conn_connect_locked(struct krdma_conn *conn,
-				     const struct krdma_conn_param *want)
+				     const struct krdma_conn_param *want, bool more)
 {
 	u8 message[KRDMA_PRIVATE_DATA_BUFFER];
 	struct rdma_conn_param param;
@@ -404,7 +411,7 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
 		return ret;
 	if (krdma_conn_uses_lower(conn))
 		ret = conn->lower->ops->connect(conn->lower, want->private_data,
-						want->private_data_len);
+						want->private_data_len, more);
 	else
 		ret = rdma_connect(conn->cm_id, &param);
 	if (ret) {
@@ -437,7 +444,7 @@ int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param *p
 	int ret;
 
 	mutex_lock(&conn->cm_lock);
-	ret = krdma_conn_connect_locked(conn, param);
+	ret = krdma_conn_connect_locked(conn, param, false);
 	mutex_unlock(&conn->cm_lock);
 
 	return ret;
@@ -479,7 +486,7 @@ static bool krdma_conn_is_given_up(struct krdma_conn *conn)
 }
 
 static int krdma_conn_accept_locked(struct krdma_conn *conn,
-				    const struct krdma_conn_param *want)
+				    const struct krdma_conn_param *want, bool more)
 {
 	u8 message[KRDMA_PRIVATE_DATA_BUFFER];
 	struct rdma_conn_param param;
@@ -510,7 +517,7 @@ static int krdma_conn_accept_locked(struct krdma_conn *conn,
 	if (krdma_conn_uses_lower(conn)) {
 		WRITE_ONCE(conn->confirmed, true);
 		return conn->lower->ops->accept(conn->lower, want->private_data,
-						want->private_data_len);
+						want->private_data_len, more);
 	}
 	rdma_lock_handler(conn->cm_id);
 	ret = rdma_set_ack_timeout(conn->cm_id, krdma_conn_asked_timeout(conn)) ?:
@@ -548,12 +555,88 @@ int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param *pa
 	int ret;
 
 	mutex_lock(&conn->cm_lock);
-	ret = krdma_conn_accept_locked(conn, param);
+	ret = krdma_conn_accept_locked(conn, param, false);
 	mutex_unlock(&conn->cm_lock);
 
 	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_accept, "KRDMA");
+
+/*
+ * Many at a time
+ */
+
+static void krdma_conn_send_lower(struct krdma_conn *conn)
+{
+	if (krdma_conn_uses_lower(conn))
+		conn->lower->ops->send(conn->lower);
+}
+
+/* Has the lower halves send what they have left for this. */
+static unsigned int krdma_conn_send_many(struct krdma_conn_many *many, unsigned int count)
+{
+	unsigned int done = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		if (many[i].error)
+			continue;
+		krdma_conn_send_lower(many[i].conn);
+		done++;
+	}
+	return done;
+}
+
+/**
+ * krdma_conn_connect_many() - Send the connection requests of many connections
+ * @many: the connections, which may be lanes or not, and their parameters; @many->error is filled
+ *	in with what krdma_conn_connect() would return
+ * @count: number of connections
+ *
+ * Requests of lanes of one trunk go together, as many in a message of the trunk as fit.
+ *
+ * Context: process context; may sleep.
+ * Return: the number of connections whose request is sent.
+ */
+unsigned int krdma_conn_connect_many(struct krdma_conn_many *many, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		struct krdma_conn *conn = many[i].conn;
+
+		mutex_lock(&conn->cm_lock);
+		many[i].error = krdma_conn_connect_locked(conn, &many[i].param, true);
+		mutex_unlock(&conn->cm_lock);
+	}
+	return krdma_conn_send_many(many, count);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_connect_many, "KRDMA");
+
+/**
+ * krdma_conn_accept_many() - Accept many connection requests
+ * @many: the connections, from krdma_listener_next(), and their parameters; @many->error is filled
+ *	in with what krdma_conn_accept() would return
+ * @count: number of connections
+ *
+ * Answers to lanes of one trunk go together, as many in a message of the trunk as fit.
+ *
+ * Context: process context; may sleep.
+ * Return: the number of connections that are accepted.
+ */
+unsigned int krdma_conn_accept_many(struct krdma_conn_many *many, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		struct krdma_conn *conn = many[i].conn;
+
+		mutex_lock(&conn->cm_lock);
+		many[i].error = krdma_conn_accept_locked(conn, &many[i].param, true);
+		mutex_unlock(&conn->cm_lock);
+	}
+	return krdma_conn_send_many(many, count);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_accept_many, "KRDMA");
+
+/*
+ * Rejecting
+ */
 
 /* The lower half has the data before the connection ends, which sends them. */
 static int krdma_conn_reject_lower(struct krdma_conn *conn, const void *data, u8 length)
@@ -651,6 +734,14 @@ void krdma_conn_abort(struct krdma_conn *conn)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_abort, "KRDMA");
 
+/* A callback that waits for itself would wait forever.  The connection ends nevertheless. */
+static void krdma_conn_await_end(struct krdma_conn *conn)
+{
+	if (WARN_ON_ONCE(current_work() == &conn->event_work))
+		return;
+	wait_for_completion(&conn->closed);
+}
+
 /**
  * krdma_conn_close() - End a connection, and wait until its end is complete
  * @conn: the connection, in any state
@@ -665,22 +756,41 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_abort, "KRDMA");
  */
 void krdma_conn_close(struct krdma_conn *conn)
 {
-	int ret;
-
 	might_sleep();
 
-	ret = krdma_conn_advance(conn, KRDMA_INPUT_DISCONNECT, 0);
-	if (ret && ret != -EALREADY)
-		krdma_conn_abort(conn);
-
-	/*
-	 * A callback that waits for itself would wait forever.  The connection ends nevertheless.
-	 */
-	if (WARN_ON_ONCE(current_work() == &conn->event_work))
-		return;
-	wait_for_completion(&conn->closed);
+	krdma_conn_end(conn);
+	krdma_conn_await_end(conn);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_close, "KRDMA");
+
+/**
+ * krdma_conn_close_many() - End many connections, and wait until their ends are complete
+ * @conns: the connections, in any state; entries may be NULL
+ * @count: number of connections
+ *
+ * Like krdma_conn_close() of each, but they end at the same time: the call takes no longer than the
+ * longest of their ends.
+ *
+ * Context: process context; sleeps, uninterruptibly, as krdma_conn_close().
+ */
+void krdma_conn_close_many(struct krdma_conn *const *conns, unsigned int count)
+{
+	might_sleep();
+
+	for (unsigned int i = 0; i < count; i++) {
+		if (!conns[i])
+			continue;
+		WRITE_ONCE(conns[i]->ends_with_others, true);
+		krdma_conn_end(conns[i]);
+	}
+	for (unsigned int i = 0; i < count; i++) {
+		if (!conns[i])
+			continue;
+		krdma_conn_send_lower(conns[i]);
+		krdma_conn_await_end(conns[i]);
+	}
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_close_many, "KRDMA");
 
 static bool krdma_conn_settled(struct krdma_conn *conn, int *error)
 {

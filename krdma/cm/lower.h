@@ -14,12 +14,18 @@ struct krdma_conn_lower;
 
 /**
  * struct krdma_conn_lower_ops - what a connection calls instead of its QP and its cm_id
+ * @resolve: the consumer asks for the resolution; under cm_lock, in state RESOLVING_ADDRESS.  If
+ *	address and route are known already, sets &struct krdma_conn_lower.used, calls
+ *	krdma_conn_set_path(), passes the input CM_ROUTE_RESOLVED, and returns true.  Otherwise
+ *	returns false and changes nothing, and the connection manager resolves.  May sleep.
  * @resolved: address and route of the peer are resolved.  Decides whether the connection uses
  *	this lower half, sets &struct krdma_conn_lower.used if so, and then passes the input
  *	CM_ROUTE_RESOLVED, at once or later.  In a handler of the connection manager.
  * @create: create the queues; under cm_lock, in state RESOLVED or REQUESTED, once
  * @connect: send the request; under cm_lock, in state CONNECTING
  * @accept: send the answer; under cm_lock, in state ACCEPTING
+ * @send: send what @connect and @accept have left, with @more, and @end, with
+ *	&struct krdma_conn.ends_with_others; process context
  * @reject: send the answer; under cm_lock, in state CLOSING; it must copy the data
  * @open: send work requests can be posted; under state_lock
  * @close: nothing can be posted any more; under state_lock; also before @create
@@ -30,14 +36,18 @@ struct krdma_conn_lower;
  * @query: fills in what describes the queues; any context
  * @free: frees the lower half, after @end or if the connection never began; may sleep
  *
- * All but @resolved, @end and @free are called only if the connection uses the lower half.
- * @data points to @length bytes of private data, not longer than the transport carries.
+ * All but @resolve, @resolved, @end and @free are called only if the connection uses the lower
+ * half.
+ * @data points to @length bytes of private data, not longer than the transport carries.  @more: the
+ * caller calls @send soon, so that what it asks for now goes together with what follows.
  */
 struct krdma_conn_lower_ops {
+	bool (*resolve)(struct krdma_conn_lower *lower, const struct krdma_route *route);
 	void (*resolved)(struct krdma_conn_lower *lower);
 	int (*create)(struct krdma_conn_lower *lower, const struct krdma_conn_attr *attr);
-	int (*connect)(struct krdma_conn_lower *lower, const void *data, u8 length);
-	int (*accept)(struct krdma_conn_lower *lower, const void *data, u8 length);
+	int (*connect)(struct krdma_conn_lower *lower, const void *data, u8 length, bool more);
+	int (*accept)(struct krdma_conn_lower *lower, const void *data, u8 length, bool more);
+	void (*send)(struct krdma_conn_lower *lower);
 	int (*reject)(struct krdma_conn_lower *lower, const void *data, u8 length);
 	void (*open)(struct krdma_conn_lower *lower);
 	void (*close)(struct krdma_conn_lower *lower);
@@ -67,6 +77,22 @@ struct krdma_pd;
 
 /* The connection uses its lower half.  Any context. */
 bool krdma_conn_uses_lower(const struct krdma_conn *conn);
+
+/**
+ * struct krdma_conn_path - what the resolution of address and route finds
+ * @dev: the device
+ * @local: the local address and port
+ * @remote: the peer's address and port
+ * @path_mtu: as in &struct krdma_conn
+ */
+struct krdma_conn_path {
+	struct krdma_device *dev;
+	struct sockaddr_in6 local;
+	struct sockaddr_in6 remote;
+	u32 path_mtu;
+};
+
+int krdma_conn_set_path(struct krdma_conn *conn, const struct krdma_conn_path *path);
 
 /**
  * struct krdma_conn_offer - a connection request that did not come by the connection manager

@@ -19,7 +19,12 @@
  *
  *	      rtnl (taken by the provider when it is asked for a port's state)
  *
+ *	krdma_conn.end_lock
+ *	  what the end of a lane's connection takes: krdma_conn.cm_lock, krdma_trunk.offer_lock,
+ *	  krdma_trunk.lock, and what is inside these
+ *
  *	krdma_conn.cm_lock, krdma_listener.cm_lock
+ *	  krdma_trunks_mutex (of a lane's connection)
  *	  rdma_cm's handler mutex (of the cm_id)
  *	  krdma_session.lock
  *	  krdma_qp_list_mutex
@@ -66,7 +71,7 @@
  *	krdma_cq.reserve_lock
  *	  nothing of krdma's
  *
- * The outer locks of the second to the fourth group sleep, and the others do not, except
+ * The outer locks of the second to the fifth group sleep, and the others do not, except
  * poll_mutex.  Locks listed together in one entry are never held together.
  *
  * ib_core's locks
@@ -125,6 +130,14 @@
  *			manager: rdma_accept() and others take the handler mutex
  *			inside.  Some iWARP providers connect their socket in
  *			rdma_connect(): the lock may be held for that long.
+ *
+ * krdma_conn.end_lock
+ *	kind:		mutex
+ *	protects:	the end of a connection that has a lower half: the work item and
+ *			threads that close it may come at the same time
+ *	taken in:	process context, by the connection's work item and by
+ *			krdma_conn_close().  The consumer gets its last completions and
+ *			events with it held.
  *
  * krdma_conn.state_lock
  *	kind:		spinlock, interrupts off

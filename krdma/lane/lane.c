@@ -6,7 +6,8 @@
  * keeps the connection manager's ID.  Then it looks for a trunk to the peer, and asks there
  * whether a listener at the port takes lanes.  If one does, the connection is a lane.  If none
  * does, or the peer has no trunk, or does not answer, the connection goes on as a plain one, with
- * the ID that it has, and the peer notices nothing.
+ * the ID that it has, and the peer notices nothing.  Where all of this has just been found for
+ * another lane, nothing is asked, and the lane has no ID (lane/known.c).
  *
  * Lifetime
  *
@@ -18,6 +19,7 @@
  */
 #include <linux/err.h>
 #include <linux/slab.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_cm.h>
 
 #include "cm/conn.h"
@@ -27,6 +29,9 @@
 #include "trace.h"
 
 struct workqueue_struct *krdma_lane_workqueue;
+
+/* A size of its own: there may be thousands, and each is cleared. */
+static struct kmem_cache *krdma_lane_cache;
 
 /* Trunks that are tried, if each was connected and ended before it answered. */
 #define KRDMA_LANE_TRIES	3
@@ -41,6 +46,7 @@ static void krdma_lane_queue_find(struct krdma_lane *lane)
 
 	spin_lock_irqsave(&lane->lock, flags);
 	if (!lane->ending) {
+		lane->searched = true;
 		krdma_conn_get(lane->conn);
 		if (!queue_work(krdma_lane_workqueue, &lane->find_work))
 			krdma_conn_put(lane->conn);
@@ -54,23 +60,73 @@ static void krdma_lane_resolved(struct krdma_conn_lower *lower)
 }
 
 /**
+ * krdma_lane_bind() - Have a trunk stay for a lane
+ * @lane: the lane, with its trunk
+ *
+ * Context: any but NMI, with the trunk's lock held; krdma_lane_found() follows.
+ */
+void krdma_lane_bind(struct krdma_lane *lane)
+{
+	lockdep_assert_held(&lane->trunk->lock);
+
+	lane->bound = true;
+	lane->trunk->bound++;
+	lane->lower.pads = lane->trunk->pads;
+}
+
+/**
  * krdma_lane_found() - Decide whether a connection is a lane
  * @lane: the lane
- * @found: a listener at the peer's port takes it
+ * @found: a listener at the peer's port takes it, and it is bound
  *
- * Context: any but NMI; with @found: with the trunk's lock held.
+ * Context: any but NMI.
  */
 void krdma_lane_found(struct krdma_lane *lane, bool found)
 {
 	if (found) {
-		lane->bound = true;
-		lane->trunk->bound++;
-		lane->lower.pads = lane->trunk->pads;
 		/* Pairs with the acquire in krdma_conn_uses_lower(). */
 		smp_store_release(&lane->lower.used, true);
 	}
 	trace_krdma_conn_kind(lane->conn, found, found ? lane->trunk->id : 0);
 	krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ROUTE_RESOLVED, 0);
+}
+
+/* The device is just being removed. */
+static void krdma_lane_lose_path(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+
+	spin_lock_bh(&trunk->lock);
+	lane->bound = false;
+	trunk->bound--;
+	lane->trunk = NULL;
+	krdma_trunk_set_timer(trunk);
+	spin_unlock_bh(&trunk->lock);
+	krdma_trunk_put(trunk);
+}
+
+/* A port that the consumer has chosen is one of the connection manager's. */
+static bool krdma_lane_resolve(struct krdma_conn_lower *lower, const struct krdma_route *route)
+{
+	struct krdma_lane *lane = krdma_lane_of(lower);
+	struct krdma_conn_path path = {};
+
+	lane->routed = !route->local;
+	memcpy(&path.remote, route->remote, rdma_addr_size(route->remote));
+	if (route->local)
+		memcpy(&path.local, route->local, rdma_addr_size(route->local));
+	/* At the same place for IPv4. */
+	if (path.local.sin6_port)
+		return false;
+	lane->port = ntohs(path.remote.sin6_port);
+	if (!krdma_trunk_find_known(lane, &path))
+		return false;
+	if (krdma_conn_set_path(lane->conn, &path)) {
+		krdma_lane_lose_path(lane);
+		return false;
+	}
+	krdma_lane_found(lane, true);
+	return true;
 }
 
 /**
@@ -122,7 +178,8 @@ static int krdma_lane_create(struct krdma_conn_lower *lower, const struct krdma_
 	return krdma_lane_queues_create(krdma_lane_of(lower), attr);
 }
 
-static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, u8 length)
+static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, u8 length,
+			      bool more)
 {
 	struct krdma_lane *lane = krdma_lane_of(lower);
 	struct krdma_trunk *trunk = lane->trunk;
@@ -136,7 +193,8 @@ static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, 
 		lane->data_len = length;
 		set_bit(KRDMA_LANE_DUE_OPEN, &lane->due);
 		krdma_trunk_add_ready(lane);
-		krdma_link_send(trunk);
+		if (!more)
+			krdma_link_send(trunk);
 	}
 	spin_unlock_bh(&trunk->lock);
 	/* The peer has ended the trunk, because no listener takes lanes any more. */
@@ -146,7 +204,8 @@ static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, 
 }
 
 /* No third message is needed: the trunk delivers, or ends. */
-static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u8 length)
+static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u8 length,
+			     bool more)
 {
 	struct krdma_lane *lane = krdma_lane_of(lower);
 	int ret = -ENOTCONN;
@@ -161,11 +220,25 @@ static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u
 		/* Before a message can arrive. */
 		krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
 		krdma_trunk_add_ready(lane);
-		krdma_link_send(lane->trunk);
+		if (!more)
+			krdma_link_send(lane->trunk);
 		ret = 0;
 	}
 	spin_unlock_bh(&lane->trunk->lock);
 	return ret;
+}
+
+/* The first of many lanes of a trunk sends for all of them. */
+static void krdma_lane_send(struct krdma_conn_lower *lower)
+{
+	struct krdma_trunk *trunk = krdma_lane_of(lower)->trunk;
+
+	if (!krdma_link_has_left(trunk))
+		return;
+	spin_lock_bh(&trunk->lock);
+	trunk->patient = 0;
+	krdma_link_send(trunk);
+	spin_unlock_bh(&trunk->lock);
 }
 
 static int krdma_lane_reject(struct krdma_conn_lower *lower, const void *data, u8 length)
@@ -257,7 +330,7 @@ void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status)
 			   error);
 }
 
-/* What the peer has to know at the end. */
+/* What the peer has to know at the end.  Nothing else is left to be sent if CLOSE alone is due. */
 static void krdma_lane_queue_close(struct krdma_lane *lane)
 {
 	switch (lane->stage) {
@@ -275,7 +348,9 @@ static void krdma_lane_queue_close(struct krdma_lane *lane)
 		break;
 	}
 	lane->stage = KRDMA_LANE_OVER;
-	if (lane->due)
+	if (lane->due == BIT(KRDMA_LANE_DUE_CLOSE) && krdma_link_tell_closed(lane))
+		lane->due = 0;
+	else if (lane->due)
 		krdma_trunk_add_ready(lane);
 }
 
@@ -283,7 +358,7 @@ static void krdma_lane_queue_close(struct krdma_lane *lane)
  * krdma_lane_detach() - Remove a lane from its trunk
  * @lane: the lane, closed
  *
- * Context: any but NMI, with the trunk's lock held; krdma_link_send() follows.
+ * Context: any but NMI, with the trunk's lock held; krdma_trunk_send_later() follows.
  */
 void krdma_lane_detach(struct krdma_lane *lane)
 {
@@ -307,17 +382,36 @@ void krdma_lane_detach(struct krdma_lane *lane)
 	krdma_trunk_set_timer(trunk);
 }
 
+/*
+ * A peer that waits for an answer gets it now.  That a lane has ended goes with what is sent next,
+ * or soon by itself.  Returns whether the work item has to send.
+ */
+static bool krdma_lane_tell_end(struct krdma_lane *lane)
+{
+	lockdep_assert_held(&lane->trunk->lock);
+
+	if (READ_ONCE(lane->conn->ends_with_others))
+		return false;
+	if (lane->due)
+		return true;
+	if (krdma_link_has_left(lane->trunk))
+		krdma_trunk_send_later(lane->trunk);
+	return false;
+}
+
 static void krdma_lane_end(struct krdma_conn_lower *lower)
 {
 	struct krdma_lane *lane = krdma_lane_of(lower);
 	struct krdma_trunk *trunk;
 	unsigned long flags;
+	bool searched;
 	bool kick;
 
 	spin_lock_irqsave(&lane->lock, flags);
 	lane->ending = true;
+	searched = lane->searched;
 	spin_unlock_irqrestore(&lane->lock, flags);
-	if (cancel_work_sync(&lane->find_work))
+	if (searched && cancel_work_sync(&lane->find_work))
 		krdma_conn_put(lane->conn);
 
 	/* No other trunk is found from now on. */
@@ -330,8 +424,7 @@ static void krdma_lane_end(struct krdma_conn_lower *lower)
 		}
 		spin_lock_bh(&trunk->lock);
 		krdma_lane_detach(lane);
-		krdma_link_send(trunk);
-		kick = trunk->passive && !trunk->lane_count;
+		kick = krdma_lane_tell_end(lane) || (trunk->passive && !trunk->lane_count);
 		spin_unlock_bh(&trunk->lock);
 		if (kick)
 			krdma_trunk_kick(trunk);
@@ -350,7 +443,7 @@ void krdma_lane_free(struct krdma_lane *lane)
 	krdma_lane_queues_free(lane);
 	if (lane->trunk)
 		krdma_trunk_put(lane->trunk);
-	kfree(krdma_object_uncount(KRDMA_OBJECT_LANE, lane));
+	kmem_cache_free(krdma_lane_cache, krdma_object_uncount(KRDMA_OBJECT_LANE, lane));
 }
 
 static void krdma_lane_free_lower(struct krdma_conn_lower *lower)
@@ -359,10 +452,12 @@ static void krdma_lane_free_lower(struct krdma_conn_lower *lower)
 }
 
 static const struct krdma_conn_lower_ops krdma_lane_ops = {
+	.resolve = krdma_lane_resolve,
 	.resolved = krdma_lane_resolved,
 	.create = krdma_lane_create,
 	.connect = krdma_lane_connect,
 	.accept = krdma_lane_accept,
+	.send = krdma_lane_send,
 	.reject = krdma_lane_reject,
 	.open = krdma_lane_open,
 	.close = krdma_lane_close,
@@ -383,7 +478,8 @@ struct krdma_lane *krdma_lane_alloc(void)
 {
 	struct krdma_lane *lane;
 
-	lane = krdma_object_count(KRDMA_OBJECT_LANE, kzalloc_obj(*lane, GFP_KERNEL_ACCOUNT));
+	lane = krdma_object_count(KRDMA_OBJECT_LANE,
+				  kmem_cache_zalloc(krdma_lane_cache, GFP_KERNEL_ACCOUNT));
 	if (!lane)
 		return NULL;
 	lane->lower.ops = &krdma_lane_ops;
@@ -475,9 +571,14 @@ static const struct krdma_lane_hooks krdma_lane_hooks = {
  */
 int __init krdma_lanes_init(void)
 {
-	krdma_lane_workqueue = alloc_workqueue(KBUILD_MODNAME "_lane", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (!krdma_lane_workqueue)
+	krdma_lane_cache = KMEM_CACHE(krdma_lane, SLAB_ACCOUNT);
+	if (!krdma_lane_cache)
 		return -ENOMEM;
+	krdma_lane_workqueue = alloc_workqueue(KBUILD_MODNAME "_lane", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (!krdma_lane_workqueue) {
+		kmem_cache_destroy(krdma_lane_cache);
+		return -ENOMEM;
+	}
 	krdma_trunks_init();
 	krdma_listener_set_lane_hooks(&krdma_lane_hooks);
 	return 0;
@@ -493,4 +594,5 @@ int __init krdma_lanes_init(void)
 void krdma_lanes_exit(void)
 {
 	destroy_workqueue(krdma_lane_workqueue);
+	kmem_cache_destroy(krdma_lane_cache);
 }

@@ -31,8 +31,10 @@ struct krdma_trunk;
 
 /* Frames that a trunk takes, and frames that it can have in flight. */
 #define KRDMA_TRUNK_FRAMES	16
-/* Answers that a trunk can have to send: what all granted frames can ask for, twice. */
+/* Answers that a trunk can have to send: what all granted frames can ask for, and as many CLOSE. */
 #define KRDMA_TRUNK_ANSWERS	(2 * KRDMA_TRUNK_FRAMES * KRDMA_LANE_RECORDS_MAX)
+/* Ports that an active trunk remembers. */
+#define KRDMA_TRUNK_PORTS	8
 /* Lanes of a trunk, and trunks of the host. */
 #define KRDMA_TRUNK_LANES_MAX	65536
 #define KRDMA_TRUNKS_MAX	1024
@@ -132,7 +134,9 @@ enum krdma_lane_stage {
  * @passive: a peer has opened it
  * @trunk: the trunk, with a reference; set once, before @lower.used
  * @find_work: finds or makes a trunk; holds a reference to @conn while it is queued
+ * @searched: @find_work was queued
  * @tries: trunks that were tried; by @find_work and under the trunk's lock, never at once
+ * @routed: the consumer left the local address to the routing tables
  * @find_node: entry of the trunk's list of lanes that wait for it; under the trunk's lock
  * @ticket: number of its question there; 0: not asked yet
  * @ending: no new trunk is to be found
@@ -151,12 +155,13 @@ enum krdma_lane_stage {
  * @peer_credits: receives that the peer has posted; under the trunk's lock
  * @advertised: own receives that the peer knows of; under the trunk's lock, read without
  * @fail_status: status of the first send that was not acknowledged; under the trunk's lock
- * @lock: protects posting, @made and @ending; any context
+ * @lock: protects posting, @made, @searched and @ending; any context
  * @made: the queues exist
  * @pd: the PD of the MRs that can be used
  * @pd_user: entry of its list, from the creation of the queues to their end
  * @send: the send queue
  * @recv: the receive queue
+ * @queues: memory of both
  * @inline_data: copies of inline data, @max_inline bytes for each WQE of @send
  * @max_inline: see @inline_data
  * @context: the consumer's context
@@ -172,7 +177,9 @@ struct krdma_lane {
 	struct krdma_trunk *trunk;
 
 	struct work_struct find_work;
+	bool searched;
 	unsigned int tries;
+	bool routed;
 	struct list_head find_node;
 	u32 ticket;
 	bool ending;
@@ -198,6 +205,7 @@ struct krdma_lane {
 	struct krdma_pd_user pd_user;
 	struct krdma_lane_queue send;
 	struct krdma_lane_queue recv;
+	void *queues;
 	u8 *inline_data;
 	u32 max_inline;
 	void *context;
@@ -263,6 +271,18 @@ struct krdma_frame_late {
 	u32 length;
 };
 
+/**
+ * struct krdma_trunk_port - a port of the peer where a listener takes lanes
+ * @port: the port, 0: none
+ * @routed: the lane that has asked left its local address to the routing tables
+ * @until: when this is too old, in jiffies
+ */
+struct krdma_trunk_port {
+	u16 port;
+	bool routed;
+	unsigned long until;
+};
+
 /* A record that answers the peer. */
 struct krdma_trunk_answer {
 	u8 type;
@@ -296,9 +316,13 @@ struct krdma_trunk_answer {
  * @last_lane: number of the last lane that was opened
  * @finders: active: lanes that wait for an answer; each holds a reference to its connection
  * @last_ticket: number of the last question
+ * @ports: active: ports of the peer where a listener took lanes a short time ago
+ * @next_port: the oldest of them
+ * @local_ports: number of lanes that had a local port of the trunk's
  * @answers: circular buffer of KRDMA_TRUNK_ANSWERS answers to the peer
  * @answer_head: index of the next answer to send; runs freely
  * @answer_tail: index after the last one; runs freely
+ * @patient: how many of the last answers are ends of lanes that wait for another record
  * @arrived: frames that have arrived
  * @received: frames that were read
  * @late: circular buffer of frames that have arrived and are not read to their end
@@ -326,6 +350,8 @@ struct krdma_trunk_answer {
  *	the link has ended
  * @connect_work: connects an active trunk
  * @timer: an active trunk has no lane, or the peer does not answer
+ * @later: sends the ends of lanes that nothing else has taken along; queued with a reference
+ * @hurry: ends that do not wait for @later; under @lock
  * @busy: @connect_work has not finished; under @lock
  * @link_over: the link has ended, or is to end; under @lock
  */
@@ -355,9 +381,13 @@ struct krdma_trunk {
 	u32 last_lane;
 	struct list_head finders;
 	u32 last_ticket;
+	struct krdma_trunk_port ports[KRDMA_TRUNK_PORTS];
+	u32 next_port;
+	u32 local_ports;
 	struct krdma_trunk_answer *answers;
 	u32 answer_head;
 	u32 answer_tail;
+	u32 patient;
 	u32 arrived;
 	u32 received;
 	struct krdma_frame_late late[KRDMA_TRUNK_FRAMES];
@@ -385,6 +415,8 @@ struct krdma_trunk {
 	struct work_struct work;
 	struct work_struct connect_work;
 	struct delayed_work timer;
+	struct delayed_work later;
+	u32 hurry;
 	bool busy;
 	bool link_over;
 };
@@ -395,6 +427,7 @@ extern struct workqueue_struct *krdma_lane_workqueue;
 struct krdma_lane *krdma_lane_alloc(void);
 void krdma_lane_free(struct krdma_lane *lane);
 void krdma_lane_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn);
+void krdma_lane_bind(struct krdma_lane *lane);
 void krdma_lane_found(struct krdma_lane *lane, bool found);
 void krdma_lane_retry(struct krdma_lane *lane);
 void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status);
@@ -442,11 +475,20 @@ static inline bool krdma_lane_owes_credits(const struct krdma_lane *lane)
 	return (s32)(READ_ONCE(queue->tail) - advertised) > (s32)(advertised - used);
 }
 
+/* lane/known.c */
+void krdma_trunk_learn(struct krdma_trunk *trunk, const struct krdma_lane *lane, bool taken);
+void krdma_trunk_forget_port(struct krdma_trunk *trunk, u16 port);
+bool krdma_trunk_reach(struct krdma_trunk *trunk, struct krdma_lane *lane,
+		       struct krdma_conn_path *path);
+
 /* lane/trunk.c */
 int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key);
+bool krdma_trunk_find_known(struct krdma_lane *lane, struct krdma_conn_path *path);
+bool krdma_trunk_has_room(const struct krdma_trunk *trunk);
 void krdma_trunk_get(struct krdma_trunk *trunk);
 void krdma_trunk_put(struct krdma_trunk *trunk);
 void krdma_trunk_kick(struct krdma_trunk *trunk);
+void krdma_trunk_send_later(struct krdma_trunk *trunk);
 void krdma_trunk_add_ready(struct krdma_lane *lane);
 void krdma_trunk_ready(struct krdma_lane *lane);
 void krdma_trunk_fail(struct krdma_trunk *trunk, int error);
@@ -463,6 +505,8 @@ void krdma_link_close(struct krdma_trunk *trunk);
 void krdma_link_destroy(struct krdma_trunk *trunk);
 void krdma_link_up(struct krdma_trunk *trunk, const struct krdma_lane_hello *hello);
 void krdma_link_read_late(struct krdma_trunk *trunk);
+bool krdma_link_has_left(const struct krdma_trunk *trunk);
+bool krdma_link_tell_closed(const struct krdma_lane *lane);
 void krdma_link_send(struct krdma_trunk *trunk);
 bool krdma_link_send_one(struct krdma_trunk *trunk);
 void krdma_link_complete(const struct krdma_wc *wc);

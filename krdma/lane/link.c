@@ -231,11 +231,56 @@ static u32 krdma_link_answers(const struct krdma_trunk *trunk)
 /* There is room: see krdma_link_grant(). */
 static void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8 value)
 {
+	/* Takes along what waits. */
+	trunk->patient = 0;
 	if (WARN_ON_ONCE(krdma_link_answers(trunk) == KRDMA_TRUNK_ANSWERS))
 		return;
-	trunk->answers[trunk->answer_tail++ % KRDMA_TRUNK_ANSWERS] = (struct krdma_trunk_answer) {
+	trunk->answers[trunk->answer_tail % KRDMA_TRUNK_ANSWERS] = (struct krdma_trunk_answer) {
 		.type = type, .number = number, .value = value,
 	};
+	/* krdma_link_has_left() reads it without the lock. */
+	WRITE_ONCE(trunk->answer_tail, trunk->answer_tail + 1);
+}
+
+/**
+ * krdma_link_has_left() - Check whether something that the caller has added may not be sent yet
+ * @trunk: the trunk
+ *
+ * What others add is theirs, so no lock is needed.
+ *
+ * Context: any but NMI.
+ * Return: true: krdma_link_send() is needed.
+ */
+bool krdma_link_has_left(const struct krdma_trunk *trunk)
+{
+	return !list_empty_careful(&trunk->ready) ||
+	       READ_ONCE(trunk->answer_tail) != READ_ONCE(trunk->answer_head);
+}
+
+/**
+ * krdma_link_tell_closed() - Have the peer told that a lane has ended, without the lane
+ * @lane: the lane, of which everything else was sent
+ *
+ * The record goes with the answers to the peer, and the lane can be freed before it is sent.  What
+ * the granted frames can ask for has room nevertheless.
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: false if there is no room.
+ */
+bool krdma_link_tell_closed(const struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	u32 kept = (trunk->granted - trunk->received) * KRDMA_LANE_RECORDS_MAX;
+	u32 patient = trunk->patient;
+
+	lockdep_assert_held(&trunk->lock);
+
+	if (trunk->state != KRDMA_TRUNK_UP ||
+	    KRDMA_TRUNK_ANSWERS - krdma_link_answers(trunk) <= kept)
+		return false;
+	krdma_link_answer(trunk, KRDMA_LANE_CLOSE, lane->number, lane->close_reason);
+	trunk->patient = patient + 1;
+	return true;
 }
 
 /* Grants as many frames as there is room for their answers. */
@@ -257,13 +302,14 @@ static void krdma_link_add_answers(struct krdma_trunk *trunk, struct krdma_lane_
 
 		answer = &trunk->answers[trunk->answer_head % KRDMA_TRUNK_ANSWERS];
 		if (krdma_lane_frame_room(writer, answer->type, 0) == U32_MAX)
-			return;
+			break;
 		record.type = answer->type;
 		record.lane = answer->number;
 		record.value = answer->value;
 		krdma_lane_frame_add(writer, &record);
-		trunk->answer_head++;
+		WRITE_ONCE(trunk->answer_head, trunk->answer_head + 1);
 	}
+	trunk->patient = min(trunk->patient, krdma_link_answers(trunk));
 }
 
 static void krdma_link_add_questions(struct krdma_trunk *trunk, struct krdma_lane_writer *writer)
@@ -577,7 +623,7 @@ static bool krdma_link_owes_grants(const struct krdma_trunk *trunk)
 static bool krdma_link_has_records(const struct krdma_trunk *trunk)
 {
 	return !list_empty(&trunk->ready) || !list_empty(&trunk->finders) ||
-	       krdma_link_answers(trunk);
+	       krdma_link_answers(trunk) > trunk->patient;
 }
 
 /* Sends a frame.  Returns false if there is none to send, or none can be sent. */
@@ -710,12 +756,16 @@ static int krdma_link_find(struct krdma_trunk *trunk, const struct krdma_lane_re
 
 static int krdma_link_found(struct krdma_trunk *trunk, const struct krdma_lane_record *record)
 {
+	bool taken = record->value == KRDMA_LANE_LISTENER;
 	struct krdma_lane *lane;
 
 	list_for_each_entry(lane, &trunk->finders, find_node) {
 		if (lane->ticket == record->lane) {
 			list_del_init(&lane->find_node);
-			krdma_lane_found(lane, record->value == KRDMA_LANE_LISTENER);
+			krdma_trunk_learn(trunk, lane, taken);
+			if (taken)
+				krdma_lane_bind(lane);
+			krdma_lane_found(lane, taken);
 			krdma_trunk_set_timer(trunk);
 			krdma_conn_put(lane->conn);
 			return 0;
@@ -851,6 +901,8 @@ static int krdma_link_rejected(struct krdma_lane *lane, const struct krdma_lane_
 	if (lane->stage != KRDMA_LANE_ASKED)
 		return -EPROTO;
 	lane->stage = KRDMA_LANE_OVER;
+	if (record->value == KRDMA_LANE_REJECT_NO_LISTENER)
+		krdma_trunk_forget_port(lane->trunk, lane->port);
 	krdma_conn_save_answer(lane->conn, record->data, record->length);
 	krdma_conn_save_reject(lane->conn, record->value == KRDMA_LANE_REJECT_NO_LISTENER ?
 			       IB_CM_REJ_INVALID_SERVICE_ID : IB_CM_REJ_CONSUMER_DEFINED);

@@ -177,6 +177,13 @@ static void krdma_lane_deliver_all(struct krdma_lane *lane, struct krdma_lane_qu
 		cond_resched();
 }
 
+/* Does a consumer sleep in its completions? */
+static bool krdma_lane_needs_work(const struct krdma_lane *lane)
+{
+	return lane->send.cq->where == KRDMA_CONTEXT_WORKQUEUE ||
+	       lane->recv.cq->where == KRDMA_CONTEXT_WORKQUEUE;
+}
+
 /**
  * krdma_lane_deliver_work() - Complete to a consumer that may sleep
  * @work: deliver_work of the lane
@@ -619,8 +626,9 @@ static u64 krdma_lane_queue_bytes(u32 depth, u32 max_sge)
 	return count * (sizeof(struct krdma_lane_wqe) + max_sge * sizeof(struct krdma_sge));
 }
 
-static int krdma_lane_queue_init(struct krdma_lane_queue *queue, u32 depth, u32 max_sge,
-				 const struct krdma_credits_ops *ops)
+/* @memory has krdma_lane_queue_bytes(). */
+static void krdma_lane_queue_init(struct krdma_lane_queue *queue, u32 depth, u32 max_sge,
+				  const struct krdma_credits_ops *ops, void *memory)
 {
 	u32 count = roundup_pow_of_two(depth);
 
@@ -628,10 +636,8 @@ static int krdma_lane_queue_init(struct krdma_lane_queue *queue, u32 depth, u32 
 	queue->max_sge = max_sge;
 	queue->credits.depth = depth;
 	queue->credits.ops = ops;
-	queue->wqes = kvzalloc(array_size(count, sizeof(*queue->wqes)), GFP_KERNEL_ACCOUNT);
-	queue->sges = kvzalloc(array3_size(count, max_sge, sizeof(*queue->sges)),
-			       GFP_KERNEL_ACCOUNT);
-	return queue->wqes && queue->sges ? 0 : -ENOMEM;
+	queue->wqes = memory;
+	queue->sges = memory + count * sizeof(*queue->wqes);
 }
 
 /* Attaches the CQs: the consumer's, or the lane's own. */
@@ -695,16 +701,19 @@ static void krdma_lane_detach_cqs(struct krdma_lane *lane)
 
 static int krdma_lane_alloc_queues(struct krdma_lane *lane, const struct krdma_budget *budget)
 {
-	int ret;
+	u64 send = krdma_lane_queue_bytes(budget->send_depth, budget->send_sge);
+	u64 recv = krdma_lane_queue_bytes(budget->recv_depth, budget->recv_sge);
 
-	ret = krdma_lane_queue_init(&lane->send, budget->send_depth, budget->send_sge,
-				    &krdma_lane_send_credits_ops);
-	if (ret)
-		return ret;
-	ret = krdma_lane_queue_init(&lane->recv, budget->recv_depth, budget->recv_sge,
-				    &krdma_lane_recv_credits_ops);
-	if (ret || !budget->inline_data)
-		return ret;
+	/* Each WQE is filled in when it is posted, and not read before. */
+	lane->queues = kvmalloc(send + recv, GFP_KERNEL_ACCOUNT);
+	if (!lane->queues)
+		return -ENOMEM;
+	krdma_lane_queue_init(&lane->send, budget->send_depth, budget->send_sge,
+			      &krdma_lane_send_credits_ops, lane->queues);
+	krdma_lane_queue_init(&lane->recv, budget->recv_depth, budget->recv_sge,
+			      &krdma_lane_recv_credits_ops, lane->queues + send);
+	if (!budget->inline_data)
+		return 0;
 	lane->max_inline = budget->inline_data;
 	lane->inline_data = kvzalloc(array_size(lane->send.mask + 1, lane->max_inline),
 				     GFP_KERNEL_ACCOUNT);
@@ -826,7 +835,8 @@ void krdma_lane_queues_end(struct krdma_lane *lane)
 {
 	if (!lane->send.cq)
 		return;
-	cancel_work_sync(&lane->deliver_work);
+	if (krdma_lane_needs_work(lane))
+		cancel_work_sync(&lane->deliver_work);
 	krdma_lane_queues_flush(lane);
 	krdma_lane_deliver_all(lane, &lane->send);
 	krdma_lane_deliver_all(lane, &lane->recv);
@@ -842,10 +852,8 @@ void krdma_lane_queues_end(struct krdma_lane *lane)
  */
 void krdma_lane_queues_free(struct krdma_lane *lane)
 {
-	kvfree(lane->send.wqes);
-	kvfree(lane->send.sges);
-	kvfree(lane->recv.wqes);
-	kvfree(lane->recv.sges);
+	kvfree(lane->queues);
+	lane->queues = NULL;
 	kvfree(lane->inline_data);
 	lane->inline_data = NULL;
 	if (lane->charged)

@@ -30,6 +30,12 @@
 /* How long a peer may take for each step of the link, and for an answer there. */
 #define KRDMA_TRUNK_ANSWER_MS	1000
 #define KRDMA_TRUNK_FIND_MS	2000
+/*
+ * How long the end of a lane waits for a frame that takes it along, in jiffies.  If none does, so
+ * many ends do not wait.
+ */
+#define KRDMA_TRUNK_LATER	1
+#define KRDMA_TRUNK_HURRY	15
 /* How long a host without lanes is not asked again, and how many such hosts are remembered. */
 #define KRDMA_ABSENT_MS		10000
 #define KRDMA_ABSENT_HOSTS	32
@@ -170,6 +176,41 @@ void krdma_trunk_kick(struct krdma_trunk *trunk)
 		krdma_trunk_put(trunk);
 }
 
+/**
+ * krdma_trunk_send_later() - Send soon what has been added, by itself or with something else
+ * @trunk: the trunk
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_trunk_send_later(struct krdma_trunk *trunk)
+{
+	lockdep_assert_held(&trunk->lock);
+
+	if (trunk->hurry) {
+		trunk->hurry--;
+		trunk->patient = 0;
+		krdma_trunk_kick(trunk);
+		return;
+	}
+	krdma_trunk_get(trunk);
+	if (!queue_delayed_work(krdma_lane_workqueue, &trunk->later, KRDMA_TRUNK_LATER))
+		krdma_trunk_put(trunk);
+}
+
+static void krdma_trunk_later(struct work_struct *work)
+{
+	struct krdma_trunk *trunk = container_of(work, struct krdma_trunk, later.work);
+
+	spin_lock_bh(&trunk->lock);
+	/* They have waited in vain. */
+	if (trunk->patient)
+		trunk->hurry = KRDMA_TRUNK_HURRY;
+	trunk->patient = 0;
+	krdma_link_send(trunk);
+	spin_unlock_bh(&trunk->lock);
+	krdma_trunk_put(trunk);
+}
+
 /* Returns whether the holder of the trunk's lock sends it. */
 static bool krdma_trunk_list_ready(struct krdma_lane *lane)
 {
@@ -239,6 +280,11 @@ void krdma_trunk_fail(struct krdma_trunk *trunk, int error)
 {
 	lockdep_assert_held(&trunk->lock);
 
+	/* The ends of lanes may wait for something else to be sent. */
+	if (error == -ESHUTDOWN) {
+		trunk->patient = 0;
+		krdma_link_send(trunk);
+	}
 	if (trunk->link_over)
 		return;
 	trunk->link_over = true;
@@ -416,6 +462,8 @@ static void krdma_trunk_end(struct krdma_trunk *trunk)
 	krdma_trunk_uncharge(trunk);
 	if (cancel_delayed_work_sync(&trunk->timer))
 		krdma_trunk_put(trunk);
+	if (cancel_delayed_work_sync(&trunk->later))
+		krdma_trunk_put(trunk);
 	wake_up_all(&krdma_trunks_wait);
 	krdma_trunk_put(trunk);
 }
@@ -423,13 +471,16 @@ static void krdma_trunk_end(struct krdma_trunk *trunk)
 static void krdma_trunk_work(struct work_struct *work)
 {
 	struct krdma_trunk *trunk = container_of(work, struct krdma_trunk, work);
-	bool over;
+	bool unused, over;
 
 	krdma_link_read_late(trunk);
 	spin_lock_bh(&trunk->lock);
+	unused = trunk->passive && !trunk->lane_count && !krdma_lane_is_taken(trunk->key.net);
+	/* Nothing comes that could take the last ends along. */
+	if (unused)
+		trunk->patient = 0;
 	krdma_link_send(trunk);
-	if (trunk->state == KRDMA_TRUNK_UP && !trunk->link_over && trunk->passive &&
-	    !trunk->lane_count && !trunk->in_flight && !krdma_lane_is_taken(trunk->key.net))
+	if (unused && trunk->state == KRDMA_TRUNK_UP && !trunk->link_over && !trunk->in_flight)
 		krdma_trunk_fail(trunk, -ESHUTDOWN);
 	over = trunk->link_over && !trunk->busy && trunk->state < KRDMA_TRUNK_ENDING;
 	if (over)
@@ -490,6 +541,7 @@ static struct krdma_trunk *krdma_trunk_alloc(bool passive)
 	spin_lock_init(&trunk->ready_lock);
 	INIT_WORK(&trunk->work, krdma_trunk_work);
 	INIT_DELAYED_WORK(&trunk->timer, krdma_trunk_timer);
+	INIT_DELAYED_WORK(&trunk->later, krdma_trunk_later);
 	return trunk;
 }
 
@@ -660,14 +712,28 @@ err_uncharge:
 	return NULL;
 }
 
+/**
+ * krdma_trunk_has_room() - Check whether a trunk that is up can take one more lane
+ * @trunk: the trunk
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: false if it has as many as the peer takes, or its numbers run out.
+ */
+bool krdma_trunk_has_room(const struct krdma_trunk *trunk)
+{
+	lockdep_assert_held(&trunk->lock);
+
+	return trunk->last_lane < U32_MAX - KRDMA_TRUNK_LANES_MAX &&
+	       (trunk->state == KRDMA_TRUNK_CONNECTING || trunk->lane_count < trunk->lanes_max);
+}
+
 /* Has the trunk take the lane, unless it ends, or is full. */
 static bool krdma_trunk_take(struct krdma_trunk *trunk, struct krdma_lane *lane)
 {
 	bool taken;
 
 	spin_lock_bh(&trunk->lock);
-	taken = !trunk->link_over && trunk->last_lane < U32_MAX - KRDMA_TRUNK_LANES_MAX &&
-		(trunk->state == KRDMA_TRUNK_CONNECTING || trunk->lane_count < trunk->lanes_max);
+	taken = !trunk->link_over && krdma_trunk_has_room(trunk);
 	if (taken) {
 		if (lane->trunk)
 			krdma_trunk_put(lane->trunk);
@@ -714,6 +780,43 @@ int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key)
 out:
 	mutex_unlock(&krdma_trunks_mutex);
 	return ret;
+}
+
+/* Is this the way that the consumer wants, if the rest is known? */
+static bool krdma_trunk_leads_to(const struct krdma_trunk *trunk, const struct krdma_lane *lane,
+				 const struct krdma_conn_path *path)
+{
+	return !trunk->passive && trunk->key.net == lane->conn->session->net &&
+	       krdma_lane_address_same(&trunk->key.remote, &path->remote) &&
+	       (lane->routed || krdma_lane_address_same(&trunk->key.local, &path->local));
+}
+
+/**
+ * krdma_trunk_find_known() - Find a trunk to a listener that is known to take lanes
+ * @lane: the lane; under the connection's cm_lock
+ * @path: the peer's address, and the local one if the consumer has given it; filled in if this
+ *	succeeds, with a reference to the device
+ *
+ * Context: process context; may sleep.
+ * Return: true: the lane has its trunk.
+ */
+bool krdma_trunk_find_known(struct krdma_lane *lane, struct krdma_conn_path *path)
+{
+	struct krdma_trunk *trunk;
+	bool found = false;
+
+	mutex_lock(&krdma_trunks_mutex);
+	list_for_each_entry(trunk, &krdma_trunks, node) {
+		if (!krdma_trunk_leads_to(trunk, lane, path))
+			continue;
+		spin_lock_bh(&trunk->lock);
+		found = krdma_trunk_reach(trunk, lane, path);
+		spin_unlock_bh(&trunk->lock);
+		if (found)
+			break;
+	}
+	mutex_unlock(&krdma_trunks_mutex);
+	return found;
 }
 
 /*

@@ -306,14 +306,10 @@ int krdma_user_conn_take_core(struct krdma_user_conn *conn, struct krdma_listene
 static int krdma_user_conn_release(struct inode *inode, struct file *file)
 {
 	struct krdma_user_conn *conn = file->private_data;
-	int ret;
 
 	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
-	if (conn->core) {
-		ret = krdma_conn_disconnect(conn->core);
-		if (ret && ret != -EALREADY)
-			krdma_conn_abort(conn->core);
-	}
+	if (conn->core)
+		krdma_conn_end(conn->core);
 	krdma_user_conn_put(conn);
 	return 0;
 }

@@ -14,4 +14,5 @@ obj-m += krdma_cost.o
 
 krdma_cost-y := tools/bench/cost/main.o
 krdma_cost-y += tools/bench/cost/krdma.o
+krdma_cost-y += tools/bench/cost/lanes.o
 krdma_cost-y += tools/bench/cost/raw.o

@@ -68,6 +68,12 @@ struct cost_way {
 extern const struct cost_way cost_raw;
 extern const struct cost_way cost_krdma;
 
+/* Measures how connections are opened and closed; 0 or an errno. */
+int cost_lanes(const struct cost_plan *plan);
+
+/* Adds to the results. */
+__printf(1, 2) void cost_log(const char *format, ...);
+
 /* Called around posting.  When cost_asked() returns, the device has done its deferred work. */
 void cost_ask(const struct cost_plan *plan);
 void cost_asked(const struct cost_plan *plan);

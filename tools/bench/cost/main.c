@@ -4,8 +4,8 @@
  *
  * In /sys/kernel/debug/krdma_cost, writing "ADDRESS CONNECTIONS instant|later" to "run" measures
  * over the device that has the address.  "results" has a line for each kind of work, with the
- * nanoseconds of one operation.  Where the clock counts instructions (tools/vm/run --icount), that
- * is the number of instructions.
+ * nanoseconds of one operation.  "ADDRESS 1 lanes" measures how connections are opened and closed.
+ * Where the clock counts instructions (tools/vm/run --icount), that is the number of instructions.
  */
 #include <linux/bottom_half.h>
 #include <linux/debugfs.h>
@@ -18,6 +18,7 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/stdarg.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -30,7 +31,7 @@
 #define COST_LOG_SIZE		4096
 
 static DEFINE_MUTEX(cost_lock);
-static char cost_log[COST_LOG_SIZE];
+static char cost_lines[COST_LOG_SIZE];
 static size_t cost_log_used;
 
 static const char *const cost_work_names[] = {
@@ -41,6 +42,16 @@ static const char *const cost_work_names[] = {
 };
 
 static const unsigned int cost_batches[] = { 1, 64 };
+
+void cost_log(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	cost_log_used += vscnprintf(cost_lines + cost_log_used,
+				    sizeof(cost_lines) - cost_log_used, format, args);
+	va_end(args);
+}
 
 void cost_ask(const struct cost_plan *plan)
 {
@@ -107,10 +118,8 @@ static int cost_measure(const struct cost_way *way, void *data, const struct cos
 		cond_resched();
 	}
 	hundredths = div_u64(best * 100, count);
-	cost_log_used += scnprintf(cost_log + cost_log_used, sizeof(cost_log) - cost_log_used,
-				   "%s.%s.batch=%u.conns=%u %llu.%02llu\n", way->name,
-				   cost_work_names[work], batch, plan->conns,
-				   hundredths / 100, hundredths % 100);
+	cost_log("%s.%s.batch=%u.conns=%u %llu.%02llu\n", way->name, cost_work_names[work], batch,
+		 plan->conns, hundredths / 100, hundredths % 100);
 	return 0;
 }
 
@@ -130,7 +139,7 @@ static int cost_measure_way(const struct cost_way *way, const struct cost_plan *
 	return ret;
 }
 
-/* "ADDRESS CONNECTIONS instant|later" */
+/* "ADDRESS CONNECTIONS instant|later", or "ADDRESS 1 lanes" */
 static int cost_run(char *line)
 {
 	struct cost_plan plan = { .address.sin_family = AF_INET, .address.sin_port = htons(7477) };
@@ -145,6 +154,9 @@ static int cost_run(char *line)
 	ret = kstrtouint(conns, 0, &plan.conns);
 	if (ret)
 		return ret;
+	cost_log_used = 0;
+	if (!strcmp(line, "lanes"))
+		return plan.conns == 1 ? cost_lanes(&plan) : -EINVAL;
 	plan.instant = !strcmp(line, "instant");
 	/* Each of many connections has at most one work request of a batch. */
 	if (plan.conns != 1 && plan.conns < COST_BATCH)
@@ -152,7 +164,6 @@ static int cost_run(char *line)
 	if (!plan.instant && strcmp(line, "later"))
 		return -EINVAL;
 
-	cost_log_used = 0;
 	/* Below krdma, nothing depends on the number of connections. */
 	if (plan.conns == 1) {
 		ret = cost_measure_way(&cost_raw, &plan);
@@ -188,7 +199,7 @@ static const struct file_operations cost_run_fops = {
 static int cost_results_show(struct seq_file *seq, void *unused)
 {
 	mutex_lock(&cost_lock);
-	seq_write(seq, cost_log, cost_log_used);
+	seq_write(seq, cost_lines, cost_log_used);
 	mutex_unlock(&cost_lock);
 	return 0;
 }

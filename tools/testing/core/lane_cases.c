@@ -9,11 +9,12 @@
 #include <net/net_namespace.h>
 
 #include "fixture.h"
+#include "lanes.h"
 
 /* Longer than an idle trunk stays. */
 #define LANE_IDLE_MS	11000
 
-static struct core_pair *lane_alloc(struct core_test *test)
+struct core_pair *lane_alloc(struct core_test *test)
 {
 	struct core_pair *pair = core_pair_alloc(test);
 
@@ -25,7 +26,7 @@ static struct core_pair *lane_alloc(struct core_test *test)
 }
 
 /* The number of the trunk, 0 if the connection is not a lane. */
-static u64 lane_trunk(struct core_end *end)
+u64 lane_trunk(struct core_end *end)
 {
 	struct krdma_conn_info info;
 
@@ -40,7 +41,7 @@ static u64 lane_trunk(struct core_end *end)
  * Resolves to a lane.  In the debug kernel, a trunk can take longer than a client waits for it.
  * Then the client has a plain connection, and the next one is a lane.
  */
-static bool lane_resolve(struct core_pair *pair)
+bool lane_resolve(struct core_pair *pair)
 {
 	if (!core_pair_resolve(pair))
 		return false;
@@ -53,7 +54,7 @@ static bool lane_resolve(struct core_pair *pair)
 }
 
 /* Two ends of a lane. */
-static struct core_pair *lane_open(struct core_test *test)
+struct core_pair *lane_open(struct core_test *test)
 {
 	struct core_pair *pair = lane_alloc(test);
 
@@ -831,309 +832,6 @@ static void lane_of_reclaim(struct core_test *test)
 	core_pair_close(pair);
 }
 
-/*
- * A peer that speaks the protocol of trunks by itself
- */
-
-#define LANE_PORT	1019
-#define LANE_FRAME	4096
-#define LANE_FRAMES	16
-
-/* Types of records, see Documentation/lanes.rst. */
-enum { FIND = 1, FOUND, OPEN, ACCEPT, REJECT, CLOSE, DATA, CREDIT };
-
-/* A trunk that is made by hand. */
-struct lane_stranger {
-	struct core_end end;
-	struct krdma_session *session;
-	struct core_buffer from;
-	struct core_buffer to;
-};
-
-static const u8 lane_hello[24] = {
-	'K', 'R', 'L', 'N', 1, 1, 0, 0, 0, 16, LANE_FRAMES,
-};
-
-static void lane_stranger_close(struct lane_stranger *stranger)
-{
-	core_end_close(&stranger->end);
-	core_buffer_free(stranger->end.test, &stranger->from);
-	core_buffer_free(stranger->end.test, &stranger->to);
-	if (!IS_ERR_OR_NULL(stranger->session))
-		krdma_session_put(stranger->session);
-	core_end_free(&stranger->end);
-	kfree(stranger);
-}
-
-/* The link, and receives for the frames that it may get. */
-static bool lane_stranger_connect(struct lane_stranger *stranger, const u8 *hello, u8 length)
-{
-	struct core_test *test = stranger->end.test;
-	struct krdma_conn_attr attr = { .recv_depth = LANE_FRAMES };
-	struct krdma_conn_param param = { .private_data = hello, .private_data_len = length };
-	struct sockaddr_storage remote = test->address;
-	struct krdma_route route = { .remote = (struct sockaddr *)&remote };
-
-	((struct sockaddr_in *)&remote)->sin_port = htons(LANE_PORT);
-	stranger->end.conn = krdma_conn_create(stranger->session, &core_ops, &stranger->end);
-	if (!CORE_OK_PTR(test, stranger->end.conn) ||
-	    !CORE_EQ(test, 0, krdma_conn_resolve(stranger->end.conn, &route)) ||
-	    !CORE_EQ(test, 0, krdma_conn_wait(stranger->end.conn, CORE_TIMEOUT_MS)) ||
-	    !CORE_EQ(test, 0, krdma_conn_create_qp(stranger->end.conn, &attr)))
-		return false;
-	for (int i = 0; i < LANE_FRAMES; i++)
-		CORE_EQ(test, 1, core_receive(&stranger->end, i, &stranger->to, i * LANE_FRAME,
-					      LANE_FRAME));
-	return CORE_EQ(test, 0, krdma_conn_connect(stranger->end.conn, &param));
-}
-
-static struct lane_stranger *lane_stranger_open(struct core_test *test, const u8 *hello, u8 length)
-{
-	struct lane_stranger *stranger = kzalloc_obj(*stranger, GFP_KERNEL);
-
-	if (!CORE_TRUE(test, stranger))
-		return NULL;
-	stranger->session = krdma_session_create(test->net);
-	if (core_end_init(&stranger->end, test, NULL) &&
-	    CORE_OK_PTR(test, stranger->session) &&
-	    core_buffer_make(test, &stranger->from, stranger->session, LANE_FRAME, 0) &&
-	    core_buffer_make(test, &stranger->to, stranger->session, LANE_FRAMES * LANE_FRAME,
-			     KRDMA_ACCESS_LOCAL_WRITE) &&
-	    lane_stranger_connect(stranger, hello, length))
-		return stranger;
-	lane_stranger_close(stranger);
-	return NULL;
-}
-
-static void lane_put(u8 *to, u32 value)
-{
-	for (int i = 0; i < 4; i++)
-		to[i] = value >> 8 * i & 0xff;
-}
-
-/* Adds a record without data to the frame, and returns its length. */
-static u32 lane_add(struct lane_stranger *stranger, u32 used, u8 type, u8 flags, u32 lane,
-		    u32 value)
-{
-	u8 *frame = stranger->from.data;
-	u8 body = type == OPEN || type == ACCEPT ? 8 : 0;
-
-	memset(frame + used, 0, 16 + body);
-	frame[used] = type;
-	frame[used + 1] = flags;
-	frame[used + 2] = body;
-	lane_put(frame + used + 4, lane);
-	lane_put(frame + used + 12, value);
-	frame[2]++;
-	return used + 16 + body;
-}
-
-static u32 lane_begin(struct lane_stranger *stranger)
-{
-	memset(stranger->from.data, 0, 16);
-	stranger->from.data[0] = 1;
-	return 16;
-}
-
-static void lane_set(struct lane_stranger *stranger, u32 length, u32 grant)
-{
-	stranger->from.data[4] = length & 0xff;
-	stranger->from.data[5] = length >> 8;
-	lane_put(stranger->from.data + 8, grant);
-}
-
-static void lane_post(struct lane_stranger *stranger, u32 length, u32 grant)
-{
-	lane_set(stranger, length, grant);
-	CORE_EQ(stranger->end.test, 1,
-		core_send(&stranger->end, 99, &stranger->from, 0, length, 0));
-	core_expect_send(&stranger->end, 99, KRDMA_WC_SUCCESS);
-}
-
-/* The other end closes the connection at once, so the status is that of either. */
-static void lane_post_violation(struct lane_stranger *stranger, u32 length, u32 grant)
-{
-	struct krdma_wc wc;
-
-	lane_set(stranger, length, grant);
-	CORE_EQ(stranger->end.test, 1,
-		core_send(&stranger->end, 99, &stranger->from, 0, length, 0));
-	CORE_TRUE(stranger->end.test, core_await_send(&stranger->end, &wc, CORE_TIMEOUT_MS));
-}
-
-/* One violation for each number; returns false behind the last. */
-static bool lane_violate(struct lane_stranger *stranger, u16 port, int number)
-{
-	u32 used = lane_begin(stranger);
-	u32 grant = LANE_FRAMES;
-
-	switch (number) {
-	case 0:
-		/* A lane that was not opened. */
-		used = lane_add(stranger, used, DATA, 3, 1, 0);
-		break;
-	case 1:
-		/* Not the next number. */
-		used = lane_add(stranger, used, OPEN, 0, 2, port);
-		break;
-	case 2:
-		/* The other side's records. */
-		used = lane_add(stranger, used, FOUND, 0, 1, 1);
-		break;
-	case 3:
-		used = lane_add(stranger, used, OPEN, 0, 1, port);
-		used = lane_add(stranger, used, ACCEPT, 0, 1, 0);
-		break;
-	case 4:
-		/* A message before the lane is accepted. */
-		used = lane_add(stranger, used, OPEN, 0, 1, port);
-		used = lane_add(stranger, used, DATA, 3, 1, 0);
-		break;
-	case 5:
-		/* A frame that is taken back. */
-		grant--;
-		break;
-	case 6:
-		/* A record that is cut off. */
-		used = lane_add(stranger, used, FIND, 0, 1, port) - 8;
-		break;
-	case 7:
-		/* An unknown type. */
-		used = lane_add(stranger, used, 77, 0, 1, 0);
-		break;
-	default:
-		return false;
-	}
-	lane_post_violation(stranger, used, grant);
-	return true;
-}
-
-/* What the other end answers to a question, and to a lane that no listener takes. */
-static void lane_ask(struct core_test *test, u16 port)
-{
-	struct lane_stranger *stranger;
-	u8 *answer;
-	u32 used;
-
-	stranger = lane_stranger_open(test, lane_hello, sizeof(lane_hello));
-	if (!stranger)
-		return;
-	CORE_EQ(test, 0, krdma_conn_wait(stranger->end.conn, CORE_TIMEOUT_MS));
-	used = lane_begin(stranger);
-	used = lane_add(stranger, used, FIND, 0, 5, port);
-	used = lane_add(stranger, used, 200, 0, 1, 2);
-	used = lane_add(stranger, used, FIND, 0, 6, port ^ 1);
-	used = lane_add(stranger, used, OPEN, 0, 1, port ^ 1);
-	/* It was rejected, so this is late. */
-	used = lane_add(stranger, used, CLOSE, 0, 1, 0);
-	lane_post(stranger, used, LANE_FRAMES);
-	if (core_expect_receive(&stranger->end, 0, KRDMA_WC_SUCCESS, 64, NULL)) {
-		answer = stranger->to.data + 16;
-		CORE_EQ(test, FOUND, answer[0]);
-		CORE_EQ(test, 5, answer[4]);
-		CORE_EQ(test, 1, answer[12]);
-		CORE_EQ(test, FOUND, answer[16]);
-		CORE_EQ(test, 6, answer[20]);
-		CORE_EQ(test, 0, answer[28]);
-		CORE_EQ(test, REJECT, answer[32]);
-		CORE_EQ(test, 1, answer[36]);
-		CORE_EQ(test, 1, answer[44]);
-	}
-	lane_stranger_close(stranger);
-}
-
-/* Closes what was asked for and given up. */
-static void lane_drop_requests(struct krdma_listener *listener)
-{
-	struct krdma_conn *conn;
-
-	do {
-		conn = krdma_listener_next(listener, NULL, NULL, 0);
-		if (!IS_ERR(conn)) {
-			krdma_conn_close(conn);
-			krdma_conn_put(conn);
-		}
-	} while (!IS_ERR(conn));
-}
-
-/* It takes longer to open them than the next frame takes to arrive. */
-#define LANE_OPENS	60
-
-/* What follows an OPEN waits until the listener has the lane, also if it is in the next frame. */
-/* Proves: F14 */
-static void lane_opens_in_order(struct core_test *test)
-{
-	struct core_pair *pair = lane_open(test);
-	struct lane_stranger *stranger;
-	u32 used;
-	u16 port;
-
-	if (!pair)
-		return;
-	port = ntohs(((struct sockaddr_in *)&pair->listen_address)->sin_port);
-	stranger = lane_stranger_open(test, lane_hello, sizeof(lane_hello));
-	if (!stranger)
-		goto out;
-	CORE_EQ(test, 0, krdma_conn_wait(stranger->end.conn, CORE_TIMEOUT_MS));
-	used = lane_begin(stranger);
-	for (int i = 1; i <= LANE_OPENS; i++)
-		used = lane_add(stranger, used, OPEN, 0, i, port);
-	lane_post(stranger, used, LANE_FRAMES);
-	used = lane_begin(stranger);
-	for (int i = 1; i <= LANE_OPENS; i++)
-		used = lane_add(stranger, used, CLOSE, 0, i, 0);
-	used = lane_add(stranger, used, FIND, 0, 7, port);
-	lane_post(stranger, used, LANE_FRAMES);
-	if (core_expect_receive(&stranger->end, 0, KRDMA_WC_SUCCESS, 32, NULL))
-		CORE_EQ(test, FOUND, stranger->to.data[16]);
-	lane_stranger_close(stranger);
-out:
-	lane_drop_requests(pair->listener);
-	core_pair_close(pair);
-}
-
-/* A peer that violates the protocol loses its trunk, and no other lane notices. */
-/* Proves: F14 */
-static void lane_violations(struct core_test *test)
-{
-	struct core_pair *pair = lane_open(test);
-	struct lane_stranger *stranger;
-	bool more = true;
-	u16 port;
-
-	if (!pair)
-		return;
-	port = ntohs(((struct sockaddr_in *)&pair->listen_address)->sin_port);
-	lane_ask(test, port);
-	for (int i = 0; more && !test->failures; i++) {
-		stranger = lane_stranger_open(test, lane_hello, sizeof(lane_hello));
-		if (!stranger)
-			break;
-		CORE_EQ(test, 0, krdma_conn_wait(stranger->end.conn, CORE_TIMEOUT_MS));
-		more = lane_violate(stranger, port, i);
-		if (more)
-			core_check(test, core_await_event(&stranger->end, KRDMA_EVENT_CLOSED,
-							  CORE_TIMEOUT_MS),
-				   __func__, __LINE__, "violation %d is none", i);
-		lane_stranger_close(stranger);
-	}
-	lane_drop_requests(pair->listener);
-
-	/* No greeting. */
-	stranger = lane_stranger_open(test, lane_hello + 1, sizeof(lane_hello) - 1);
-	if (stranger) {
-		CORE_EQ(test, -ECONNREFUSED,
-			krdma_conn_wait(stranger->end.conn, CORE_TIMEOUT_MS));
-		lane_stranger_close(stranger);
-	}
-
-	CORE_EQ(test, 1, core_receive_empty(&pair->server, 1));
-	CORE_EQ(test, 1, core_send(&pair->client, 2, &(struct core_buffer) {}, 0, 0, 0));
-	core_expect_receive(&pair->server, 1, KRDMA_WC_SUCCESS, 0, NULL);
-	core_expect_send(&pair->client, 2, KRDMA_WC_SUCCESS);
-	core_pair_close(pair);
-}
-
 const struct core_case core_lane_cases[] = {
 	CORE_CASE_ADDRESSES(lane_connects),
 	CORE_CASE_CONTEXTS(lane_messages),
@@ -1149,8 +847,6 @@ const struct core_case core_lane_cases[] = {
 	CORE_CASE(lane_turns),
 	CORE_CASE_CONTEXTS(lane_answers_at_once),
 	CORE_CASE(lane_many),
-	CORE_CASE(lane_opens_in_order),
-	CORE_CASE(lane_violations),
 	CORE_CASE(lane_ports_follow),
 	CORE_CASE(lane_idle_trunk),
 	CORE_CASE_ADDRESSES(lane_listen_everywhere),

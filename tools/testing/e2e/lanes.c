@@ -481,6 +481,39 @@ TEST_F(lanes, plain_connections_beside_lanes)
 	EXPECT_EQ(0, message(&self->pair.a, &self->a, &self->pair.b, &self->b, 0, 5000));
 }
 
+/*
+ * At the port of a listener that has just taken lanes is one that takes none.  One lane at most is
+ * rejected, and the next connection is a plain one.
+ */
+/* Proves: F14 */
+TEST_F(lanes, the_listener_takes_no_lanes_any_more)
+{
+	uint16_t port = address_port(&self->pair.address);
+	struct end_options options = lane_options.a;
+	struct end a, b;
+
+	close(self->pair.listener);
+	ASSERT_EQ(0, listener_open(self->pair.sessions[1], BOOT_ADDRESS, port, 0,
+				   &self->pair.listener, NULL));
+	ASSERT_EQ(0, end_ask(&a, self->pair.sessions[0], &self->pair.address, &options));
+	if (trunk_of(a.conn)) {
+		EXPECT_EQ(-ECONNREFUSED, conn_wait(a.conn, deadline_in(PATIENCE_MS), NULL));
+		end_close(&a);
+		ASSERT_EQ(0, end_ask(&a, self->pair.sessions[0], &self->pair.address, &options));
+	}
+	EXPECT_EQ(0, trunk_of(a.conn));
+	end_init(&b, self->pair.sessions[1]);
+	ASSERT_EQ(0, listener_next(self->pair.listener, deadline_in(PATIENCE_MS), &b.conn, &b.id));
+	ASSERT_EQ(0, end_create_qp(&b, NULL));
+	ASSERT_EQ(0, end_accept(&b, NULL));
+	EXPECT_EQ(0, conn_wait(a.conn, deadline_in(PATIENCE_MS), NULL));
+	EXPECT_EQ(0, trunk_of(b.conn));
+	end_close(&a);
+	end_close(&b);
+	/* The lanes that there were go on. */
+	EXPECT_EQ(0, message(&self->pair.a, &self->a, &self->pair.b, &self->b, 0, 5000));
+}
+
 /* Until it is resolved, a connection is not known to be a lane, and an end there leaves nothing. */
 /* Proves: F14 */
 TEST_F(lanes, lanes_that_are_not_connected)

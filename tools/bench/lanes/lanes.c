@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The cost of opening and closing a connection, of two programs that sleep while they wait: lanes
+ * over a trunk that is there, and plain connections.
+ *
+ *	lanes ADDRESS
+ *
+ * Runs where the clock counts instructions (tools/vm/run --icount).  Prints a line for each figure:
+ * the instructions of one connection, both ends.  Each program has one ring for all of its
+ * connections, and each connection a descriptor at each end.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <krdma.h>
+
+#define PORT		7490
+#define PATIENCE_MS	60000
+#define DEPTH		4
+/* Connections of a round, and at a time at most. */
+#define COUNT		60
+/* The shortest of so many rounds counts. */
+#define ROUNDS		8
+/* The first round shows the way, and its connections may be plain ones. */
+#define WARM		2
+
+struct side {
+	struct sockaddr_in address;
+	struct krdma *session;
+	struct krdma_ring *ring;
+	uint32_t device;
+	struct krdma_conn *conns[COUNT];
+};
+
+static void check(const char *what, int err)
+{
+	if (!err)
+		return;
+	fprintf(stderr, "lanes: %s: %s (%s)\n", what, strerror(-err), krdma_error_name(err));
+	exit(1);
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static uint64_t patience(void)
+{
+	return krdma_deadline(PATIENCE_MS);
+}
+
+static void side_open(struct side *side)
+{
+	struct krdma_ring_create_args args = {
+		.size = sizeof(args),
+		/* Some are still ending when the next ones begin. */
+		.cq_entries = 4 * COUNT * (2 * DEPTH + KRDMA_RING_EXTRA),
+	};
+
+	check("/dev/krdma", krdma_open(&side->session));
+	check("device", krdma_device_by_address(side->session, (struct sockaddr *)&side->address,
+						NULL, patience(), &side->device));
+	args.device_id = side->device;
+	check("ring", krdma_ring_create(side->session, &args, &side->ring));
+}
+
+static void prepare(struct side *side, struct krdma_conn *conn)
+{
+	struct krdma_conn_create_qp_args args = {
+		.size = sizeof(args),
+		.send_depth = DEPTH,
+		.recv_depth = DEPTH,
+		.max_send_sge = 1,
+	};
+
+	check("queues", krdma_conn_create_qp(conn, side->ring, NULL, NULL, &args));
+}
+
+/*
+ * The passive program
+ */
+
+static void serve_batch(struct side *side, struct krdma_listener *listener, unsigned int batch)
+{
+	unsigned int i;
+
+	for (i = 0; i < batch; i++) {
+		check("request", krdma_listener_next(listener, KRDMA_FOREVER, &side->conns[i]));
+		prepare(side, side->conns[i]);
+		check("accept", krdma_conn_accept(side->conns[i], NULL, NULL, 0));
+	}
+	for (i = 0; i < batch; i++) {
+		check("end", krdma_conn_await_closed(side->conns[i], KRDMA_FOREVER));
+		krdma_conn_close(side->conns[i]);
+	}
+}
+
+static void serve(const struct sockaddr_in *address, bool lane, unsigned int batch, int ready)
+{
+	struct krdma_listen_args args = {
+		.size = sizeof(args), .flags = lane ? KRDMA_LISTEN_LANES : 0,
+	};
+	struct side side = { .address = *address };
+	struct krdma_listener *listener;
+
+	side_open(&side);
+	check("listen", krdma_listen_options(side.session, (struct sockaddr *)address, &args,
+					     &listener));
+	if (write(ready, "", 1) != 1)
+		exit(1);
+	for (unsigned int i = 0; i < (ROUNDS + WARM) * COUNT / batch; i++)
+		serve_batch(&side, listener, batch);
+	exit(0);
+}
+
+/*
+ * The active program
+ */
+
+static void begin(struct side *side, bool lane, struct krdma_conn **conn)
+{
+	check("connection", lane ? krdma_conn_create_lane(side->session, conn) :
+				   krdma_conn_create(side->session, conn));
+	check("resolve", krdma_conn_resolve(*conn, (struct sockaddr *)&side->address, NULL));
+}
+
+static void ask(struct side *side, struct krdma_conn *conn)
+{
+	check("resolve", krdma_conn_wait(conn, patience(), NULL));
+	prepare(side, conn);
+	check("connect", krdma_conn_connect(conn, NULL, NULL, 0));
+}
+
+static void run_batch(struct side *side, bool lane, unsigned int batch)
+{
+	unsigned int i;
+
+	for (i = 0; i < batch; i++)
+		begin(side, lane, &side->conns[i]);
+	for (i = 0; i < batch; i++)
+		ask(side, side->conns[i]);
+	for (i = 0; i < batch; i++)
+		check("connect", krdma_conn_wait(side->conns[i], patience(), NULL));
+	for (i = 0; i < batch; i++)
+		krdma_conn_close(side->conns[i]);
+}
+
+static void run(const struct sockaddr_in *address, bool lane, unsigned int batch)
+{
+	struct side side = { .address = *address };
+	uint64_t began, least = UINT64_MAX;
+
+	side_open(&side);
+	for (unsigned int round = 0; round < ROUNDS + WARM; round++) {
+		began = now();
+		for (unsigned int i = 0; i < COUNT; i += batch)
+			run_batch(&side, lane, batch);
+		if (round >= WARM && now() - began < least)
+			least = now() - began;
+	}
+	printf("programs.%s.open-close.batch=%u %llu\n", lane ? "lane" : "plain", batch,
+	       (unsigned long long)(least / COUNT));
+	fflush(stdout);
+	krdma_ring_close(side.ring);
+	krdma_close(side.session);
+}
+
+static void measure(const struct sockaddr_in *address, bool lane, unsigned int batch)
+{
+	int ready[2], status;
+	pid_t child;
+	char byte;
+
+	if (pipe(ready))
+		exit(1);
+	child = fork();
+	if (child < 0)
+		exit(1);
+	if (!child)
+		serve(address, lane, batch, ready[1]);
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		exit(1);
+	close(ready[0]);
+	run(address, lane, batch);
+	if (waitpid(child, &status, 0) != child || status)
+		exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(PORT) };
+
+	if (argc != 2 || inet_pton(AF_INET, argv[1], &address.sin_addr) != 1) {
+		fprintf(stderr, "usage: lanes ADDRESS\n");
+		return 2;
+	}
+	measure(&address, true, 1);
+	measure(&address, true, COUNT);
+	measure(&address, false, 1);
+	measure(&address, false, COUNT);
+	return 0;
+}
