@@ -562,7 +562,7 @@ static void krdma_wq_flush_partial(struct krdma_wq *wq)
 
 	qp->partial = false;
 	while (qp->partial_mr_count)
-		krdma_mr_end_use(qp->partial_mrs[--qp->partial_mr_count]);
+		krdma_mr_end_use(*krdma_partial_mr(qp, --qp->partial_mr_count));
 	WRITE_ONCE(wq->completed, wq->completed + 1);
 	krdma_cq_complete(wq->cq, &wc, qp->complete, &wq->credits);
 }
