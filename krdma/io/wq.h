@@ -78,6 +78,7 @@ struct krdma_wqe {
  * @wr_sges: SGEs for the device of the work request that is being posted
  * @part_sges: SGEs for the device of one part of it
  * @sge_ends: for each SGE of the consumer, the end of its entries in @wr_sges
+ * @bad: where the provider stores the work request that it refuses
  *
  * The contents are not used after the call that posts, because a device has then copied what it
  * needs.  So all QPs share the buffers, which stay in the CPU's cache.
@@ -92,6 +93,7 @@ struct krdma_wr_scratch {
 	struct ib_sge wr_sges[KRDMA_WR_SGES];
 	struct ib_sge part_sges[KRDMA_WR_SGES];
 	u16 sge_ends[KRDMA_WR_SGES];
+	const struct ib_send_wr *bad;
 };
 
 /**

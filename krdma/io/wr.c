@@ -8,6 +8,8 @@
 
 struct krdma_wr_scratch __percpu *krdma_wr_scratches;
 
+const struct ib_sge krdma_no_sge;
+
 /**
  * krdma_wr_scratches_init() - Allocate the buffers where work requests are built
  *
