@@ -17,6 +17,7 @@
 #include "conn_fixture.h"
 #include "objects.h"
 #include "io/wq.h"
+#include "mr/mr.h"
 
 static const enum krdma_context contexts[] = {
 	KRDMA_CONTEXT_WORKQUEUE,
@@ -169,6 +170,56 @@ static void test_cut_keeps_memory(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mrs[0]));
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mrs[1]));
+}
+
+static const struct conn_setup two_sges = {
+	.attr = { .max_send_sge = 2, .send_depth = 8 },
+};
+
+#define CUT_MRS	12
+
+/*
+ * All memory of a work request stays in use, each MR once, wherever the device cuts it, and
+ * wherever it is in the queue.
+ */
+static void test_cut_keeps_all_memory(struct kunit *test)
+{
+	struct conn_pair *pair = conn_pair_new(test, &two_sges);
+	u8 *buffer = pair->client.buffer;
+	struct krdma_sge sges[CUT_MRS];
+	struct krdma_send_wr wr = {
+		.opcode = KRDMA_OP_WRITE, .sges = sges, .sge_count = CUT_MRS,
+	};
+	int start, nth, i;
+
+	for (i = 0; i < CUT_MRS; i++) {
+		sges[i] = (struct krdma_sge) { .addr = (uintptr_t)buffer + 8 * i, .length = 8 };
+		sges[i].mr = krdma_mr_register(pair->session, pair->dev, buffer + 8 * i, 8, 0);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(sges[i].mr));
+	}
+	for (start = 0; start < 8; start += 5) {
+		for (nth = 2; nth <= CUT_MRS / 2; nth++) {
+			if (start)
+				KUNIT_EXPECT_EQ(test, start,
+						conn_post_writes(&pair->client, 0, start));
+			KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == start));
+			fake_stall(pair->fake, NULL);
+			fake_device_fail(pair->fake, FAKE_POST_SEND, nth, -EIO);
+			/* As in test_cut_keeps_memory(). */
+			mutex_lock(&pair->client.conn->cm_lock);
+			KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
+			for (i = 0; i < CUT_MRS; i++)
+				KUNIT_EXPECT_EQ(test, 1, atomic_read(&sges[i].mr->uses));
+			mutex_unlock(&pair->client.conn->cm_lock);
+			expect_over(test, pair, &pair->client);
+			for (i = 0; i < CUT_MRS; i++)
+				KUNIT_EXPECT_EQ(test, 0, atomic_read(&sges[i].mr->uses));
+			fake_go_on(pair->fake, NULL);
+			conn_pair_again(pair);
+		}
+	}
+	for (i = 0; i < CUT_MRS; i++)
+		KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(sges[i].mr));
 }
 
 /*
@@ -786,6 +837,7 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE_SLOW(test_refused_request),
 	KUNIT_CASE_SLOW(test_cut_operation),
 	KUNIT_CASE_SLOW(test_cut_keeps_memory),
+	KUNIT_CASE_SLOW(test_cut_keeps_all_memory),
 	KUNIT_CASE_SLOW(test_statuses),
 	KUNIT_CASE(test_late),
 	KUNIT_CASE(test_twice),

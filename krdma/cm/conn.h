@@ -31,6 +31,17 @@ struct rdma_conn_param;
 #define KRDMA_CONN_EVENTS	16
 
 /**
+ * struct krdma_conn_event - an event that the consumer has not taken; without the reject reason,
+ *	which the connection has
+ * @error: see &struct krdma_event
+ * @type: &enum krdma_event_type
+ */
+struct krdma_conn_event {
+	s16 error;
+	u8 type;
+};
+
+/**
  * struct krdma_conn - a connection
  * @refs: references: one of the consumer (until there is one, of the listener), one from the
  *	start of the connection to its end, and one for each queued work item
@@ -114,7 +125,7 @@ struct krdma_conn {
 	bool owes_peer;
 	const struct krdma_conn_ops *ops;
 	void *context;
-	struct krdma_event events[KRDMA_CONN_EVENTS];
+	struct krdma_conn_event events[KRDMA_CONN_EVENTS];
 	unsigned int event_head;
 	unsigned int event_tail;
 	struct sockaddr_in6 local;

@@ -62,19 +62,32 @@ bool krdma_conn_has_pending(const struct krdma_conn *conn)
 	return conn->ops && conn->ops->event && !conn->ops->notify;
 }
 
+/* The first event that was not taken, as the consumer gets it. */
+static struct krdma_event krdma_conn_first_event(const struct krdma_conn *conn)
+{
+	const struct krdma_conn_event *event;
+
+	event = &conn->events[conn->event_head % KRDMA_CONN_EVENTS];
+	/* A connection is rejected once, and then has the reason. */
+	return (struct krdma_event) {
+		.type = event->type,
+		.error = event->error,
+		.reason = event->type == KRDMA_EVENT_REJECTED ? conn->reject_reason : 0,
+	};
+}
+
 /* Passes all events but CLOSED to the consumer: after CLOSED, its callbacks may be gone. */
 static void krdma_conn_notify(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->state_lock);
 
 	while (conn->event_head != conn->event_tail) {
-		const struct krdma_event *event;
+		struct krdma_event event = krdma_conn_first_event(conn);
 
-		event = &conn->events[conn->event_head % KRDMA_CONN_EVENTS];
-		if (event->type == KRDMA_EVENT_CLOSED)
+		if (event.type == KRDMA_EVENT_CLOSED)
 			break;
 		conn->event_head++;
-		conn->ops->notify(conn, event);
+		conn->ops->notify(conn, &event);
 	}
 }
 
@@ -125,10 +138,9 @@ void krdma_conn_add_event(struct krdma_conn *conn, enum krdma_event_type type)
 	if (WARN_ON_ONCE(conn->event_tail - conn->event_head == KRDMA_CONN_EVENTS))
 		return;
 
-	conn->events[conn->event_tail++ % KRDMA_CONN_EVENTS] = (struct krdma_event) {
+	conn->events[conn->event_tail++ % KRDMA_CONN_EVENTS] = (struct krdma_conn_event) {
 		.type = type,
 		.error = conn->error,
-		.reason = type == KRDMA_EVENT_REJECTED ? conn->reject_reason : 0,
 	};
 	krdma_conn_schedule_events(conn);
 }
@@ -140,8 +152,10 @@ static bool krdma_conn_take_event(struct krdma_conn *conn, struct krdma_event *e
 
 	spin_lock_irqsave(&conn->state_lock, flags);
 	there = conn->event_head != conn->event_tail;
-	if (there)
-		*event = conn->events[conn->event_head++ % KRDMA_CONN_EVENTS];
+	if (there) {
+		*event = krdma_conn_first_event(conn);
+		conn->event_head++;
+	}
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 
 	return there;

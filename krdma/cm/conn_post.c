@@ -107,7 +107,7 @@ static int krdma_conn_refusal(struct krdma_conn *conn)
 /* The QP does not know why it is closed. */
 static int krdma_conn_result(struct krdma_conn *conn, int ret)
 {
-	return ret == -ENOTCONN ? krdma_conn_refusal(conn) : ret;
+	return unlikely(ret == -ENOTCONN) ? krdma_conn_refusal(conn) : ret;
 }
 
 /* A connection without a QP: a lane, or one that has no queues yet. */
@@ -160,18 +160,13 @@ static int krdma_conn_post_recv_lower(struct krdma_conn *conn, const struct krdm
 int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wrs, int count)
 {
 	struct krdma_qp *qp = krdma_conn_qp(conn);
-	bool broken = false;
-	int ret;
 
-	if (count <= 0)
+	if (unlikely(count <= 0))
 		return -EINVAL;
-	if (!qp)
+	if (unlikely(!qp))
 		return krdma_conn_post_send_lower(conn, wrs, count);
 
-	ret = krdma_qp_post_send(qp, wrs, count, &broken);
-	if (broken)
-		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, -EIO);
-	return krdma_conn_result(conn, ret);
+	return krdma_conn_result(conn, krdma_qp_post_send(qp, wrs, count));
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_post_send, "KRDMA");
 
@@ -180,7 +175,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_post_send, "KRDMA");
  * @conn: the connection
  * @post: the work requests
  *
- * Context: any but NMI, under rcu_read_lock(); does not sleep, does not call the consumer.
+ * Context: any but NMI, under rcu_read_lock() or rcu_read_lock_bh(); does not sleep, does not call
+ * the consumer.
  * Return: how many of the first work requests were accepted; also 0.  If these are not all,
  * krdma_conn_post_send() can post the next one, or returns the errno.
  */

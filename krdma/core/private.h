@@ -156,7 +156,8 @@
  *	kind:		mutex if completions are delivered in process context;
  *			otherwise spinlock, with interrupts off if a consumer polls
  *	protects:	polling: the device's CQ, the heads of the send and receive
- *			queues that complete there, and the credits returned
+ *			queues that complete there, the credits returned, and the queue
+ *			pairs of an SRQ that are ending
  *	taken in:	the context of the CQ; process context at the end of a queue
  *			pair.  The consumer's callback runs with it held, so it must
  *			not close a connection there: closing waits for this lock.
@@ -177,8 +178,7 @@
  * krdma_wq.lock, krdma_srq.lock: the post lock
  *	kind:		spinlock, interrupts off
  *	protects:	the tail of a send or receive queue, and the list of work
- *			requests that is being built; whether anything may be posted;
- *			the queue pairs of an SRQ
+ *			requests that is being built; whether anything may be posted
  *	taken in:	any context, also in a consumer's callback.  The provider gets
  *			the work requests with it held, so that they are in the order
  *			of their WQEs.

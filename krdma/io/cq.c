@@ -29,6 +29,7 @@
 #include "core/objects.h"
 #include "core/quirks.h"
 #include "io/cq.h"
+#include "io/send_wc.h"
 #include "mr/mr.h"
 #include "io/wq.h"
 #include "core/session.h"
@@ -123,12 +124,27 @@ void krdma_cq_unlock(struct krdma_cq *cq, unsigned long flags)
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_cq_unlock);
 
+/* Handles a batch from the device. */
+static void krdma_cq_handle(struct krdma_cq *cq, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++) {
+		if (cq->out_room > 0 && cq->ib_wcs[i].wr_cqe->done == krdma_send_done)
+			i += krdma_send_complete(cq, &cq->ib_wcs[i], count - i);
+		if (i == count)
+			break;
+		/* Nearly always one of these two; a direct call is cheaper. */
+		INDIRECT_CALL_2(cq->ib_wcs[i].wr_cqe->done, krdma_send_done,
+				krdma_recv_done, cq->ib, &cq->ib_wcs[i]);
+	}
+}
+
 /* Takes up to @budget completions; returns fewer only if there are no more. */
 static int krdma_cq_process(struct krdma_cq *cq, int budget)
 {
 	int taken = 0;
 	int count;
-	int i;
 
 	krdma_cq_assert_held(cq);
 
@@ -136,16 +152,7 @@ static int krdma_cq_process(struct krdma_cq *cq, int budget)
 		count = ib_poll_cq(cq->ib, min(budget - taken, KRDMA_CQ_BATCH), cq->ib_wcs);
 		if (count <= 0)
 			break;
-		for (i = 0; i < count; i++) {
-			if (cq->out_room > 0 &&
-			    cq->ib_wcs[i].wr_cqe->done == krdma_send_done)
-				i += krdma_send_complete(cq, &cq->ib_wcs[i], count - i);
-			if (i == count)
-				break;
-			/* Nearly always one of these two; a direct call is cheaper. */
-			INDIRECT_CALL_2(cq->ib_wcs[i].wr_cqe->done, krdma_send_done,
-					krdma_recv_done, cq->ib, &cq->ib_wcs[i]);
-		}
+		krdma_cq_handle(cq, count);
 		taken += count;
 		/* Ask the device again only after a full batch. */
 		if (count < KRDMA_CQ_BATCH)
@@ -389,29 +396,58 @@ static void krdma_cq_poll_backlog(struct krdma_cq *cq)
 	}
 }
 
-/* Takes at most @count completions to where @out or @flat says. */
-static __always_inline int krdma_cq_take(struct krdma_cq *cq, int count)
+/*
+ * Takes completions of the backlog, then the @batch ones in @ib_wcs, and then as many of the device
+ * as there is room for.
+ */
+static noinline int krdma_cq_take_more(struct krdma_cq *cq, struct krdma_wc *out,
+				       struct krdma_flat_ring *ring, int count, int batch)
 {
-	int budget;
+	int budget = min(count, KRDMA_CQ_BATCH);
 	int taken;
 
+	cq->out = out;
+	cq->flat = ring;
 	cq->out_room = count;
-	/* The backlog is older than what the device has. */
-	if (unlikely(cq->backlog_head != cq->backlog_tail))
+	if (batch) {
+		krdma_cq_handle(cq, batch);
+	} else {
+		/* The backlog is older than what the device has. */
 		krdma_cq_poll_backlog(cq);
-	if (cq->out_room && !cq->ended) {
-		/*
-		 * Unsignaled work requests yield no completion: poll until there is no room or
-		 * the CQ is empty.
-		 */
-		do {
-			budget = cq->out_room;
-		} while (krdma_cq_process(cq, budget) == budget && cq->out_room > 0);
-		krdma_wq_end_batch(cq);
+		if (!cq->ended)
+			batch = budget;
 	}
+	/*
+	 * Unsignaled work requests yield no completion: poll until there is no room or the CQ is
+	 * empty.
+	 */
+	while (batch == budget && cq->out_room > 0) {
+		budget = cq->out_room;
+		batch = krdma_cq_process(cq, budget);
+	}
+	krdma_wq_end_batch(cq);
 	taken = count - cq->out_room;
 	cq->out_room = 0;
+	cq->flat = NULL;
 	return taken || !cq->ended ? taken : -ENODEV;
+}
+
+/* Takes at most @count completions to @ring, or to @out if that is NULL. */
+static __always_inline int krdma_cq_take(struct krdma_cq *cq, struct krdma_wc *out,
+					 struct krdma_flat_ring *ring, int count)
+{
+	int batch;
+
+	if (unlikely(cq->backlog_head != cq->backlog_tail || cq->ended))
+		return krdma_cq_take_more(cq, out, ring, count, 0);
+	batch = ib_poll_cq(cq->ib, min(count, KRDMA_CQ_BATCH), cq->ib_wcs);
+	if (batch <= 0)
+		return 0;
+	/* A single one is mostly all that there is. */
+	if (batch == 1 && cq->ib_wcs[0].wr_cqe->done == krdma_send_done &&
+	    krdma_send_complete_one(cq->ib_wcs, ring, out))
+		return 1;
+	return krdma_cq_take_more(cq, out, ring, count, batch);
 }
 
 /**
@@ -440,8 +476,7 @@ int krdma_cq_poll(struct krdma_cq *cq, struct krdma_wc *wcs, int count)
 		return -EINVAL;
 
 	spin_lock_irqsave(&cq->poll_lock, flags);
-	cq->out = wcs;
-	taken = krdma_cq_take(cq, count);
+	taken = krdma_cq_take(cq, wcs, NULL, count);
 	spin_unlock_irqrestore(&cq->poll_lock, flags);
 
 	return taken;
@@ -463,9 +498,7 @@ int krdma_cq_poll_flat(struct krdma_cq *cq, struct krdma_flat_ring *ring, int co
 	int taken;
 
 	spin_lock_irqsave(&cq->poll_lock, flags);
-	cq->flat = ring;
-	taken = krdma_cq_take(cq, count);
-	cq->flat = NULL;
+	taken = krdma_cq_take(cq, NULL, ring, count);
 	spin_unlock_irqrestore(&cq->poll_lock, flags);
 
 	return taken;

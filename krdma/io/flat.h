@@ -20,6 +20,7 @@ struct krdma_mr;
  * @flags: &enum krdma_post_flags
  * @sge_count: number of SGEs
  * @dest: destination, a number of the consumer
+ * @first: all but @dest
  * @word: all of them, to be read at once
  */
 union krdma_flat_head {
@@ -29,6 +30,7 @@ union krdma_flat_head {
 		u16 sge_count;
 		u32 dest;
 	};
+	u32 first;
 	u64 word;
 };
 
@@ -90,7 +92,8 @@ struct krdma_flat_wc {
  * @count: number of work requests, at least 1
  * @dest: those for another destination are left
  * @mr_id: number of @mr; 0: none
- * @mr: result of @find for the last number, under the same rcu_read_lock()
+ * @mr: result of @find for the last number, under the same rcu_read_lock() or
+ *	rcu_read_lock_bh()
  * @find: finds the MR that a number stands for; returns NULL if there is none.  Does not sleep.
  * @context: argument of @find
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Posting: convert the consumer's work requests to those of the device.
+ * Posting sends: convert the consumer's work requests to those of the device.
  *
  * A work request takes a WQE for each part that it is split into, and is accepted if so many are
  * free.  The parts of many work requests go to the device in lists.  Nothing here sleeps,
@@ -19,17 +19,6 @@
 #include "io/wq.h"
 #include "io/wr.h"
 #include "mr/mr.h"
-
-/*
- * The SGE of work requests that have none.  irdma reads the first SGE of a write, a read and a
- * receive without checking num_sge, and cxgb4 reads the length of the first one.  So there is
- * one, of length 0.
- */
-static const struct ib_sge krdma_no_sge;
-
-/*
- * Sends
- */
 
 static int krdma_send_post_list(struct krdma_wq *wq)
 {
@@ -617,13 +606,20 @@ static noinline bool krdma_usual_fill_flat(const struct krdma_op *op,
 	return krdma_usual_fill(op, remote_addr, rkey, operand, swap, length, ib_wr);
 }
 
-/* The first members of a consumer's work request, as &union krdma_flat_head. */
+/*
+ * The first members of a consumer's work request, as &union krdma_flat_head: the same three
+ * members, read as one word.
+ */
 static __always_inline u64 krdma_usual_head(const struct krdma_send_wr *wr)
 {
-	union krdma_flat_head head = {
-		.opcode = wr->opcode, .flags = wr->flags, .sge_count = wr->sge_count,
-	};
+	union krdma_flat_head head = { .word = 0 };
 
+	static_assert(offsetof(struct krdma_send_wr, opcode) == sizeof(u64));
+	static_assert(offsetof(union krdma_flat_head, flags) ==
+		      offsetof(struct krdma_send_wr, flags) - sizeof(u64));
+	static_assert(offsetof(union krdma_flat_head, sge_count) ==
+		      offsetof(struct krdma_send_wr, sge_count) - sizeof(u64));
+	head.first = ((const u32 *)wr)[2];
 	return head.word;
 }
 
@@ -647,6 +643,8 @@ static __always_inline u32 krdma_usual_build(struct krdma_wq *wq, struct krdma_u
 	struct krdma_usual usual = {
 		.mr = wq->chain.mr,
 		.uses = wq->chain.uses,
+		/* Of a consumer's work request, the upper half is 0. */
+		.head = U64_MAX,
 	};
 	const struct krdma_flat_wr *flat = NULL;
 	const struct krdma_send_wr *wr = call->wrs;
@@ -666,7 +664,7 @@ static __always_inline u32 krdma_usual_build(struct krdma_wq *wq, struct krdma_u
 		} else {
 			word = krdma_usual_head(wr);
 		}
-		if (unlikely(word != usual.head || !usual.op)) {
+		if (unlikely(word != usual.head || (post && !usual.op))) {
 			union krdma_flat_head head = { .word = word };
 
 			if (post && head.dest != post->dest)
@@ -770,37 +768,163 @@ static int krdma_send_one(struct krdma_wq *wq, const struct krdma_send_wr *wr)
 	return IS_ERR(op) ? PTR_ERR(op) : krdma_send_any(wq, op, wr);
 }
 
-/* Returns how many work requests were accepted, or why none was. */
-static int krdma_post_result(const struct krdma_wq *wq, int ret)
+/*
+ * A usual work request that is posted alone.  It needs no list, and nothing that a list has.
+ */
+
+/* &enum ib_send_flags of a signaled one with such flags; negative: they are not usual. */
+static noinline int krdma_lone_flags(const struct krdma_op *op, u32 flags)
 {
-	return wq->chain.accepted ?: ret;
+	if (flags & ~(op->post_flags & ~KRDMA_POST_INLINE))
+		return -EINVAL;
+	return op->send_flags | IB_SEND_SIGNALED |
+	       (flags & KRDMA_POST_FENCE ? IB_SEND_FENCE : 0) |
+	       (flags & KRDMA_POST_SOLICITED ? IB_SEND_SOLICITED : 0);
 }
 
-/**
- * krdma_qp_post_send() - Post send work requests
- * @qp: the QP
- * @wrs: the work requests; copied
- * @count: number of work requests, at least 1
- * @broken: set if the device accepted only a part of a work request: the QP has to end
- *
- * Context: any but NMI; does not sleep, does not call the consumer.
- * Return: as krdma_conn_post_send(); -ENOTCONN: the QP is not open.
+/* The device has refused the work request, which is in the last WQE. */
+static noinline int krdma_lone_refused(struct krdma_wq *wq, int error)
+{
+	wq->chain.open_parts = 0;
+	wq->chain.count = 1;
+	krdma_wr_list_account(wq, 0);
+	krdma_credits_untake(&wq->credits, 1);
+	return krdma_post_error(error);
+}
+
+/*
+ * Posts a work request if it is usual: @wr, or the next one of a ring.  Returns 1; 0 if it is not
+ * usual, and nothing was done; or a negative errno.
  */
-int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int count,
-		       bool *broken)
+static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krdma_send_wr *wr,
+					   struct krdma_flat_post *post)
+{
+	const union krdma_flat_head plain = { .sge_count = 1 };
+	const union krdma_flat_head ignored = { .opcode = U8_MAX, .dest = U32_MAX };
+	const struct krdma_flat_wr *flat = NULL;
+	struct krdma_wr_scratch *scratch;
+	struct krdma_wq *wq = &qp->send;
+	const struct ib_send_wr **bad;
+	const struct krdma_op *op;
+	union krdma_flat_head head;
+	union krdma_wr *ib_wr;
+	struct krdma_wqe *wqe;
+	struct krdma_mr *mr;
+	u32 length, index;
+	int send_flags;
+	int ret = 0;
+	u32 tail;
+	u64 addr;
+
+	if (post) {
+		flat = &post->wrs[post->index & post->mask];
+		head.word = READ_ONCE(flat->head.word);
+		if (head.dest != post->dest)
+			return 0;
+	} else {
+		head.word = krdma_usual_head(wr);
+	}
+	if (unlikely(head.opcode >= KRDMA_OPS || !(qp->fast_ops & BIT(head.opcode))))
+		return 0;
+	op = &krdma_ops[head.opcode % KRDMA_OPS_SIZE];
+	/* Compute the address once: the compiler would do so for each member. */
+	OPTIMIZER_HIDE_VAR(op);
+	send_flags = op->send_flags | IB_SEND_SIGNALED;
+	if (unlikely((head.word & ~ignored.word) != plain.word)) {
+		if (head.sge_count != 1)
+			return 0;
+		send_flags = krdma_lone_flags(op, head.flags);
+		if (send_flags < 0)
+			return 0;
+	}
+	length = post ? READ_ONCE(flat->length) : wr->sges->length;
+	mr = post ? krdma_usual_find(post, READ_ONCE(flat->mr)) : wr->sges->mr;
+	/* The length is also refused here if it is 0. */
+	if (unlikely(length - 1 >= qp->max_message || !mr || !krdma_credits_left(&wq->credits)))
+		return 0;
+	/* Most operations only read local memory, for which every MR has the right. */
+	if (unlikely(krdma_send_access(qp, op) & ~mr->access))
+		return 0;
+
+	krdma_wr_scratch_enter();
+	scratch = this_cpu_ptr(krdma_wr_scratches);
+	ib_wr = &scratch->wrs[0];
+	if (likely(op->form == KRDMA_FORM_RDMA)) {
+		addr = post ? READ_ONCE(flat->remote_addr) : wr->remote_addr;
+		if (unlikely(addr + (length - 1) < addr))
+			goto out;
+		ib_wr->rdma.remote_addr = addr;
+		ib_wr->rdma.rkey = post ? READ_ONCE(flat->rkey) : wr->rkey;
+		if (post && unlikely(READ_ONCE(flat->imm) | READ_ONCE(flat->operand) |
+				     READ_ONCE(flat->swap)))
+			goto out;
+	} else if (post) {
+		if (!krdma_usual_fill_flat(op, flat, length, ib_wr))
+			goto out;
+	} else if (!krdma_usual_fill(op, wr->remote_addr, wr->rkey, wr->operand, wr->swap,
+				     length, ib_wr)) {
+		goto out;
+	}
+	addr = post ? READ_ONCE(flat->addr) : wr->sges->addr;
+	if (unlikely(!krdma_mr_use_fast(mr, qp->pd, addr, length, 0, &scratch->sges[0])))
+		goto out;
+
+	/*
+	 * The compiler must assume that these writes alias the work queue, so read each member
+	 * once.
+	 */
+	tail = wq->tail;
+	index = tail & wq->mask;
+	wqe = &wq->wqes[index];
+	wqe->wr_id = post ? READ_ONCE(flat->wr_id) : wr->wr_id;
+	wqe->length = length;
+	wqe->kind = KRDMA_WQE_KIND(head.opcode, KRDMA_WQE_LAST, 1);
+	wq->mrs[index * wq->max_sge] = mr;
+	if (likely(!(head.flags & KRDMA_POST_UNSIGNALED))) {
+		wq->batch = 0;
+	} else {
+		wqe->flags |= KRDMA_WQE_UNSIGNALED;
+		if (!krdma_send_is_signaled(wq, true))
+			send_flags &= ~IB_SEND_SIGNALED;
+	}
+	wq->credits.taken++;
+
+	ib_wr->send.next = NULL;
+	ib_wr->send.wr_cqe = &wqe->cqe;
+	ib_wr->send.sg_list = &scratch->sges[0];
+	ib_wr->send.num_sge = 1;
+	ib_wr->send.opcode = op->last;
+	ib_wr->send.send_flags = send_flags;
+	ib_wr->send.ex.imm_data = 0;
+	/* Pairs with the acquire in krdma_wq_outstanding(). */
+	smp_store_release(&wq->tail, tail + 1);
+	bad = &scratch->bad;
+	/* Otherwise ib_post_send() would have one on the stack, which is cleared and guarded. */
+	if (!bad)
+		__builtin_unreachable();
+	ret = ib_post_send(qp->ib, &ib_wr->send, bad);
+	if (likely(!ret)) {
+		WRITE_ONCE(wq->posted, wq->posted + 1);
+		ret = 1;
+	} else {
+		ret = krdma_lone_refused(wq, ret);
+	}
+out:
+	krdma_wr_scratch_unlock();
+	return ret;
+}
+
+/* Posts any number of any work requests.  Returns as krdma_qp_post_send(). */
+static noinline int krdma_send_post(struct krdma_wq *wq, const struct krdma_send_wr *wrs,
+				    int count)
 {
 	struct krdma_usual usual = { .wrs = wrs };
-	struct krdma_wq *wq = &qp->send;
-	unsigned long flags;
 	int ret = 0;
 	int sent;
 	u32 built;
 
-	spin_lock_irqsave(&wq->lock, flags);
-	if (!wq->open) {
-		ret = -ENOTCONN;
-		goto out_unlock;
-	}
+	if (!wq->open)
+		return -ENOTCONN;
 	krdma_wr_scratch_lock(wq);
 	wq->chain.accepted = 0;
 	wq->chain.open_parts = 0;
@@ -822,15 +946,42 @@ int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int
 	ret = ret ?: sent;
 	/* Return the credits of parts that were not built, or not accepted. */
 	krdma_credits_untake(&wq->credits, wq->credits.taken - wq->tail);
-	if (wq->chain.open_parts) {
+	if (wq->chain.open_parts)
 		krdma_send_partial(wq);
-		*broken = true;
-	}
 	WRITE_ONCE(wq->posted, wq->posted + wq->chain.accepted);
-	ret = krdma_post_result(wq, ret);
+	return krdma_post_result(wq, ret);
+}
 
-out_unlock:
+/**
+ * krdma_qp_post_send() - Post send work requests
+ * @qp: the QP
+ * @wrs: the work requests; copied
+ * @count: number of work requests, at least 1
+ *
+ * If the device accepts only a part of a work request, the owner is told that the QP has failed.
+ *
+ * Context: any but NMI; does not sleep, does not call the consumer.
+ * Return: as krdma_conn_post_send(); -ENOTCONN: the QP is not open.
+ */
+int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int count)
+{
+	struct krdma_wq *wq = &qp->send;
+	bool partial = false;
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&wq->lock, flags);
+	if (likely(count == 1 && wq->open))
+		ret = krdma_lone_post(qp, wrs, NULL);
+	if (!ret) {
+		ret = krdma_send_post(wq, wrs, count);
+		/* It counts as accepted, and closes the SQ. */
+		partial = ret > 0 && qp->partial;
+	}
 	spin_unlock_irqrestore(&wq->lock, flags);
+
+	if (unlikely(partial))
+		qp->owner->ops->failed(qp->owner, -EIO);
 	return ret;
 }
 
@@ -838,28 +989,13 @@ out_unlock:
  * Sends of a ring
  */
 
-/**
- * krdma_qp_post_flat() - Post send work requests from a ring
- * @qp: the QP
- * @post: the work requests
- *
- * Takes those at the beginning that are usual, and that the device accepts.  The next one, if there
- * is one, is for krdma_qp_post_send(), which can post it or finds the errno.
- *
- * Context: any but NMI, under rcu_read_lock(); does not sleep.
- * Return: how many work requests were accepted.
- */
-int krdma_qp_post_flat(struct krdma_qp *qp, struct krdma_flat_post *post)
+/* Posts several work requests.  Returns as krdma_qp_post_flat(). */
+static noinline int krdma_send_post_flat(struct krdma_wq *wq, struct krdma_flat_post *post)
 {
 	struct krdma_usual usual = { .post = post };
-	struct krdma_wq *wq = &qp->send;
-	unsigned long flags;
-	int accepted = 0;
 	u32 left, count, built;
+	int accepted;
 
-	spin_lock_irqsave(&wq->lock, flags);
-	if (!wq->open)
-		goto out_unlock;
 	krdma_wr_scratch_lock(wq);
 	wq->chain.accepted = 0;
 	wq->chain.open_parts = 0;
@@ -877,173 +1013,35 @@ int krdma_qp_post_flat(struct krdma_qp *qp, struct krdma_flat_post *post)
 	krdma_credits_untake(&wq->credits, wq->credits.taken - wq->tail);
 	accepted = wq->chain.accepted;
 	WRITE_ONCE(wq->posted, wq->posted + accepted);
+	return accepted;
+}
+
+/**
+ * krdma_qp_post_flat() - Post send work requests from a ring
+ * @qp: the QP
+ * @post: the work requests
+ *
+ * Takes those at the beginning that are usual, and that the device accepts.  The next one, if there
+ * is one, is for krdma_qp_post_send(), which can post it or finds the errno.
+ *
+ * Context: any but NMI, under rcu_read_lock() or rcu_read_lock_bh(); does not sleep.
+ * Return: how many work requests were accepted.
+ */
+int krdma_qp_post_flat(struct krdma_qp *qp, struct krdma_flat_post *post)
+{
+	struct krdma_wq *wq = &qp->send;
+	unsigned long flags;
+	int accepted = 0;
+
+	spin_lock_irqsave(&wq->lock, flags);
+	if (unlikely(!wq->open))
+		goto out_unlock;
+	if (post->count == 1)
+		accepted = krdma_lone_post(qp, NULL, post) > 0;
+	else
+		accepted = krdma_send_post_flat(wq, post);
 
 out_unlock:
 	spin_unlock_irqrestore(&wq->lock, flags);
 	return accepted;
-}
-
-/*
- * Receives
- */
-
-/**
- * krdma_recv_build() - Build the device's work request of a receive
- * @wr: the consumer's work request
- * @pd: the PD of the queue
- * @max_sge: size of @sges and @mrs
- * @sges: filled in with the SGEs
- * @mrs: filled in with the MRs that are kept in use
- * @mr_count: set to the number of these MRs
- * @ib_wr: filled in, except for its completion and the link to the next one
- *
- * Context: any.
- * Return: 0, or the errno of krdma_mr_begin_use(), or -EMSGSIZE.
- */
-int krdma_recv_build(const struct krdma_recv_wr *wr, struct krdma_pd *pd,
-		     u32 max_sge, struct ib_sge *sges, struct krdma_mr **mrs,
-		     u16 *mr_count, struct ib_recv_wr *ib_wr)
-{
-	struct ib_sge *ib_sge;
-	const struct krdma_sge *sge;
-	u32 count = 0;
-	int ret;
-	u32 i;
-
-	*mr_count = 0;
-	for (i = 0; i < wr->sge_count; i++) {
-		sge = &wr->sges[i];
-		if (!sge->length)
-			continue;
-		ret = -EMSGSIZE;
-		if (count == max_sge)
-			goto err;
-		ib_sge = &sges[count++];
-		if (!sge->mr) {
-			ib_sge->addr = sge->addr;
-			ib_sge->length = sge->length;
-			ib_sge->lkey = sge->key;
-			continue;
-		}
-		/* Memory with several DMA addresses takes an SGE for each. */
-		if (!krdma_mr_use_fast(sge->mr, pd, sge->addr, sge->length,
-				       KRDMA_ACCESS_LOCAL_WRITE, ib_sge)) {
-			ret = krdma_mr_begin_use(sge->mr, pd, sge->addr, sge->length,
-						 KRDMA_ACCESS_LOCAL_WRITE, ib_sge,
-						 max_sge - count + 1);
-			if (ret < 0)
-				goto err;
-			count += ret - 1;
-		}
-		mrs[(*mr_count)++] = sge->mr;
-	}
-	ib_wr->sg_list = count ? sges : (struct ib_sge *)&krdma_no_sge;
-	ib_wr->num_sge = count;
-	return 0;
-
-err:
-	while (*mr_count)
-		krdma_mr_end_use(mrs[--*mr_count]);
-	return ret;
-}
-
-static int krdma_recv_post_list(struct krdma_wq *wq)
-{
-	struct ib_recv_wr *wrs = wq->chain.scratch->recv_wrs;
-	const struct ib_recv_wr *bad = NULL;
-	u32 count = wq->chain.count;
-	u32 taken;
-	int ret;
-
-	if (!count)
-		return 0;
-
-	krdma_wr_list_count_uses(wq);
-	wrs[count - 1].next = NULL;
-	ret = ib_post_recv(wq->qp->ib, &wrs[0], &bad);
-	if (!ret) {
-		krdma_wr_list_accept(wq);
-		return 0;
-	}
-	for (taken = 0; taken < count && &wrs[taken] != bad; taken++)
-		;
-	krdma_wr_list_account(wq, taken == count ? 0 : taken);
-	return krdma_post_error(ret);
-}
-
-static int krdma_recv_one(struct krdma_wq *wq, const struct krdma_recv_wr *wr)
-{
-	u32 max_sge = min_t(u32, wq->max_sge, KRDMA_WR_SGES);
-	struct krdma_wr_scratch *scratch = wq->chain.scratch;
-	struct krdma_wqe *wqe;
-	struct ib_recv_wr *ib_wr;
-	int ret;
-
-	if (!krdma_wr_list_has_room(&wq->chain, max_sge)) {
-		ret = krdma_recv_post_list(wq);
-		if (ret)
-			return ret;
-	}
-	if (!krdma_credits_take(&wq->credits, 1))
-		return -EAGAIN;
-
-	ib_wr = &scratch->recv_wrs[wq->chain.count];
-	wqe = krdma_wq_wqe(wq, wq->tail);
-	ret = krdma_recv_build(wr, wq->qp->pd, max_sge,
-			       &scratch->sges[wq->chain.sges],
-			       krdma_wq_mrs(wq, wq->tail), &wqe->mr_count, ib_wr);
-	if (ret) {
-		krdma_credits_untake(&wq->credits, 1);
-		return ret;
-	}
-	ib_wr->next = ib_wr + 1;
-	ib_wr->wr_cqe = &wqe->cqe;
-	wqe->wr_id = wr->wr_id;
-	wqe->opcode = KRDMA_OP_RECV;
-	wqe->flags = KRDMA_WQE_LAST;
-	wq->chain.sges += ib_wr->num_sge;
-	krdma_wqe_commit(wq, true);
-	return 0;
-}
-
-/**
- * krdma_qp_post_recv() - Post receive work requests
- * @qp: the QP
- * @wrs: the work requests; copied
- * @count: number of work requests, at least 1
- *
- * Context: any but NMI; does not sleep, does not call the consumer.
- * Return: as krdma_conn_post_recv(); -ENOTCONN: the QP is closed.
- */
-int krdma_qp_post_recv(struct krdma_qp *qp, const struct krdma_recv_wr *wrs, int count)
-{
-	struct krdma_wq *wq = &qp->recv;
-	unsigned long flags;
-	int ret = 0;
-	int sent;
-	int i;
-
-	if (!wq->wqes)
-		return -EINVAL;
-
-	spin_lock_irqsave(&wq->lock, flags);
-	if (!wq->open) {
-		ret = -ENOTCONN;
-		goto out_unlock;
-	}
-	krdma_wr_scratch_lock(wq);
-	wq->chain.accepted = 0;
-	wq->chain.open_parts = 0;
-	for (i = 0; i < count && !ret; i++)
-		ret = krdma_recv_one(wq, &wrs[i]);
-	sent = krdma_recv_post_list(wq);
-	krdma_wr_scratch_unlock();
-	ret = ret ?: sent;
-	krdma_credits_untake(&wq->credits, wq->credits.taken - wq->tail);
-	WRITE_ONCE(wq->posted, wq->posted + wq->chain.accepted);
-	ret = krdma_post_result(wq, ret);
-
-out_unlock:
-	spin_unlock_irqrestore(&wq->lock, flags);
-	return ret;
 }

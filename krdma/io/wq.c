@@ -14,6 +14,7 @@
 
 #include "mr/mr.h"
 #include "io/qp.h"
+#include "io/send_wc.h"
 #include "io/wq.h"
 
 static struct krdma_wq *krdma_wq_from_credits(struct krdma_credits *credits)
@@ -150,13 +151,6 @@ void krdma_wq_put_mrs(struct krdma_wq *wq, u32 position)
 		krdma_mr_end_use(mrs[--wqe->mr_count]);
 }
 
-/* Number of WQEs that the device has, from @wq->head on. */
-static u32 krdma_wq_outstanding(const struct krdma_wq *wq)
-{
-	/* Pairs with the releases in krdma_wqe_commit() and krdma_send_fast(). */
-	return smp_load_acquire(&wq->tail) - wq->head;
-}
-
 /* Does the device have this WQE?  If so, sets its distance from the head. */
 static bool krdma_wq_has(const struct krdma_wq *wq, u32 index, u32 *distance)
 {
@@ -282,34 +276,6 @@ static __always_inline bool krdma_send_end_wqe(struct krdma_cq *cq, struct krdma
 	return kind == KRDMA_WQE_KIND(0, flags, 0);
 }
 
-static __always_inline void krdma_send_store_flat(struct krdma_flat_wc *flat, u32 dest,
-						  const struct krdma_wqe *wqe)
-{
-	flat->wr_id = wqe->wr_id;
-	flat->dest = dest;
-	flat->opcode = wqe->opcode;
-	flat->status = KRDMA_WC_SUCCESS;
-	flat->flags = 0;
-	flat->length = wqe->length;
-	flat->imm = 0;
-	flat->vendor_error = 0;
-	flat->reserved = 0;
-}
-
-static __always_inline void krdma_send_store_wc(struct krdma_wc *wc, const struct krdma_qp *qp,
-						const struct krdma_wqe *wqe)
-{
-	wc->conn = qp->conn;
-	wc->context = qp->context;
-	wc->wr_id = wqe->wr_id;
-	wc->opcode = wqe->opcode;
-	wc->status = KRDMA_WC_SUCCESS;
-	wc->flags = 0;
-	wc->length = wqe->length;
-	wc->imm = 0;
-	wc->vendor_error = 0;
-}
-
 /* The batch of the poll is that of its last work queue. */
 static void krdma_send_end_run(struct krdma_cq *cq, struct krdma_wq *wq, u32 head)
 {
@@ -327,9 +293,9 @@ static void krdma_send_end_run(struct krdma_cq *cq, struct krdma_wq *wq, u32 hea
 
 /* Those at the beginning of @wcs, all of one SQ.  Returns how many. */
 static __always_inline int krdma_send_complete_run(struct krdma_cq *cq, struct krdma_wq *wq,
+						   struct krdma_flat_ring *ring,
 						   const struct ib_wc *wcs, int count)
 {
-	struct krdma_flat_ring *ring = cq->flat;
 	const struct krdma_wqe *first = wq->wqes;
 	u32 dest = (u32)(uintptr_t)wq->qp->context;
 	u32 place = ring ? ring->tail : 0;
@@ -344,17 +310,25 @@ static __always_inline int krdma_send_complete_run(struct krdma_cq *cq, struct k
 	for (i = 0; i < count; i++, wcs++) {
 		/* What is no WQE of this work queue is not in the array. */
 		index = ((uintptr_t)wcs->wr_cqe - (uintptr_t)first) / sizeof(*first);
-		if (unlikely(wcs->status || index > mask))
+		/*
+		 * The device does not have it, or it was posted just now: the handler finds out.
+		 * Most are the next one.
+		 */
+		if (unlikely(wcs->status || head == end))
 			break;
-		/* The device does not have it, or it was posted just now: the handler finds out. */
-		if (unlikely((((u32)index - head) & mask) >= end - head))
-			break;
-		/* Unsignaled ones before it succeeded: otherwise they would have completed. */
-		while (unlikely((head & mask) != index)) {
-			if (!krdma_send_end_wqe(cq, wq, &wq->wqes[head & mask], head & mask,
-						KRDMA_WQE_LAST | KRDMA_WQE_UNSIGNALED))
-				goto out;
-			head++;
+		if (unlikely((head & mask) != index)) {
+			if (index > mask || (((u32)index - head) & mask) >= end - head)
+				break;
+			/*
+			 * Unsignaled ones before it succeeded: otherwise they would have
+			 * completed.
+			 */
+			do {
+				if (!krdma_send_end_wqe(cq, wq, &wq->wqes[head & mask], head & mask,
+							KRDMA_WQE_LAST | KRDMA_WQE_UNSIGNALED))
+					goto out;
+				head++;
+			} while ((head & mask) != index);
 		}
 		wqe = container_of(wcs->wr_cqe, struct krdma_wqe, cqe);
 		if (likely(krdma_send_end_wqe(cq, wq, wqe, index, KRDMA_WQE_LAST))) {
@@ -390,6 +364,7 @@ out:
  */
 int krdma_send_complete(struct krdma_cq *cq, const struct ib_wc *wcs, int count)
 {
+	struct krdma_flat_ring *ring = cq->flat;
 	struct krdma_wq *wq;
 	int taken = 0;
 	int run;
@@ -400,7 +375,9 @@ int krdma_send_complete(struct krdma_cq *cq, const struct ib_wc *wcs, int count)
 		wq = container_of(wcs[taken].wr_cqe, struct krdma_wqe, cqe)->wq;
 		if (unlikely(wq->failed))
 			break;
-		run = krdma_send_complete_run(cq, wq, &wcs[taken], count - taken);
+		/* The compiler makes two functions of it, which do not look where to store each. */
+		run = ring ? krdma_send_complete_run(cq, wq, ring, &wcs[taken], count - taken) :
+			     krdma_send_complete_run(cq, wq, NULL, &wcs[taken], count - taken);
 		taken += run;
 	} while (run && taken < count && wcs[taken].wr_cqe->done == krdma_send_done);
 	return taken;
@@ -562,7 +539,7 @@ static void krdma_wq_flush_partial(struct krdma_wq *wq)
 
 	qp->partial = false;
 	while (qp->partial_mr_count)
-		krdma_mr_end_use(qp->partial_mrs[--qp->partial_mr_count]);
+		krdma_mr_end_use(*krdma_partial_mr(qp, --qp->partial_mr_count));
 	WRITE_ONCE(wq->completed, wq->completed + 1);
 	krdma_cq_complete(wq->cq, &wc, qp->complete, &wq->credits);
 }

@@ -78,6 +78,7 @@ struct krdma_wqe {
  * @wr_sges: SGEs for the device of the work request that is being posted
  * @part_sges: SGEs for the device of one part of it
  * @sge_ends: for each SGE of the consumer, the end of its entries in @wr_sges
+ * @bad: where the provider stores the work request that it refuses
  *
  * The contents are not used after the call that posts, because a device has then copied what it
  * needs.  So all QPs share the buffers, which stay in the CPU's cache.
@@ -92,6 +93,7 @@ struct krdma_wr_scratch {
 	struct ib_sge wr_sges[KRDMA_WR_SGES];
 	struct ib_sge part_sges[KRDMA_WR_SGES];
 	u16 sge_ends[KRDMA_WR_SGES];
+	const struct ib_send_wr *bad;
 };
 
 /**
@@ -216,8 +218,8 @@ struct krdma_qp_creator {
  * @partial: a work request was posted partially, when the device refused the rest.  It is the
  *	last one, because the SQ is closed then.  Protected by @send.lock.
  * @partial_wqe: what the completion of that work request reports
- * @partial_mrs: MRs that it keeps in use besides those of its WQEs
- * @partial_mr_count: number of entries of @partial_mrs
+ * @partial_first: position of the first WQE that the device did not accept
+ * @partial_mr_count: MRs that it keeps in use besides those of its WQEs: krdma_partial_mr()
  * @sink: 8 bytes for each WQE of @send: local memory for operations that bring none
  * @sink_dma: DMA address of @sink
  * @sink_mapped: @sink is mapped
@@ -265,7 +267,7 @@ struct krdma_qp {
 
 	bool partial;
 	struct krdma_wqe partial_wqe;
-	struct krdma_mr *partial_mrs[KRDMA_WR_SGES];
+	u32 partial_first;
 	u32 partial_mr_count;
 	u64 *sink;
 	u64 sink_dma;
@@ -287,6 +289,14 @@ static inline struct krdma_wqe *krdma_wq_wqe(struct krdma_wq *wq, u32 position)
 static inline struct krdma_mr **krdma_wq_mrs(struct krdma_wq *wq, u32 position)
 {
 	return &wq->mrs[(position & wq->mask) * wq->max_sge];
+}
+
+/* Where a partially posted work request keeps an MR: in the WQEs that follow those it has. */
+static inline struct krdma_mr **krdma_partial_mr(struct krdma_qp *qp, u32 index)
+{
+	u32 first = (qp->partial_first & qp->send.mask) * qp->send.max_sge;
+
+	return &qp->send.mrs[(first + index) % ((qp->send.mask + 1) * qp->send.max_sge)];
 }
 
 u64 krdma_wq_bytes(u32 depth, u32 max_sge);

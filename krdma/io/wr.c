@@ -8,6 +8,8 @@
 
 struct krdma_wr_scratch __percpu *krdma_wr_scratches;
 
+const struct ib_sge krdma_no_sge;
+
 /**
  * krdma_wr_scratches_init() - Allocate the buffers where work requests are built
  *
@@ -44,15 +46,17 @@ void krdma_wr_scratches_exit(void)
  * @mr: the MR
  *
  * The device has some parts of the work request, and may use any of its memory until the QP is
- * destroyed.  So the MRs that its other parts would have kept are kept, too.
+ * destroyed.  So the MRs that its other parts would have kept are kept, too: where they would have
+ * been, from the first WQE on that the device did not accept.  No work request gets these WQEs any
+ * more.
  *
  * Context: any.
  */
 void krdma_partial_keep(struct krdma_qp *qp, struct krdma_mr *mr)
 {
-	/* One work request has no more SGEs, and so no more MRs. */
-	if (!WARN_ON_ONCE(qp->partial_mr_count == KRDMA_WR_SGES))
-		qp->partial_mrs[qp->partial_mr_count++] = mr;
+	/* The other parts have a WQE each, and none has more SGEs, and so MRs, than fit there. */
+	if (!WARN_ON_ONCE(qp->partial_mr_count == (qp->send.mask + 1) * qp->send.max_sge))
+		*krdma_partial_mr(qp, qp->partial_mr_count++) = mr;
 }
 
 /* The device did not accept the WQEs from @position to the tail. */
@@ -61,13 +65,18 @@ static void krdma_wr_list_reject(struct krdma_wq *wq, u32 position)
 	bool partial = wq->chain.open_parts;
 	struct krdma_mr **mrs;
 	struct krdma_wqe *wqe;
+	u16 i;
 
+	if (partial)
+		wq->qp->partial_first = position;
 	for (; position != wq->tail; position++) {
 		wqe = krdma_wq_wqe(wq, position);
 		mrs = krdma_wq_mrs(wq, position);
 		if (partial) {
-			while (wqe->mr_count)
-				krdma_partial_keep(wq->qp, mrs[--wqe->mr_count]);
+			/* In this order: they move towards the first WQE, or stay. */
+			for (i = 0; i < wqe->mr_count; i++)
+				krdma_partial_keep(wq->qp, mrs[i]);
+			wqe->mr_count = 0;
 			partial = !(wqe->flags & KRDMA_WQE_LAST);
 		} else {
 			krdma_wq_put_mrs(wq, position);

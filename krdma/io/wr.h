@@ -21,20 +21,41 @@ void krdma_wr_list_unuse(struct krdma_wq *wq, struct krdma_mr *mr);
 extern struct krdma_wr_scratch __percpu *krdma_wr_scratches;
 
 /*
+ * The SGE of work requests that have none.  irdma reads the first SGE of a write, a read and a
+ * receive without checking num_sge, and cxgb4 reads the length of the first one.  So there is
+ * one, of length 0.
+ */
+extern const struct ib_sge krdma_no_sge;
+
+/* Returns how many work requests were accepted, or why none was. */
+static inline int krdma_post_result(const struct krdma_wq *wq, int ret)
+{
+	return wq->chain.accepted ?: ret;
+}
+
+/*
  * Reserves the CPU's scratch buffers for this work queue until the call that posts has ended.
  * Posting does not nest: the callbacks that a provider makes while it is given work requests only
  * wake or schedule.
  */
+static inline void krdma_wr_scratch_enter(void)
+{
+	/* Elsewhere it is a count of what keeps the task on its CPU, as interrupts off do. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC))
+		local_lock(&krdma_wr_scratches->lock);
+}
+
 static inline void krdma_wr_scratch_lock(struct krdma_wq *wq)
 {
 	lockdep_assert_held(&wq->lock);
-	local_lock(&krdma_wr_scratches->lock);
+	krdma_wr_scratch_enter();
 	wq->chain.scratch = this_cpu_ptr(krdma_wr_scratches);
 }
 
 static inline void krdma_wr_scratch_unlock(void)
 {
-	local_unlock(&krdma_wr_scratches->lock);
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC))
+		local_unlock(&krdma_wr_scratches->lock);
 }
 
 /* Is there room in the list for one more part with that many SGEs? */

@@ -143,11 +143,11 @@ static void krdma_mr_set_fast(struct krdma_mr *mr)
 			return;
 		mr->fast_addr = mr->peer_addr;
 		mr->fast_lkey = mr->lkey;
-		mr->fast = true;
+		mr->fast_pd = mr->pd;
 	} else if (mem->chunk_count == 1) {
 		mr->fast_addr = mem->chunks[0].addr;
 		mr->fast_lkey = mem->pd->ib->local_dma_lkey;
-		mr->fast = true;
+		mr->fast_pd = mr->pd;
 	}
 }
 

@@ -58,9 +58,9 @@ struct krdma_mr_keys {
  * @addr: its first address for local SGEs
  * @peer_addr: its first address for peers, and for the device in SGEs with a key
  * @length: bytes
- * @fast: one SGE covers all of it: from @fast_addr on, with @fast_lkey
- * @fast_addr: see @fast
- * @fast_lkey: see @fast
+ * @fast_pd: @pd, if one SGE covers all of it: from @fast_addr on, with @fast_lkey; otherwise NULL
+ * @fast_addr: see @fast_pd
+ * @fast_lkey: see @fast_pd
  * @revoke: invalidates the rkey while work requests are in flight
  * @condemned: its users have to end: see krdma_mr_end_users(); never reset
  * @ended: called when @mem was released; NULL: no callback
@@ -85,9 +85,9 @@ struct krdma_mr {
 	u64 addr;
 	u64 peer_addr;
 	u64 length;
-	bool fast;
-	u32 fast_lkey;
+	struct krdma_pd *fast_pd;
 	u64 fast_addr;
+	u32 fast_lkey;
 	bool condemned;
 	struct work_struct revoke;
 	void (*ended)(void *context);
@@ -155,7 +155,7 @@ static inline bool krdma_mr_use_fast(struct krdma_mr *mr,
 				     struct krdma_pd *pd, u64 addr, u32 length,
 				     u32 access, struct ib_sge *ib_sge)
 {
-	if (!mr->fast || mr->pd != pd)
+	if (mr->fast_pd != pd)
 		return false;
 	if (!krdma_mr_point_to(mr, addr, length, access, ib_sge))
 		return false;

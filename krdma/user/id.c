@@ -5,6 +5,7 @@
  * An ID is not reused before all others were used.  A completion may refer to an object that
  * ended long ago, and must not be taken for one of another object.
  */
+#include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
 #include <linux/xarray.h>
@@ -15,6 +16,8 @@
 #define KRDMA_DEST_IDS	XA_LIMIT(1, INT_MAX)
 
 DEFINE_XARRAY_FLAGS(krdma_user_dests, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+/* Number of IDs that were removed. */
+atomic_long_t krdma_user_dests_removed = ATOMIC_LONG_INIT(0);
 static u32 krdma_user_dests_next;
 
 /**
@@ -47,4 +50,6 @@ int krdma_user_dest_add(struct krdma_user_dest *dest)
 void krdma_user_dest_remove(struct krdma_user_dest *dest)
 {
 	xa_erase(&krdma_user_dests, dest->id);
+	/* Before the object is freed: see user.h. */
+	atomic_long_inc(&krdma_user_dests_removed);
 }

@@ -68,7 +68,7 @@ static void krdma_user_mm_unnumber(struct krdma_user_mr *umr)
 {
 	lockdep_assert_held(&krdma_user_mm_lock);
 
-	xa_erase(&umr->session->mrs, umr->id);
+	krdma_user_mr_remove(umr->session, umr->id);
 	umr->numbered = false;
 	/* Behind those that have one, see krdma_user_mm_take_next(). */
 	list_move_tail(&umr->of_owner, &umr->owner->mrs);

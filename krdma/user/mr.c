@@ -125,7 +125,7 @@ static struct krdma_user_mr *krdma_user_mr_new(struct krdma_user_session *sessio
 err_uncharge:
 	krdma_user_mr_uncharge(umr);
 err_number:
-	xa_erase(&session->mrs, umr->id);
+	krdma_user_mr_remove(session, umr->id);
 err_free:
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_MR, umr));
 	return ERR_PTR(ret);
@@ -134,7 +134,7 @@ err_free:
 /* Undoes krdma_user_mr_new() when the core's MR has ended, or never existed. */
 static void krdma_user_mr_discard(struct krdma_user_mr *umr)
 {
-	xa_erase(&umr->session->mrs, umr->id);
+	krdma_user_mr_remove(umr->session, umr->id);
 	krdma_user_mr_put(umr);
 }
 
@@ -263,7 +263,8 @@ int krdma_user_mr_deregister(struct krdma_ucmd *ucmd)
  * @session: the session
  * @id: the ID
  *
- * Context: under rcu_read_lock(); the MR, and the core's MR, can be used until rcu_read_unlock().
+ * Context: under rcu_read_lock() or rcu_read_lock_bh(), until the end of which the MR, and the
+ * core's MR, can be used.
  * Return: the MR or NULL.
  */
 struct krdma_user_mr *krdma_user_mr_find(struct krdma_user_session *session, u32 id)

@@ -569,10 +569,24 @@ static u32 krdma_user_batch_post(struct krdma_user_ring *ring, struct krdma_user
 static struct krdma_mr *krdma_user_flat_find(void *context, u32 id)
 {
 	struct krdma_user_ring *ring = context;
+	const struct krdma_user_confinement *confinement = rcu_dereference_bh(ring->confinement);
+	struct krdma_user_found *found = &ring->found;
 	struct krdma_user_mr *umr;
+	long removed;
 
-	umr = krdma_user_post_find_mr(ring, rcu_dereference(ring->confinement), id);
-	return umr ? umr->mr : NULL;
+	if (confinement && !krdma_user_confinement_has(confinement, id))
+		return NULL;
+	/* Before the table: see user.h. */
+	removed = atomic_long_read_acquire(&ring->session->mrs_removed);
+	if (likely(id == found->mr_id && removed == found->mrs_removed))
+		return found->umr->mr;
+	umr = krdma_user_mr_find(ring->session, id);
+	if (!umr)
+		return NULL;
+	found->mr_id = id;
+	found->umr = umr;
+	found->mrs_removed = removed;
+	return umr->mr;
 }
 
 /* Is this worth a try?  The program may change the entry at any time: nothing else follows. */
@@ -582,16 +596,27 @@ static bool krdma_user_flat_may(const struct krdma_sqe *sqe)
 	       READ_ONCE(sqe->opcode) != KRDMA_OP_RECV;
 }
 
-static struct krdma_user_conn *krdma_user_flat_conn(const struct krdma_user_ring *ring, u32 id)
+static struct krdma_user_conn *krdma_user_flat_conn(struct krdma_user_ring *ring, u32 id)
 {
-	struct krdma_user_dest *dest = xa_load(&krdma_user_dests, id);
+	/* Before the table: see user.h. */
+	long removed = atomic_long_read_acquire(&krdma_user_dests_removed);
+	struct krdma_user_found *found = &ring->found;
+	struct krdma_user_dest *dest;
 	struct krdma_user_conn *conn;
 
+	if (likely(id == found->dest_id && removed == found->dests_removed))
+		return found->conn;
+	dest = xa_load(&krdma_user_dests, id);
 	if (!dest || dest->kind != KRDMA_USER_DEST_CONN)
 		return NULL;
 	conn = container_of(dest, struct krdma_user_conn, dest);
 	/* Pairs with the release in krdma_user_conn_create_qp_with(): the QP exists. */
-	return smp_load_acquire(&conn->ring) == ring ? conn : NULL;
+	if (smp_load_acquire(&conn->ring) != ring)
+		return NULL;
+	found->dest_id = id;
+	found->conn = conn;
+	found->dests_removed = removed;
+	return conn;
 }
 
 /* Posts entries of the SQ ring, one destination after the other.  Returns how many, also 0. */
@@ -608,9 +633,8 @@ static u32 krdma_user_flat_post(struct krdma_user_ring *ring, u32 count)
 	u32 accepted = 0;
 	int ret;
 
-	/* As in krdma_user_batch_post(). */
-	local_bh_disable();
-	rcu_read_lock();
+	/* Softirqs are off for the reason that krdma_user_batch_post() gives. */
+	rcu_read_lock_bh();
 	do {
 		flat.index = ring->sq_head + accepted;
 		flat.count = count - accepted;
@@ -621,8 +645,7 @@ static u32 krdma_user_flat_post(struct krdma_user_ring *ring, u32 count)
 		ret = krdma_conn_post_flat(conn->core, &flat);
 		accepted += ret;
 	} while (ret && accepted < count);
-	rcu_read_unlock();
-	local_bh_enable();
+	rcu_read_unlock_bh();
 
 	return accepted;
 }

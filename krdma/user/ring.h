@@ -75,6 +75,24 @@ struct krdma_user_batch {
 };
 
 /**
+ * struct krdma_user_found - what a ring has found for its last entries: see user.h
+ * @dest_id: ID of @conn; 0: none was found
+ * @mr_id: ID of @umr; 0: none was found
+ * @conn: the connection
+ * @umr: the MR
+ * @dests_removed: krdma_user_dests_removed before @conn was looked up
+ * @mrs_removed: &struct krdma_user_session.mrs_removed before @umr was looked up
+ */
+struct krdma_user_found {
+	u32 dest_id;
+	u32 mr_id;
+	struct krdma_user_conn *conn;
+	struct krdma_user_mr *umr;
+	long dests_removed;
+	long mrs_removed;
+};
+
+/**
  * struct krdma_user_ring - the file of a ring
  * @id: krdma_user_number()
  * @refs: references: one of the file, and one for each connection and SRQ that uses the ring
@@ -98,6 +116,7 @@ struct krdma_user_batch {
  * @submit_lock: see user.h
  * @sq_head: index of the next entry to be taken; protected by @submit_lock
  * @submitted: number of accepted entries; written under @submit_lock, read without it
+ * @found: what was found for the last entries; protected by @submit_lock
  * @reap_lock: see user.h
  * @cq_lock: see user.h
  * @cq_tail: index where the next completion is stored; written under @cq_lock, read without it
@@ -141,6 +160,7 @@ struct krdma_user_ring {
 	struct mutex submit_lock ____cacheline_aligned_in_smp;	/* see above */
 	u32 sq_head;
 	u64 submitted;
+	struct krdma_user_found found;
 	struct mutex reap_lock;		/* see above */
 
 	spinlock_t cq_lock ____cacheline_aligned_in_smp;	/* see above */

@@ -77,7 +77,10 @@
  *	kind:		xarrays
  *	protects:	themselves.  Readers use RCU: an entry is not freed before
  *			rcu_read_unlock(), and posting, which does not sleep, runs
- *			inside.
+ *			inside.  A ring remembers the last entries that it has found,
+ *			with the number of entries that had been removed before it
+ *			looked: while that is the same, an entry is in its table, or
+ *			is just being removed, as if it had been found now.
  *
  * krdma_user_mm_lock, krdma_user_notifier.lock, krdma_user_accounts_lock: see user/mm.c,
  * user/notifier.c, user/limits.c.
@@ -85,6 +88,7 @@
 #ifndef _KRDMA_USER_H
 #define _KRDMA_USER_H
 
+#include <linux/atomic.h>
 #include <linux/compiler_types.h>
 #include <linux/fs.h>
 #include <linux/krdma.h>
@@ -151,6 +155,7 @@ void krdma_user_batches_destroy(struct krdma_user_batches *batches);
  *	user namespaces that the opener was in
  * @mrs: xarray from ID to &struct krdma_user_mr
  * @mrs_next: where the search for the next ID begins
+ * @mrs_removed: number of MRs that were removed from @mrs
  * @owner: address space of the last registration, kept for the next one, with a reference; NULL:
  *	none was registered; protected by krdma_user_mm_lock
  * @batches: batches for calls that post
@@ -165,6 +170,7 @@ struct krdma_user_session {
 	struct krdma_user_account *account;
 	struct xarray mrs;
 	u32 mrs_next;
+	atomic_long_t mrs_removed;
 	struct krdma_user_mm *owner;
 	struct krdma_user_batches batches;
 	struct krdma_user_notifier *notifier;
@@ -500,6 +506,7 @@ void krdma_user_session_put(struct krdma_user_session *session);
  */
 
 extern struct xarray krdma_user_dests;
+extern atomic_long_t krdma_user_dests_removed;
 
 int krdma_user_dest_add(struct krdma_user_dest *dest);
 void krdma_user_dest_remove(struct krdma_user_dest *dest);
@@ -560,6 +567,14 @@ void krdma_user_mr_end(struct krdma_user_session *session);
 void krdma_user_mr_put(struct krdma_user_mr *umr);
 /* The MR with this ID, under rcu_read_lock(); NULL: none. */
 struct krdma_user_mr *krdma_user_mr_find(struct krdma_user_session *session, u32 id);
+
+/* Removes an ID: from here on no context finds the MR.  Any context. */
+static inline void krdma_user_mr_remove(struct krdma_user_session *session, u32 id)
+{
+	xa_erase(&session->mrs, id);
+	/* Before the MR is freed: see above. */
+	atomic_long_inc(&session->mrs_removed);
+}
 
 /*
  * join: makes the calling process the owner of @umr, which is not visible yet; returns 0 or a

@@ -13,10 +13,10 @@
 here=$(dirname "$0")
 files=/sys/kernel/debug/krdma_cost
 
-# count LABEL ADDRESS CONNECTIONS instant|later: measures inside the kernel.
+# count LABEL ADDRESS CONNECTIONS instant|later [srq]: measures inside the kernel.
 count()
 {
-	echo "$2 $3 $4" >$files/run || exit 1
+	echo "$2 $3 $4${5:+ $5}" >$files/run || exit 1
 	sed "s/^/$1./" $files/results
 }
 
@@ -30,7 +30,11 @@ for conns in 1 100; do
 	count null 10.80.0.1 "$conns" instant
 	"$here/ring" 10.80.0.1 "$conns" | sed 's/^/null./'
 done
+for conns in 10 100 1000; do
+	count null 10.80.0.1 "$conns" instant srq
+done
 if [ "$1" = long ]; then
+	count null 10.80.0.1 10000 instant srq
 	count null 10.80.0.1 10000 instant
 	"$here/ring" 10.80.0.1 10000 | sed 's/^/null./'
 	count rxe 10.77.0.1 1 later

@@ -42,9 +42,6 @@ static int adopt(int fd, struct krdma_ring **ring)
 	new->maker = getpid();
 	new->sqes = (struct krdma_sqe *)((char *)new->header + is.sqe_offset);
 	new->cqes = (struct krdma_cqe *)((char *)new->header + is.cqe_offset);
-	/* With default attributes these calls cannot fail. */
-	pthread_mutex_init(&new->submit_lock, NULL);
-	pthread_mutex_init(&new->take_lock, NULL);
 	*ring = new;
 	return 0;
 }
@@ -103,8 +100,6 @@ KRDMA_PUBLIC int krdma_ring_close(struct krdma_ring *ring)
 {
 	if (!ring)
 		return 0;
-	pthread_mutex_destroy(&ring->take_lock);
-	pthread_mutex_destroy(&ring->submit_lock);
 	/* A child of fork() does not have the mapping; another one may be at that address. */
 	if (object_is_own(ring->maker))
 		munmap(ring->header, ring->size);

@@ -3,10 +3,10 @@
 #ifndef KRDMA_RING_H
 #define KRDMA_RING_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "internal.h"
+#include "ring_lock.h"
 
 /**
  * struct krdma_ring - a ring of this process
@@ -32,8 +32,8 @@ struct krdma_ring {
 	pid_t maker;
 	struct krdma_sqe *sqes;
 	const struct krdma_cqe *cqes;
-	pthread_mutex_t submit_lock;
-	pthread_mutex_t take_lock;
+	struct ring_lock submit_lock;
+	struct ring_lock take_lock;
 };
 
 /* ring_post.c: posts entries as an array, also those of an SRQ. */

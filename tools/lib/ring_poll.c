@@ -19,7 +19,7 @@ static int take(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room, si
 	struct krdma_ring_header *header = ring->header;
 	uint32_t head, filled, at, first;
 
-	pthread_mutex_lock(&ring->take_lock);
+	ring_lock_take(&ring->take_lock);
 	/*
 	 * Read the flags before the tail: if they say that the device is gone, the tail read
 	 * after them is final.
@@ -32,13 +32,17 @@ static int take(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room, si
 			filled = (uint32_t)room;
 		at = head & (ring->cq_entries - 1);
 		first = ring->cq_entries - at;
-		if (first > filled)
-			first = filled;
-		memcpy(cqes, ring->cqes + at, first * sizeof(*cqes));
-		memcpy(cqes + first, ring->cqes, (filled - first) * sizeof(*cqes));
+		if (filled == 1) {
+			*cqes = ring->cqes[at];
+		} else {
+			if (first > filled)
+				first = filled;
+			memcpy(cqes, ring->cqes + at, first * sizeof(*cqes));
+			memcpy(cqes + first, ring->cqes, (filled - first) * sizeof(*cqes));
+		}
 		__atomic_store_n(&header->cq_head, head + filled, __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&ring->take_lock);
+	ring_lock_release(&ring->take_lock);
 
 	if (!filled)
 		return -EAGAIN;

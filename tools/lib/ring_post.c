@@ -59,10 +59,14 @@ static void fill(struct krdma_ring *ring, const struct krdma_sqe *entries, uint3
 	uint32_t at = tail & (ring->sq_entries - 1);
 	uint32_t first = ring->sq_entries - at;
 
-	if (first > count)
-		first = count;
-	memcpy(ring->sqes + at, entries, first * sizeof(*entries));
-	memcpy(ring->sqes, entries + first, (count - first) * sizeof(*entries));
+	if (count == 1) {
+		ring->sqes[at] = *entries;
+	} else {
+		if (first > count)
+			first = count;
+		memcpy(ring->sqes + at, entries, first * sizeof(*entries));
+		memcpy(ring->sqes, entries + first, (count - first) * sizeof(*entries));
+	}
 	__atomic_store_n(&header->sq_tail, tail + count, __ATOMIC_RELEASE);
 }
 
@@ -108,10 +112,10 @@ KRDMA_PUBLIC int krdma_ring_enter(struct krdma_ring *ring, const struct krdma_sq
 	/* The kernel does not wait for more completions than the CQ can hold. */
 	most = least < ring->cq_entries ? least : ring->cq_entries;
 
-	if (count <= ring->sq_entries && !pthread_mutex_trylock(&ring->submit_lock)) {
+	if (count <= ring->sq_entries && ring_lock_try(&ring->submit_lock)) {
 		err = run_ring(ring, entries, (uint32_t)count, accepted, (uint32_t)most,
 			       deadline, &interrupted);
-		pthread_mutex_unlock(&ring->submit_lock);
+		ring_lock_release(&ring->submit_lock);
 	} else {
 		err = ring_post_array(ring->fd, KRDMA_RING_POST, entries, count, accepted);
 	}

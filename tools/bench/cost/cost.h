@@ -3,7 +3,8 @@
  * Declarations for the files of the counting module.
  *
  * Two ways lead to the same device: krdma's interface, and the verbs below it.  Each does the same
- * work in batches.  The difference between them is the cost of krdma.
+ * work in batches.  The difference between them is the cost of krdma.  A third way is krdma's with
+ * an SRQ, from which the messages of all connections take their receives.
  */
 #ifndef _KRDMA_BENCH_COST_H
 #define _KRDMA_BENCH_COST_H
@@ -54,12 +55,14 @@ struct cost_plan {
 /**
  * struct cost_way - a way to the device
  * @name: name in the results
+ * @messages: it has only COST_MESSAGE
  * @begin: connects; returns the way's own data, or ERR_PTR
  * @run: posts so much work, and waits until it is done; returns 0 or an errno
  * @end: releases everything
  */
 struct cost_way {
 	const char *name;
+	bool messages;
 	void *(*begin)(const struct cost_plan *plan);
 	int (*run)(void *data, enum cost_work work, unsigned int count);
 	void (*end)(void *data);
@@ -67,6 +70,7 @@ struct cost_way {
 
 extern const struct cost_way cost_raw;
 extern const struct cost_way cost_krdma;
+extern const struct cost_way cost_krdma_srq;
 
 /* Measures how connections are opened and closed; 0 or an errno. */
 int cost_lanes(const struct cost_plan *plan);

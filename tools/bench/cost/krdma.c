@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The way through krdma: connections of one session, and an MR. */
+/* The ways through krdma: connections of one session, and an MR; in one of them also an SRQ. */
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -27,6 +27,8 @@ struct cost_pair {
  * @connected: number of established connections
  * @next: the connection that has its turn
  * @cqs: CQs of the clients and of the servers
+ * @has_srq: the servers have an SRQ
+ * @srq: the SRQ
  * @buffer: memory of both sides
  * @mr: the MR of @buffer
  * @info: the peers' view of @mr
@@ -42,6 +44,8 @@ struct cost_krdma {
 	unsigned int connected;
 	unsigned int next;
 	struct krdma_cq *cqs[2];
+	bool has_srq;
+	struct krdma_srq *srq;
 	void *buffer;
 	struct krdma_mr *mr;
 	struct krdma_mr_info info;
@@ -68,6 +72,10 @@ static void cost_krdma_end(void *data)
 		krdma_listener_close(cost->listener);
 		krdma_listener_put(cost->listener);
 	}
+	if (!IS_ERR_OR_NULL(cost->srq)) {
+		krdma_srq_close(cost->srq);
+		krdma_srq_put(cost->srq);
+	}
 	if (!IS_ERR_OR_NULL(cost->mr))
 		krdma_mr_deregister(cost->mr);
 	for (i = 0; i < ARRAY_SIZE(cost->cqs); i++)
@@ -83,13 +91,22 @@ static void cost_krdma_end(void *data)
 /* Each of many connections has a few work requests in flight, and a single one has a batch. */
 static u32 cost_krdma_depth(const struct cost_krdma *cost)
 {
-	return cost->plan->conns == 1 ? COST_BATCH : 4;
+	return max(DIV_ROUND_UP(COST_BATCH, cost->plan->conns), 4U);
+}
+
+static int cost_krdma_make_srq(struct cost_krdma *cost)
+{
+	struct krdma_srq_attr attr = { .depth = COST_BATCH, .cq = cost->cqs[1] };
+
+	cost->srq = krdma_srq_create(cost->session, &attr);
+	return PTR_ERR_OR_ZERO(cost->srq);
 }
 
 static int cost_krdma_make(struct cost_krdma *cost, struct krdma_device *dev)
 {
 	struct krdma_cq_attr attr = {
-		.depth = cost->plan->conns * (2 * cost_krdma_depth(cost) + KRDMA_CQ_OVERHEAD),
+		.depth = cost->plan->conns * (2 * cost_krdma_depth(cost) + KRDMA_CQ_OVERHEAD) +
+			 COST_BATCH,
 		.where = KRDMA_CONTEXT_POLL,
 		.vector = -1,
 	};
@@ -109,7 +126,7 @@ static int cost_krdma_make(struct cost_krdma *cost, struct krdma_device *dev)
 	if (IS_ERR(cost->mr))
 		return PTR_ERR(cost->mr);
 	krdma_mr_query(cost->mr, &cost->info);
-	return 0;
+	return cost->has_srq ? cost_krdma_make_srq(cost) : 0;
 }
 
 static int cost_krdma_prepare(struct cost_krdma *cost, struct krdma_conn *conn, unsigned int side)
@@ -121,6 +138,10 @@ static int cost_krdma_prepare(struct cost_krdma *cost, struct krdma_conn *conn, 
 		.cq = cost->cqs[side],
 	};
 
+	if (side && cost->has_srq) {
+		attr.recv_depth = 0;
+		attr.srq = cost->srq;
+	}
 	return krdma_conn_create_qp(conn, &attr);
 }
 
@@ -166,7 +187,7 @@ static int cost_krdma_connect(struct cost_krdma *cost, struct cost_pair *pair)
 	return ret;
 }
 
-static void *cost_krdma_begin(const struct cost_plan *plan)
+static void *cost_krdma_begin_with(const struct cost_plan *plan, bool has_srq)
 {
 	struct krdma_listen_attr listen = { .local = (const struct sockaddr *)&plan->address };
 	struct cost_krdma *cost = kvzalloc_obj(*cost, GFP_KERNEL);
@@ -175,6 +196,7 @@ static void *cost_krdma_begin(const struct cost_plan *plan)
 	if (!cost)
 		return ERR_PTR(-ENOMEM);
 	cost->plan = plan;
+	cost->has_srq = has_srq;
 	cost->pairs = kvzalloc_objs(*cost->pairs, plan->conns, GFP_KERNEL);
 	if (!cost->pairs)
 		goto err;
@@ -195,6 +217,16 @@ static void *cost_krdma_begin(const struct cost_plan *plan)
 err:
 	cost_krdma_end(cost);
 	return ERR_PTR(ret);
+}
+
+static void *cost_krdma_begin(const struct cost_plan *plan)
+{
+	return cost_krdma_begin_with(plan, false);
+}
+
+static void *cost_krdma_srq_begin(const struct cost_plan *plan)
+{
+	return cost_krdma_begin_with(plan, true);
 }
 
 /* Polls until there were @count completions. */
@@ -257,6 +289,8 @@ static int cost_krdma_receive(struct cost_krdma *cost, const struct krdma_sge *s
 		cost->recv_wrs[i] = (struct krdma_recv_wr) {
 			.wr_id = i, .sges = sge, .sge_count = 1,
 		};
+	if (cost->has_srq)
+		return krdma_srq_post_recv(cost->srq, cost->recv_wrs, count);
 	return krdma_conn_post_recv(cost->pairs[cost->next].server, cost->recv_wrs, count);
 }
 
@@ -281,7 +315,7 @@ static int cost_krdma_turn(struct cost_krdma *cost, enum cost_work work, unsigne
 	return 0;
 }
 
-/* Each of many connections has one work request of a batch, and a single one has all. */
+/* The connections take turns, with one work request of a batch each; a single one has all. */
 static int cost_krdma_run(void *data, enum cost_work work, unsigned int count)
 {
 	struct cost_krdma *cost = data;
@@ -302,6 +336,14 @@ static int cost_krdma_run(void *data, enum cost_work work, unsigned int count)
 const struct cost_way cost_krdma = {
 	.name = "krdma",
 	.begin = cost_krdma_begin,
+	.run = cost_krdma_run,
+	.end = cost_krdma_end,
+};
+
+const struct cost_way cost_krdma_srq = {
+	.name = "krdma-srq",
+	.messages = true,
+	.begin = cost_krdma_srq_begin,
 	.run = cost_krdma_run,
 	.end = cost_krdma_end,
 };

@@ -2,10 +2,12 @@
 /*
  * krdma_cost.ko: the cost of an operation, through krdma and through the verbs below it.
  *
- * In /sys/kernel/debug/krdma_cost, writing "ADDRESS CONNECTIONS instant|later" to "run" measures
- * over the device that has the address.  "results" has a line for each kind of work, with the
- * nanoseconds of one operation.  "ADDRESS 1 lanes" measures how connections are opened and closed.
+ * In /sys/kernel/debug/krdma_cost, writing "ADDRESS CONNECTIONS instant|later [srq]" to "run"
+ * measures over the device that has the address; with "srq" only messages that take their receives
+ * from an SRQ.  "results" has a line for each kind of work, with the nanoseconds of one operation.
+ * "ADDRESS 1 lanes" measures how connections are opened and closed.
  * Where the clock counts instructions (tools/vm/run --icount), that is the number of instructions.
+ * "sizes" has the bytes of what each connection has.
  */
 #include <linux/bottom_half.h>
 #include <linux/debugfs.h>
@@ -22,7 +24,9 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "cm/conn.h"
 #include "cost.h"
+#include "io/wq.h"
 
 /* The shortest of so many rounds counts: the others were interrupted. */
 #define COST_ROUNDS		16
@@ -133,37 +137,44 @@ static int cost_measure_way(const struct cost_way *way, const struct cost_plan *
 	if (IS_ERR(data))
 		return PTR_ERR(data);
 	for (i = 0; i < ARRAY_SIZE(cost_batches); i++)
-		for (work = 0; work < COST_WORKS && !ret; work++)
+		for (work = way->messages ? COST_MESSAGE : 0; work < COST_WORKS && !ret; work++)
 			ret = cost_measure(way, data, plan, work, cost_batches[i]);
 	way->end(data);
 	return ret;
 }
 
-/* "ADDRESS CONNECTIONS instant|later", or "ADDRESS 1 lanes" */
+/* "ADDRESS CONNECTIONS instant|later [srq]", or "ADDRESS 1 lanes" */
 static int cost_run(char *line)
 {
 	struct cost_plan plan = { .address.sin_family = AF_INET, .address.sin_port = htons(7477) };
 	char *address = strsep(&line, " ");
 	char *conns = strsep(&line, " ");
+	char *device = strsep(&line, " ");
 	u8 bytes[4];
 	int ret;
 
-	if (!conns || !line || !in4_pton(address, -1, bytes, -1, NULL))
+	if (!device || !in4_pton(address, -1, bytes, -1, NULL))
 		return -EINVAL;
 	memcpy(&plan.address.sin_addr, bytes, sizeof(bytes));
 	ret = kstrtouint(conns, 0, &plan.conns);
 	if (ret)
 		return ret;
-	cost_log_used = 0;
-	if (!strcmp(line, "lanes"))
+	if (!line && !strcmp(device, "lanes")) {
+		cost_log_used = 0;
 		return plan.conns == 1 ? cost_lanes(&plan) : -EINVAL;
-	plan.instant = !strcmp(line, "instant");
-	/* Each of many connections has at most one work request of a batch. */
-	if (plan.conns != 1 && plan.conns < COST_BATCH)
+	}
+	plan.instant = !strcmp(device, "instant");
+	if (!plan.conns || (!plan.instant && strcmp(device, "later")))
 		return -EINVAL;
-	if (!plan.instant && strcmp(line, "later"))
+	if (line && strcmp(line, "srq"))
+		return -EINVAL;
+	/* Each of many connections has at most one work request of a batch. */
+	if (!line && plan.conns != 1 && plan.conns < COST_BATCH)
 		return -EINVAL;
 
+	cost_log_used = 0;
+	if (line)
+		return cost_measure_way(&cost_krdma_srq, &plan);
 	/* Below krdma, nothing depends on the number of connections. */
 	if (plan.conns == 1) {
 		ret = cost_measure_way(&cost_raw, &plan);
@@ -205,6 +216,15 @@ static int cost_results_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(cost_results);
 
+static int cost_sizes_show(struct seq_file *seq, void *unused)
+{
+	seq_printf(seq, "conn %zu\n", sizeof(struct krdma_conn));
+	seq_printf(seq, "qp %zu\n", sizeof(struct krdma_qp));
+	seq_printf(seq, "cq %zu\n", sizeof(struct krdma_cq));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(cost_sizes);
+
 static struct dentry *cost_directory;
 
 static int __init cost_init(void)
@@ -214,6 +234,7 @@ static int __init cost_init(void)
 		return PTR_ERR(cost_directory);
 	debugfs_create_file("run", 0200, cost_directory, NULL, &cost_run_fops);
 	debugfs_create_file("results", 0400, cost_directory, NULL, &cost_results_fops);
+	debugfs_create_file("sizes", 0400, cost_directory, NULL, &cost_sizes_fops);
 	return 0;
 }
 module_init(cost_init);

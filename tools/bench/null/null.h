@@ -80,20 +80,35 @@ struct null_cq {
 };
 
 /**
- * struct null_qp - a QP
- * @fake: the part that ib_core and the connection manager know: its state, and its peer, NULL
- *	if there is none
- * @recv_wrs: wr_ids of posted receives, a power of two of them
- * @mask: number of @recv_wrs minus 1
+ * struct null_receives - an RQ or an SRQ
+ * @wr_ids: wr_ids of posted receives, a power of two of them
+ * @mask: number of @wr_ids minus 1
  * @head: the receive that the next message takes, a free-running counter
  * @tail: the next receive to be posted, a free-running counter
  */
-struct null_qp {
-	struct fake_qp fake;
-	u64 *recv_wrs;
+struct null_receives {
+	u64 *wr_ids;
 	u32 mask;
 	u32 head;
 	u32 tail;
+};
+
+struct null_srq {
+	struct ib_srq ib;
+	struct null_receives receives;
+};
+
+/**
+ * struct null_qp - a QP
+ * @fake: the part that ib_core and the connection manager know: its state, and its peer, NULL
+ *	if there is none
+ * @receives: its RQ, or its SRQ
+ * @own: its RQ; empty if it has an SRQ
+ */
+struct null_qp {
+	struct fake_qp fake;
+	struct null_receives *receives;
+	struct null_receives own;
 };
 
 static inline struct null_device *to_null(struct ib_device *ib)
@@ -106,6 +121,11 @@ static inline struct null_cq *to_null_cq(struct ib_cq *ib)
 	return container_of(ib, struct null_cq, ib);
 }
 
+static inline struct null_srq *to_null_srq(struct ib_srq *ib)
+{
+	return container_of(ib, struct null_srq, ib);
+}
+
 static inline struct null_qp *to_null_qp(struct ib_qp *ib)
 {
 	return container_of(to_fake_qp(ib), struct null_qp, fake);
@@ -116,6 +136,8 @@ int null_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 		   const struct ib_send_wr **bad);
 int null_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 		   const struct ib_recv_wr **bad);
+int null_post_srq_recv(struct ib_srq *ib_srq, const struct ib_recv_wr *wr,
+		       const struct ib_recv_wr **bad);
 int null_poll_cq(struct ib_cq *ib_cq, int count, struct ib_wc *wc);
 int null_req_notify_cq(struct ib_cq *ib_cq, enum ib_cq_notify_flags notify);
 

@@ -94,6 +94,35 @@ struct fake_qp *fake_qp_find(struct fake_device *fake, u32 number)
 }
 
 /*
+ * Receives
+ */
+
+static int null_receives_init(struct null_receives *receives, u32 depth)
+{
+	u32 count = roundup_pow_of_two(max(depth, 1U));
+
+	receives->wr_ids = kvzalloc_objs(*receives->wr_ids, count, GFP_KERNEL);
+	receives->mask = count - 1;
+	return receives->wr_ids ? 0 : -ENOMEM;
+}
+
+static int null_create_srq(struct ib_srq *ib_srq, struct ib_srq_init_attr *init,
+			   struct ib_udata *udata)
+{
+	const struct ib_device_attr *limits = &ib_srq->device->attrs;
+
+	if (init->attr.max_wr > limits->max_srq_wr || init->attr.max_sge > limits->max_srq_sge)
+		return -EINVAL;
+	return null_receives_init(&to_null_srq(ib_srq)->receives, init->attr.max_wr);
+}
+
+static int null_destroy_srq(struct ib_srq *ib_srq, struct ib_udata *udata)
+{
+	kvfree(to_null_srq(ib_srq)->receives.wr_ids);
+	return 0;
+}
+
+/*
  * QPs
  */
 
@@ -104,20 +133,23 @@ static int null_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 	const struct ib_device_attr *limits = &null->fake.ib.attrs;
 	const struct ib_qp_cap *cap = &attr->cap;
 	struct null_qp *qp = to_null_qp(ib_qp);
-	u32 count, number;
+	u32 number;
 	int ret;
 
-	if (attr->qp_type != IB_QPT_RC || attr->srq)
+	if (attr->qp_type != IB_QPT_RC)
 		return -EOPNOTSUPP;
 	if (cap->max_send_wr > limits->max_qp_wr || cap->max_recv_wr > limits->max_qp_wr ||
 	    cap->max_send_sge > limits->max_send_sge || cap->max_recv_sge > limits->max_recv_sge)
 		return -EINVAL;
 
-	count = roundup_pow_of_two(max(cap->max_recv_wr, 1U));
-	qp->recv_wrs = kvzalloc_objs(*qp->recv_wrs, count, GFP_KERNEL);
-	if (!qp->recv_wrs)
-		return -ENOMEM;
-	qp->mask = count - 1;
+	if (attr->srq) {
+		qp->receives = &to_null_srq(attr->srq)->receives;
+	} else {
+		qp->receives = &qp->own;
+		ret = null_receives_init(&qp->own, cap->max_recv_wr);
+		if (ret)
+			return ret;
+	}
 	qp->fake.state = IB_QPS_RESET;
 	qp->fake.signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	refcount_set(&qp->fake.refs, 1);
@@ -126,7 +158,7 @@ static int null_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 	ret = xa_alloc_cyclic_irq(&null->qps, &number, qp, NULL_QP_LIMIT, &null->next_qp,
 				  GFP_KERNEL);
 	if (ret < 0) {
-		kvfree(qp->recv_wrs);
+		kvfree(qp->own.wr_ids);
 		return ret;
 	}
 	ib_qp->qp_num = number;
@@ -142,7 +174,7 @@ static int null_change_state(struct null_qp *qp, enum ib_qp_state state)
 		return 0;
 	case IB_QPS_RESET:
 		fake_cm_qp_left(&qp->fake);
-		qp->head = qp->tail;
+		qp->own.head = qp->own.tail;
 		break;
 	case IB_QPS_SQD:
 		fake_cm_qp_left(&qp->fake);
@@ -199,7 +231,7 @@ static int null_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 	wait_for_completion(&qp->fake.unused);
 
 	xa_erase_irq(&null->qps, ib_qp->qp_num);
-	kvfree(qp->recv_wrs);
+	kvfree(qp->own.wr_ids);
 	return 0;
 }
 
@@ -265,6 +297,9 @@ const struct ib_device_ops null_object_ops = {
 	.destroy_qp = null_destroy_qp,
 	.post_send = null_post_send,
 	.post_recv = null_post_recv,
+	.create_srq = null_create_srq,
+	.destroy_srq = null_destroy_srq,
+	.post_srq_recv = null_post_srq_recv,
 	.get_dma_mr = null_get_dma_mr,
 	.alloc_mr = null_alloc_mr,
 	.reg_user_mr = null_reg_user_mr,
@@ -274,4 +309,5 @@ const struct ib_device_ops null_object_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_pd, null_pd, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, null_cq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_qp, null_qp, fake.ib),
+	INIT_RDMA_OBJ_SIZE(ib_srq, null_srq, ib),
 };

@@ -67,14 +67,30 @@ static void null_flush(struct null_qp *qp, struct ib_cq *cq, u64 wr_id)
 	}, false);
 }
 
+/* A QP with an SRQ has taken no receive that has not completed. */
+static void null_announce_last_wqe(struct ib_qp *ib_qp)
+{
+	struct ib_event event = {
+		.device = ib_qp->device,
+		.element.qp = ib_qp,
+		.event = IB_EVENT_QP_LAST_WQE_REACHED,
+	};
+
+	if (ib_qp->event_handler)
+		ib_qp->event_handler(&event, ib_qp->qp_context);
+}
+
 /* From here on everything is flushed.  With the lock held. */
 void fake_qp_to_error(struct fake_qp *fake)
 {
 	struct null_qp *qp = container_of(fake, struct null_qp, fake);
+	struct null_receives *own = &qp->own;
 
 	fake->state = IB_QPS_ERR;
-	while (qp->head != qp->tail)
-		null_flush(qp, qp->fake.ib.recv_cq, qp->recv_wrs[qp->head++ & qp->mask]);
+	while (own->head != own->tail)
+		null_flush(qp, qp->fake.ib.recv_cq, own->wr_ids[own->head++ & own->mask]);
+	if (qp->receives != own)
+		null_announce_last_wqe(&fake->ib);
 	fake_cm_qp_left(fake);
 }
 
@@ -83,15 +99,17 @@ static enum ib_wc_status null_deliver(struct null_qp *qp, const struct ib_send_w
 				      const struct null_request *wr)
 {
 	struct null_qp *peer = container_of(qp->fake.peer, struct null_qp, fake);
+	struct null_receives *receives;
 	struct null_entry entry = {};
 	int i;
 
 	if (!qp->fake.peer)
 		return IB_WC_RETRY_EXC_ERR;
-	if (peer->head == peer->tail)
+	receives = peer->receives;
+	if (receives->head == receives->tail)
 		return IB_WC_RNR_RETRY_EXC_ERR;
 
-	entry.wr_id = peer->recv_wrs[peer->head++ & peer->mask];
+	entry.wr_id = receives->wr_ids[receives->head++ & receives->mask];
 	entry.qp = &peer->fake.ib;
 	entry.opcode = wr->received;
 	entry.flags = wr->flags;
@@ -155,6 +173,14 @@ int null_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 	return ret;
 }
 
+static int null_receives_add(struct null_receives *receives, u64 wr_id)
+{
+	if (receives->tail - receives->head > receives->mask)
+		return -ENOMEM;
+	receives->wr_ids[receives->tail++ & receives->mask] = wr_id;
+	return 0;
+}
+
 int null_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 		   const struct ib_recv_wr **bad)
 {
@@ -163,15 +189,33 @@ int null_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 	int ret = 0;
 
 	spin_lock_irqsave(&null_lock, flags);
-	if (qp->fake.state == IB_QPS_RESET)
+	if (qp->fake.state == IB_QPS_RESET || qp->receives != &qp->own)
 		ret = -EINVAL;
 	while (wr && !ret) {
 		if (unlikely(qp->fake.state == IB_QPS_ERR))
 			null_flush(qp, qp->fake.ib.recv_cq, wr->wr_id);
-		else if (qp->tail - qp->head > qp->mask)
-			ret = -ENOMEM;
 		else
-			qp->recv_wrs[qp->tail++ & qp->mask] = wr->wr_id;
+			ret = null_receives_add(&qp->own, wr->wr_id);
+		if (!ret)
+			wr = wr->next;
+	}
+	spin_unlock_irqrestore(&null_lock, flags);
+
+	if (unlikely(ret))
+		*bad = wr;
+	return ret;
+}
+
+int null_post_srq_recv(struct ib_srq *ib_srq, const struct ib_recv_wr *wr,
+		       const struct ib_recv_wr **bad)
+{
+	struct null_srq *srq = to_null_srq(ib_srq);
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&null_lock, flags);
+	while (wr && !ret) {
+		ret = null_receives_add(&srq->receives, wr->wr_id);
 		if (!ret)
 			wr = wr->next;
 	}

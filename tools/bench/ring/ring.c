@@ -112,7 +112,7 @@ static void make_queue(struct bench *bench, bool polled, struct krdma_ring **rin
 		.size = sizeof(create),
 		.flags = polled ? KRDMA_RING_POLLED : 0,
 		.sq_entries = BATCH_MAX,
-		.cq_entries = bench->conns * (depth(bench) + 3),
+		.cq_entries = bench->conns * (depth(bench) + 1 + KRDMA_RING_EXTRA),
 	};
 
 	if (create.cq_entries > KRDMA_RING_ENTRIES_MAX)

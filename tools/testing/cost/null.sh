@@ -51,11 +51,22 @@ is_seen()
 	krdma dev | grep -q '^[0-9]*: null0: transport iwarp'
 }
 
-# works CONNECTIONS RESULTS: posts all kinds of work requests through krdma and through verbs, and
-# checks each completion.
+# works CONNECTIONS RESULTS [srq]: posts all kinds of work requests through krdma and through verbs,
+# or only messages through an SRQ, and checks each completion.
 works()
 {
-	echo "$address $1 instant" >$files/run && [ "$(grep -c . $files/results)" = "$2" ]
+	echo "$address $1 instant${3:+ $3}" >$files/run && [ "$(grep -c . $files/results)" = "$2" ]
+}
+
+# fits: a connection and its QP are each in memory of 1 KiB.
+fits()
+{
+	awk '{ bytes[$1] = $2 }
+		END { exit !(bytes["conn"] > 0 && bytes["conn"] <= 1024 &&
+			bytes["qp"] > 0 && bytes["qp"] <= 1024) }' $files/sizes || {
+		cat $files/sizes
+		return 1
+	}
 }
 
 # dd says why a write fails, echo does not.
@@ -87,9 +98,12 @@ check "null.is_seen_by_krdma" is_seen
 check "cost.loads" insmod "$here/krdma_cost.ko"
 check "null.does_what_krdma_and_verbs_ask" works 1 16
 check "null.has_many_connections" works 100 8
+check "null.has_a_shared_receive_queue" works 10 2 srq
+check "cost.a_connection_and_its_queue_pair_take_1_KiB_each" fits
 refuses "null.refuses_where_nobody_listens" "refused" insmod "$here/krdma_ping.ko" address=$address
 refuses "null.is_at_no_other_address" "assign" ask "10.80.0.2 1 instant"
 refuses "cost.takes_no_nonsense" "Invalid argument" ask "$address 2 instant"
+refuses "cost.takes_no_other_queue" "Invalid argument" ask "$address 10 instant rq"
 check "null.is_left_empty" nothing_is_left
 check "cost.unloads" rmmod krdma_cost
 check "null.unloads" rmmod krdma_null
