@@ -477,6 +477,8 @@ static bool lane_end_with_answer(struct core_pair *pair, struct lane_stranger *s
 		CORE_EQ(pair->test, 0, krdma_conn_accept(first, &(struct krdma_conn_param) {}));
 		lane_expect_frame(stranger, 0, ACCEPT, LANE_OPEN_SIZE, 1, 1);
 		krdma_conn_close(first);
+		/* A work item that was queued runs now. */
+		usleep_range(200, 400);
 		CORE_EQ(pair->test, 0, krdma_conn_accept(second, &(struct krdma_conn_param) {}));
 		CORE_TRUE(pair->test,
 			  core_await_receive(&stranger->end, &wc, CORE_TIMEOUT_MS));
