@@ -83,7 +83,7 @@ static struct lane_stranger *lane_stranger_alloc(struct core_test *test)
 	stranger->session = krdma_session_create(test->net);
 	if (core_end_init(&stranger->end, test, NULL) &&
 	    CORE_OK_PTR(test, stranger->session) &&
-	    core_buffer_make(test, &stranger->from, stranger->session, LANE_FRAME, 0) &&
+	    core_buffer_make(test, &stranger->from, stranger->session, 2 * LANE_FRAME, 0) &&
 	    core_buffer_make(test, &stranger->to, stranger->session, LANE_FRAMES * LANE_FRAME,
 			     KRDMA_ACCESS_LOCAL_WRITE))
 		return stranger;
@@ -266,7 +266,7 @@ static void lane_opens_in_order(struct core_test *test)
 {
 	struct core_pair *pair = lane_open(test);
 	struct lane_stranger *stranger;
-	u32 used;
+	u32 opens, used;
 	u16 port;
 
 	if (!pair)
@@ -279,12 +279,19 @@ static void lane_opens_in_order(struct core_test *test)
 	used = lane_begin(stranger);
 	for (int i = 1; i <= LANE_OPENS; i++)
 		used = lane_add(stranger, used, OPEN, 0, i, port);
-	lane_post(stranger, used, LANE_FRAMES);
+	lane_set(stranger, used, LANE_FRAMES);
+	memcpy(stranger->from.data + LANE_FRAME, stranger->from.data, used);
+	opens = used;
 	used = lane_begin(stranger);
 	for (int i = 1; i <= LANE_OPENS; i++)
 		used = lane_add(stranger, used, CLOSE, 0, i, 0);
 	used = lane_add(stranger, used, FIND, 0, 7, port);
-	lane_post(stranger, used, LANE_FRAMES);
+	/* One behind the other: the second one arrives while the first one is carried out. */
+	CORE_EQ(test, 1, core_send(&stranger->end, 98, &stranger->from, LANE_FRAME, opens, 0));
+	lane_set(stranger, used, LANE_FRAMES);
+	CORE_EQ(test, 1, core_send(&stranger->end, 99, &stranger->from, 0, used, 0));
+	core_expect_send(&stranger->end, 98, KRDMA_WC_SUCCESS);
+	core_expect_send(&stranger->end, 99, KRDMA_WC_SUCCESS);
 	if (core_expect_receive(&stranger->end, 0, KRDMA_WC_SUCCESS, 32, NULL))
 		CORE_EQ(test, FOUND, stranger->to.data[16]);
 	lane_stranger_close(stranger);
@@ -477,6 +484,8 @@ static bool lane_end_with_answer(struct core_pair *pair, struct lane_stranger *s
 		CORE_EQ(pair->test, 0, krdma_conn_accept(first, &(struct krdma_conn_param) {}));
 		lane_expect_frame(stranger, 0, ACCEPT, LANE_OPEN_SIZE, 1, 1);
 		krdma_conn_close(first);
+		/* A work item that was queued runs now. */
+		usleep_range(200, 400);
 		CORE_EQ(pair->test, 0, krdma_conn_accept(second, &(struct krdma_conn_param) {}));
 		CORE_TRUE(pair->test,
 			  core_await_receive(&stranger->end, &wc, CORE_TIMEOUT_MS));
