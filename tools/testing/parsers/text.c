@@ -117,6 +117,11 @@ void complain(const char *format, ...)
 	va_end(arguments);
 }
 
+void output_out_of_memory(void)
+{
+	abort();
+}
+
 int usage_error(const char *format, ...)
 {
 	va_list arguments;
