@@ -492,7 +492,11 @@ static bool lane_end_with_answer(struct core_pair *pair, struct lane_stranger *s
 	}
 	lane_drop(first);
 	lane_drop(second);
-	return wc.length == LANE_HEADER + LANE_HEADER + LANE_OPEN_SIZE;
+	if (wc.length != LANE_HEADER + LANE_HEADER + LANE_OPEN_SIZE)
+		return false;
+	/* The end of the second one finds nothing to go with. */
+	lane_expect_frame(stranger, 2, CLOSE, LANE_HEADER, 2, 1);
+	return true;
 }
 
 #define LANE_END_TRIES	5
