@@ -20,6 +20,13 @@ count()
 	sed "s/^/$1./" $files/results
 }
 
+# rings CONNECTIONS: measures a program's ring.  Its status would be lost in a pipe.
+rings()
+{
+	"$here/ring" 10.80.0.1 "$1" >/tmp/rings || exit 1
+	sed 's/^/null./' /tmp/rings
+}
+
 set -e
 ip link add null0 type dummy
 ip link set null0 up
@@ -28,7 +35,7 @@ insmod "$here/krdma_null.ko"
 insmod "$here/krdma_cost.ko"
 for conns in 1 100; do
 	count null 10.80.0.1 "$conns" instant
-	"$here/ring" 10.80.0.1 "$conns" | sed 's/^/null./'
+	rings "$conns"
 done
 for conns in 10 100 1000; do
 	count null 10.80.0.1 "$conns" instant srq
@@ -36,7 +43,7 @@ done
 if [ "$1" = long ]; then
 	count null 10.80.0.1 10000 instant srq
 	count null 10.80.0.1 10000 instant
-	"$here/ring" 10.80.0.1 10000 | sed 's/^/null./'
+	rings 10000
 	count rxe 10.77.0.1 1 later
 fi
 rmmod krdma_cost
