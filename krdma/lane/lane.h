@@ -142,6 +142,8 @@ enum krdma_lane_stage {
  * @ending: no new trunk is to be found
  * @stage: &enum krdma_lane_stage; under the trunk's lock
  * @broken: a message did not fit, so further ones are ignored; under the trunk's lock
+ * @peer_closed: the peer has closed it, and completions of sends that it got are awaited; under the
+ *	trunk's lock
  * @bound: it counts in the trunk's @bound; under the trunk's lock
  * @attached: it is in the trunk's table; under the trunk's lock
  * @number: its number there; under the trunk's lock
@@ -186,6 +188,7 @@ struct krdma_lane {
 
 	u8 stage;
 	bool broken;
+	bool peer_closed;
 	bool bound;
 	bool attached;
 	u32 number;

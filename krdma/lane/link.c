@@ -524,7 +524,7 @@ static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
 {
 	struct krdma_lane_record record = { .type = KRDMA_LANE_CREDIT, .lane = lane->number };
 
-	if (lane->stage != KRDMA_LANE_UP || !lane->attached)
+	if (lane->stage != KRDMA_LANE_UP || lane->peer_closed || !lane->attached)
 		return true;
 	while (krdma_link_may_send(lane)) {
 		if (!krdma_link_add_part(writer, slot, lane))
@@ -711,6 +711,19 @@ bool krdma_link_send_one(struct krdma_trunk *trunk)
 	       trunk->peer_grant - trunk->sent_frames > 1;
 }
 
+/*
+ * A peer may close as soon as it has a message, and its record overtakes the completion of the send:
+ * another processor takes that.
+ */
+static void krdma_link_end_closed(struct krdma_lane *lane)
+{
+	if (!lane->peer_closed || lane->stage != KRDMA_LANE_UP ||
+	    lane->send.done != lane->send.next)
+		return;
+	lane->stage = KRDMA_LANE_OVER;
+	krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_DISCONNECTED, -EPIPE);
+}
+
 /* A frame has completed. */
 static void krdma_link_sent(struct krdma_trunk *trunk, const struct krdma_wc *wc)
 {
@@ -720,8 +733,12 @@ static void krdma_link_sent(struct krdma_trunk *trunk, const struct krdma_wc *wc
 	    !trunk->fail_status)
 		trunk->fail_status = wc->status;
 	for (u32 i = 0; i < slot->sent_count && !wc->status; i++) {
-		if (slot->sent[i].lane->attached)
-			krdma_lane_sends_done(slot->sent[i].lane, slot->sent[i].count);
+		struct krdma_lane *lane = slot->sent[i].lane;
+
+		if (!lane->attached)
+			continue;
+		krdma_lane_sends_done(lane, slot->sent[i].count);
+		krdma_link_end_closed(lane);
 	}
 	krdma_link_forget_sent(slot);
 	list_add_tail(&slot->node, &trunk->free);
@@ -926,8 +943,8 @@ static int krdma_link_closed(struct krdma_lane *lane, const struct krdma_lane_re
 			krdma_lane_lost(lane, -EIO, KRDMA_WC_REM_INV_REQ_ERR);
 			return 0;
 		}
-		lane->stage = KRDMA_LANE_OVER;
-		krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_DISCONNECTED, -EPIPE);
+		lane->peer_closed = true;
+		krdma_link_end_closed(lane);
 		return 0;
 	default:
 		return 0;
@@ -972,7 +989,7 @@ static int krdma_link_received(struct krdma_lane *lane, const struct krdma_lane_
 	struct krdma_lane_queue *queue = &lane->recv;
 	int ret;
 
-	if (lane->stage == KRDMA_LANE_OVER || lane->broken)
+	if (lane->stage == KRDMA_LANE_OVER || lane->peer_closed || lane->broken)
 		return 0;
 	if (lane->stage != KRDMA_LANE_UP)
 		return -EPROTO;
@@ -1003,7 +1020,7 @@ static int krdma_link_received(struct krdma_lane *lane, const struct krdma_lane_
 
 static int krdma_link_credit(struct krdma_lane *lane, const struct krdma_lane_record *record)
 {
-	if (lane->stage == KRDMA_LANE_OVER)
+	if (lane->stage == KRDMA_LANE_OVER || lane->peer_closed)
 		return 0;
 	return lane->stage == KRDMA_LANE_UP ? krdma_link_take_credits(lane, record->credits) :
 					      -EPROTO;
