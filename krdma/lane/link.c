@@ -711,10 +711,7 @@ bool krdma_link_send_one(struct krdma_trunk *trunk)
 	       trunk->peer_grant - trunk->sent_frames > 1;
 }
 
-/*
- * A peer may close as soon as it has a message, and its record overtakes the completion of the send:
- * another processor takes that.
- */
+/* A peer may close when it has a message, and another processor has the completion of the send. */
 static void krdma_link_end_closed(struct krdma_lane *lane)
 {
 	if (!lane->peer_closed || lane->stage != KRDMA_LANE_UP ||
