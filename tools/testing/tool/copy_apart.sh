@@ -40,7 +40,9 @@ if [ "${NODE:-1}" != 1 ]; then
 		usleep 200000
 	done
 	leave INT "$server"
-	exit "$status"
+	# It has ended by that signal.
+	[ "$status" = 130 ]
+	exit
 fi
 
 # soon COMMAND...: try until the command succeeds, for two minutes; each try may take one minute.
