@@ -70,7 +70,7 @@ void krdma_trunk_learn(struct krdma_trunk *trunk, const struct krdma_lane *lane,
 	};
 }
 
-/* A lane with a local address is the same one, whoever has chosen the address. */
+/* A lane with a local address is the same one, however the address was chosen. */
 static bool krdma_trunk_knows(const struct krdma_trunk *trunk, const struct krdma_lane *lane)
 {
 	for (int i = 0; i < KRDMA_TRUNK_PORTS; i++) {
