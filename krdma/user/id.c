@@ -50,6 +50,6 @@ int krdma_user_dest_add(struct krdma_user_dest *dest)
 void krdma_user_dest_remove(struct krdma_user_dest *dest)
 {
 	xa_erase(&krdma_user_dests, dest->id);
-	/* Before the object is freed: see user.h. */
-	atomic_long_inc(&krdma_user_dests_removed);
+	/* After the erasure, and before the object is freed: see user.h. */
+	(void)atomic_long_fetch_inc_release(&krdma_user_dests_removed);
 }

@@ -572,8 +572,8 @@ struct krdma_user_mr *krdma_user_mr_find(struct krdma_user_session *session, u32
 static inline void krdma_user_mr_remove(struct krdma_user_session *session, u32 id)
 {
 	xa_erase(&session->mrs, id);
-	/* Before the MR is freed: see above. */
-	atomic_long_inc(&session->mrs_removed);
+	/* After the erasure, and before the MR is freed: see above. */
+	(void)atomic_long_fetch_inc_release(&session->mrs_removed);
 }
 
 /*
