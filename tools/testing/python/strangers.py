@@ -41,7 +41,7 @@ def says(text, *patterns):
 def every_command(host):
     """Each command that reaches a host, and what it says of it."""
     yield tool("ping", "-c", "1", "-W", "1", host)
-    yield tool("bench", "-n", "1", "-W", "1", host, "write")
+    yield tool("bench", "-c", "1", "-W", "1", host, "write")
     yield tool("get", f"[{host}]/x" if ":" in host else f"{host}/x", FILE)
     yield tool("doctor", host)
 
@@ -58,7 +58,7 @@ def test_one_cause_has_one_text():
 
 def test_nobody_listens():
     refused = r"connection refused \(no listener, or one for another service\)"
-    says(tool("ping", "-c", "1", "-p", "9", HOST), refused, "krdma ping --listen")
+    says(tool("ping", "-c", "1", "-P", "9", HOST), refused, "krdma ping --listen")
     says(tool("get", f"{HOST}:9/x", FILE), refused, "krdma serve")
     says(tool("doctor", HOST, "9"), "no program listens at port 9 there")
 
@@ -66,7 +66,7 @@ def test_nobody_listens():
 def test_a_link_local_address_to_listen_at():
     text = "fe80::1 is a link-local address without its interface\nGive its interface"
     says(tool("ping", "--listen", "-I", "fe80::1"), text)
-    says(tool("serve", "-a", "fe80::1", "/tmp"), text)
+    says(tool("serve", "-I", "fe80::1", "/tmp"), text)
     says(tool("ping", "-c", "1", "-I", "fe80::1", "fe80::2"), "without its interface")
 
 
@@ -113,13 +113,13 @@ def test_rping_with_another_protocol():
                         (sends_long_messages, "has failed: .*length|has failed at once"),
                         (leaves_at_once, "has ended the connection|has disconnected")):
         with server(serve) as port:
-            says(tool("ping", "--rping", "-c", "2", "-i", "0", "-p", port, HOST), text)
+            says(tool("ping", "--rping", "-c", "2", "-i", "0", "-P", port, HOST), text)
 
 
 def test_a_server_of_krdma_of_another_service():
     for words, port in ((["bench", "--listen"], "7178"), (["ping", "--listen"], "7177")):
         with listening(port, *words):
-            says(tool("ping", "--rping", "-c", "1", "-p", port, HOST),
+            says(tool("ping", "--rping", "-c", "1", "-P", port, HOST),
                  f"{HOST} runs another service at port {port}\nStart there: krdma ping --rping")
 
 
