@@ -444,7 +444,10 @@ EXPORT_SYMBOL_NS_GPL(krdma_mr_notify, "KRDMA");
  */
 int krdma_mr_close(struct krdma_mr *mr)
 {
-	return atomic_cmpxchg(&mr->uses, 0, KRDMA_USES_CLOSED) ? -EBUSY : 0;
+	int uses = atomic_cmpxchg(&mr->uses, 0, KRDMA_USES_CLOSED);
+
+	/* A removal of the device has closed it already. */
+	return uses && uses != KRDMA_USES_CLOSED ? -EBUSY : 0;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_mr_close, "KRDMA");
 
@@ -462,13 +465,13 @@ EXPORT_SYMBOL_NS_GPL(krdma_mr_close, "KRDMA");
  */
 int krdma_mr_deregister(struct krdma_mr *mr)
 {
-	int uses;
+	int ret;
 
 	might_sleep();
 
-	uses = atomic_cmpxchg(&mr->uses, 0, KRDMA_USES_CLOSED);
-	if (uses && uses != KRDMA_USES_CLOSED)
-		return -EBUSY;
+	ret = krdma_mr_close(mr);
+	if (ret)
+		return ret;
 
 	krdma_resource_end(&mr->res);
 	krdma_mr_put(mr);

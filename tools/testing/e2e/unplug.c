@@ -69,6 +69,24 @@ TEST_F(unplug, the_interface_goes_and_takes_the_device_along)
 	EXPECT_EQ(0, session_await(self->session, FABRIC_DEVICE, false));
 }
 
+/* Memory that no work request uses is released as if its device were still there. */
+TEST_F(unplug, idle_memory_is_released_without_its_device)
+{
+	static uint8_t data[2][4096];
+	struct krdma_device_query_args device;
+	struct mr mrs[2];
+
+	ASSERT_EQ(0, session_named(self->session, FABRIC_DEVICE, &device));
+	for (unsigned int i = 0; i < ARRAY_SIZE(mrs); i++)
+		ASSERT_EQ(0, mr_register(self->session, device.id, data[i], sizeof(data[i]),
+					 KRDMA_ACCESS_LOCAL_WRITE, &mrs[i]));
+	ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
+	ASSERT_EQ(0, session_await(self->session, FABRIC_DEVICE, false));
+	EXPECT_EQ(0, mr_deregister(self->session, mrs[0].id, 0));
+	EXPECT_EQ(-ENOENT, mr_deregister(self->session, mrs[0].id, 0));
+	EXPECT_EQ(0, mr_deregister(self->session, mrs[1].id, KRDMA_DEREGISTER_LATER));
+}
+
 /* Devices come and go while no program reads: records are lost, and a record reports the loss. */
 TEST_F_TIMEOUT(unplug, records_that_were_not_read_in_time, 600)
 {
