@@ -28,6 +28,7 @@ static inline bool names_knows_opcode(u32 value)
 	case KRDMA_OP_FLUSH:
 	case KRDMA_OP_LOCAL_INV:
 	case KRDMA_OP_REG_MR:
+	case KRDMA_OP_EVENT:
 		return true;
 	}
 	return false;

@@ -764,6 +764,31 @@ void krdma_conn_close(struct krdma_conn *conn)
 EXPORT_SYMBOL_NS_GPL(krdma_conn_close, "KRDMA");
 
 /**
+ * krdma_conn_end_many() - End many connections, without waiting for their peers
+ * @conns: the connections, in any state; entries may be NULL
+ * @count: number of connections
+ *
+ * Like krdma_conn_end() of each.  The ends of lanes of one trunk go together, as many in a message
+ * of the trunk as fit.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_conn_end_many(struct krdma_conn *const *conns, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		if (!conns[i])
+			continue;
+		WRITE_ONCE(conns[i]->ends_with_others, true);
+		krdma_conn_end(conns[i]);
+	}
+	for (unsigned int i = 0; i < count; i++) {
+		if (conns[i])
+			krdma_conn_send_lower(conns[i]);
+	}
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_end_many, "KRDMA");
+
+/**
  * krdma_conn_close_many() - End many connections, and wait until their ends are complete
  * @conns: the connections, in any state; entries may be NULL
  * @count: number of connections
@@ -777,17 +802,10 @@ void krdma_conn_close_many(struct krdma_conn *const *conns, unsigned int count)
 {
 	might_sleep();
 
+	krdma_conn_end_many(conns, count);
 	for (unsigned int i = 0; i < count; i++) {
-		if (!conns[i])
-			continue;
-		WRITE_ONCE(conns[i]->ends_with_others, true);
-		krdma_conn_end(conns[i]);
-	}
-	for (unsigned int i = 0; i < count; i++) {
-		if (!conns[i])
-			continue;
-		krdma_conn_send_lower(conns[i]);
-		krdma_conn_await_end(conns[i]);
+		if (conns[i])
+			krdma_conn_await_end(conns[i]);
 	}
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_close_many, "KRDMA");

@@ -23,6 +23,7 @@ static const char * const krdma_opcode_names[] = {
 	[KRDMA_OP_FLUSH] = "flush",
 	[KRDMA_OP_LOCAL_INV] = "invalidate",
 	[KRDMA_OP_REG_MR] = "register",
+	[KRDMA_OP_EVENT] = "event",
 };
 
 /**

@@ -65,7 +65,15 @@ void krdma_user_conn_put(struct krdma_user_conn *conn)
 	queue_rcu_work(krdma_user_workqueue, &conn->free_work);
 }
 
-static struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *session)
+/**
+ * krdma_user_conn_alloc() - Create a connection without a descriptor
+ * @session: the session
+ *
+ * Context: process context of the caller; may sleep.
+ * Return: the connection, with one reference and without the core's connection, or ERR_PTR of
+ * -EDQUOT, -ENOMEM.
+ */
+struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *session)
 {
 	struct krdma_user_conn *conn;
 	int ret;
@@ -83,6 +91,8 @@ static struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *
 	mutex_init(&conn->read_lock);
 	spin_lock_init(&conn->lock);
 	init_waitqueue_head(&conn->wait);
+	INIT_LIST_HEAD(&conn->event_node);
+	INIT_LIST_HEAD(&conn->session_node);
 	INIT_RCU_WORK(&conn->free_work, krdma_user_conn_free);
 	conn->session = session;
 	conn->dest.kind = KRDMA_USER_DEST_CONN;
@@ -168,13 +178,18 @@ static bool krdma_user_conn_hangs_up(const struct krdma_event *event)
 
 static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct krdma_event *event)
 {
+	struct krdma_user_ring *kick = NULL;
 	unsigned long flags;
 	bool known;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	/* An address can change any number of times; every other event is raised once, and fits. */
-	known = event->type == KRDMA_EVENT_ADDR_CHANGE &&
-		krdma_user_conn_has_record(conn, event->type);
+	/*
+	 * An address can change any number of times; every other event is raised once, and fits.
+	 * A program without a descriptor ends the number itself, so the last event has no use.
+	 */
+	known = event->type == KRDMA_EVENT_ADDR_CHANGE ?
+		krdma_user_conn_has_record(conn, event->type) :
+		event->type == KRDMA_EVENT_CLOSED && conn->event_ring;
 	if (!known && !WARN_ON_ONCE(conn->record_tail - conn->record_head == KRDMA_USER_RECORDS))
 		conn->records[conn->record_tail++ % KRDMA_USER_RECORDS] =
 			(struct krdma_event_record) {
@@ -185,8 +200,11 @@ static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct kr
 			};
 	conn->hangup |= krdma_user_conn_hangs_up(event);
 	conn->closed |= event->type == KRDMA_EVENT_CLOSED;
+	if (conn->event_ring && !known)
+		kick = krdma_user_event_add(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 
+	krdma_user_event_kick(kick);
 	wake_up_interruptible(&conn->wait);
 }
 

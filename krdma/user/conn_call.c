@@ -298,6 +298,34 @@ static int krdma_user_conn_create_qp_check(const struct krdma_conn_create_qp_arg
 }
 
 /**
+ * krdma_user_conn_create_queues() - Create the queues of a connection
+ * @conn: the connection
+ * @args: attributes, with flags that are known
+ *
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented for KRDMA_CONN_CREATE_QP.
+ */
+int krdma_user_conn_create_queues(struct krdma_user_conn *conn,
+				  const struct krdma_conn_create_qp_args *args)
+{
+	struct krdma_user_parts parts;
+	int ret;
+
+	ret = krdma_user_parts_get(&parts, conn->session, args);
+	if (ret)
+		return ret;
+	if (mutex_lock_interruptible(&conn->create_qp_lock)) {
+		ret = -ERESTARTSYS;
+	} else {
+		ret = krdma_user_conn_create_qp_with(conn, &parts, args);
+		mutex_unlock(&conn->create_qp_lock);
+	}
+	if (ret)
+		krdma_user_parts_put(&parts);
+	return ret;
+}
+
+/**
  * krdma_user_conn_create_qp() - Handle KRDMA_CONN_CREATE_QP
  * @ucmd: the ioctl
  *
@@ -308,28 +336,12 @@ int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd)
 {
 	struct krdma_conn_create_qp_args *args = &ucmd->buffer->conn_create_qp;
 	struct krdma_user_conn *conn = ucmd->conn;
-	struct krdma_user_parts parts;
 	struct krdma_conn_info info;
 	int ret;
 
-	ret = krdma_user_conn_create_qp_check(args);
+	ret = krdma_user_conn_create_qp_check(args) ?: krdma_user_conn_create_queues(conn, args);
 	if (ret)
 		return ret;
-	ret = krdma_user_parts_get(&parts, conn->session, args);
-	if (ret)
-		return ret;
-
-	ret = mutex_lock_interruptible(&conn->create_qp_lock);
-	if (ret) {
-		krdma_user_parts_put(&parts);
-		return -ERESTARTSYS;
-	}
-	ret = krdma_user_conn_create_qp_with(conn, &parts, args);
-	mutex_unlock(&conn->create_qp_lock);
-	if (ret) {
-		krdma_user_parts_put(&parts);
-		return ret;
-	}
 
 	krdma_conn_query(conn->core, &info);
 	args->send_depth = info.send_depth;
@@ -345,8 +357,16 @@ int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd)
  * Connection parameters
  */
 
-/* Copies a program's private data; @data has KRDMA_PRIVATE_DATA_MAX bytes. */
-static int krdma_user_private_data(u64 from, u32 length, u8 *data)
+/**
+ * krdma_user_private_data() - Copy a program's private data
+ * @from: address of the data
+ * @length: bytes
+ * @data: filled in; has KRDMA_PRIVATE_DATA_MAX bytes
+ *
+ * Context: process context of the caller; may sleep.
+ * Return: 0, -EMSGSIZE or -EFAULT.
+ */
+int krdma_user_private_data(u64 from, u32 length, u8 *data)
 {
 	/* No transport carries more. */
 	if (length > KRDMA_PRIVATE_DATA_MAX)
@@ -510,7 +530,16 @@ static int krdma_user_conn_outcome(const struct krdma_conn_info *info)
 	}
 }
 
-static int krdma_user_conn_wait_until(struct krdma_conn *core, u64 deadline_ns, u32 *state)
+/**
+ * krdma_user_conn_wait_until() - Wait until a connection's state does not change by itself
+ * @core: the core's connection
+ * @deadline_ns: deadline, converted by krdma_deadline_of_caller()
+ * @state: filled in
+ *
+ * Context: process context of the caller; sleeps, until a signal.
+ * Return: 0 or a negative errno, as documented for KRDMA_CONN_WAIT; -ERESTARTSYS.
+ */
+int krdma_user_conn_wait_until(struct krdma_conn *core, u64 deadline_ns, u32 *state)
 {
 	struct krdma_conn_info info;
 	u32 left_ms;

@@ -122,6 +122,19 @@ static enum krdma_user_cq_result krdma_user_cq_end(struct krdma_user_ring *ring,
 	return result;
 }
 
+/* Moves at most @want events of connections without a descriptor.  Returns the number. */
+static int krdma_user_cq_events(struct krdma_user_ring *ring, int want)
+{
+	u32 count;
+
+	if (likely(!krdma_user_ring_has_events(ring)) || !want)
+		return 0;
+	count = krdma_user_event_move(ring, want);
+	if (count)
+		krdma_user_cq_publish(ring, count, 0);
+	return count;
+}
+
 static enum krdma_user_cq_result krdma_user_cq_some(struct krdma_user_ring *ring)
 {
 	/* Pairs with the release in krdma_user_ring_make(). */
@@ -130,7 +143,7 @@ static enum krdma_user_cq_result krdma_user_cq_some(struct krdma_user_ring *ring
 	int room, want, ret;
 	u32 head;
 
-	if (!core || ring->dead)
+	if (!core)
 		return KRDMA_USER_CQ_DONE;
 
 	for (; budget > 0; budget--) {
@@ -140,6 +153,15 @@ static enum krdma_user_cq_result krdma_user_cq_some(struct krdma_user_ring *ring
 		if (room < 0)
 			return krdma_user_cq_end(ring, true, KRDMA_USER_CQ_FULL);
 
+		ret = krdma_user_cq_events(ring, min(room, KRDMA_USER_CQ_BATCH));
+		budget -= ret;
+		room -= ret;
+		if (ring->dead) {
+			if (room && krdma_user_ring_has_events(ring))
+				continue;
+			return krdma_user_cq_end(ring, krdma_user_ring_has_events(ring),
+						 KRDMA_USER_CQ_DONE);
+		}
 		ret = 0;
 		want = min(room, KRDMA_USER_CQ_BATCH);
 		if (want) {
@@ -154,10 +176,14 @@ static enum krdma_user_cq_result krdma_user_cq_some(struct krdma_user_ring *ring
 			ret = krdma_user_cq_arm(ring, core);
 		if (ret == -ENODEV) {
 			WRITE_ONCE(ring->dead, true);
-			return krdma_user_cq_end(ring, false, KRDMA_USER_CQ_DONE);
+			continue;
 		}
 		if (!want)
-			return krdma_user_cq_end(ring, ret, KRDMA_USER_CQ_FULL);
+			return krdma_user_cq_end(ring, ret || krdma_user_ring_has_events(ring),
+						 KRDMA_USER_CQ_FULL);
+		/* Events that the batch has left have no other context that moves them. */
+		if (krdma_user_ring_has_events(ring))
+			continue;
 		if (!ret || ring->polled)
 			return krdma_user_cq_end(ring, false, KRDMA_USER_CQ_DONE);
 	}
@@ -473,7 +499,7 @@ __poll_t krdma_user_ring_events(struct krdma_user_ring *ring)
 	krdma_user_ring_make_room(ring);
 	/* An invalid index makes the ring readable, too, so that the program gets the errno. */
 	if (krdma_user_ring_filled(ring) || READ_ONCE(ring->waiting) ||
-	    (ring->polled && krdma_user_ring_watch(ring)))
+	    (ring->polled && (krdma_user_ring_has_events(ring) || krdma_user_ring_watch(ring))))
 		events |= EPOLLIN | EPOLLRDNORM;
 	if (!READ_ONCE(ring->full))
 		events |= EPOLLOUT | EPOLLWRNORM;

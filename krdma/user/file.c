@@ -188,6 +188,8 @@ static struct krdma_user_session *krdma_user_session_create(struct net *net)
 	krdma_user_mr_begin(session);
 	krdma_user_batches_init(&session->batches);
 	init_waitqueue_head(&session->wait);
+	spin_lock_init(&session->conns_lock);
+	INIT_LIST_HEAD(&session->conns);
 
 	session->account = krdma_user_account_get();
 	if (!session->account) {
@@ -240,6 +242,7 @@ static int krdma_user_session_release(struct inode *inode, struct file *file)
 
 	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
 	krdma_user_notifier_end(session);
+	krdma_user_many_end(session);
 	krdma_user_session_put(session);
 	return 0;
 }
@@ -309,6 +312,14 @@ static const struct krdma_ioctl_op krdma_session_ioctl_list[] = {
 			    krdma_user_mr_advise),
 	KRDMA_SESSION_IOCTL(KRDMA_LIMIT_QUERY, ASKS, krdma_limit_query_args, refused,
 			    krdma_user_limit_query),
+	KRDMA_SESSION_IOCTL(KRDMA_CONNS_OPEN, ANSWERS, krdma_conns_args, keepalive_ms,
+			    krdma_user_conns_open),
+	KRDMA_SESSION_IOCTL(KRDMA_CONNS_TAKE, ANSWERS, krdma_conns_args, keepalive_ms,
+			    krdma_user_conns_take),
+	KRDMA_SESSION_IOCTL(KRDMA_CONNS_ACCEPT, ANSWERS, krdma_conns_args, keepalive_ms,
+			    krdma_user_conns_accept),
+	KRDMA_SESSION_IOCTL(KRDMA_CONNS_CLOSE, ANSWERS, krdma_conns_args, keepalive_ms,
+			    krdma_user_conns_close),
 };
 
 static const struct krdma_ioctl_table krdma_session_ioctl_ops = {

@@ -26,6 +26,10 @@ VALUE(KRDMA_CMD_MR_DEREGISTER, 10);
 VALUE(KRDMA_CMD_MR_QUERY, 11);
 VALUE(KRDMA_CMD_MR_ADVISE, 12);
 VALUE(KRDMA_CMD_LIMIT_QUERY, 13);
+VALUE(KRDMA_CMD_CONNS_OPEN, 14);
+VALUE(KRDMA_CMD_CONNS_TAKE, 15);
+VALUE(KRDMA_CMD_CONNS_ACCEPT, 16);
+VALUE(KRDMA_CMD_CONNS_CLOSE, 17);
 VALUE(KRDMA_CMD_LISTENER_QUERY, 32);
 VALUE(KRDMA_CMD_LISTENER_NEXT, 33);
 VALUE(KRDMA_CMD_CONN_RESOLVE, 48);
@@ -136,6 +140,7 @@ VALUE(KRDMA_OP_ATOMIC_WRITE, 10);
 VALUE(KRDMA_OP_FLUSH, 11);
 VALUE(KRDMA_OP_LOCAL_INV, 12);
 VALUE(KRDMA_OP_REG_MR, 13);
+VALUE(KRDMA_OP_EVENT, 14);
 VALUE(KRDMA_FLUSH_GLOBAL, 1);
 VALUE(KRDMA_FLUSH_PERSISTENT, 2);
 VALUE(KRDMA_FLUSH_MEMORY, 256);
@@ -372,6 +377,39 @@ FIELD(krdma_conn_query_args, request_age_ms, 372, 4);
 FIELD(krdma_conn_query_args, trunk, 376, 8);
 
 VALUE(KRDMA_CONN_QUERY, 48183);
+
+STRUCT_OF_ADDRESSES(krdma_conns_entry, 160);
+FIELD(krdma_conns_entry, id, 0, 4);
+FIELD(krdma_conns_entry, error, 4, 4);
+FIELD(krdma_conns_entry, wr_id, 8, 8);
+FIELD(krdma_conns_entry, private_data, 16, 8);
+FIELD(krdma_conns_entry, private_data_len, 24, 4);
+FIELD(krdma_conns_entry, reserved, 28, 4);
+FIELD(krdma_conns_entry, remote, 32, 128);
+
+VALUE(KRDMA_CONNS_LANES, 1);
+VALUE(KRDMA_CONNS_MAX, 65536);
+
+STRUCT(krdma_conns_args, 64, 8);
+FIELD(krdma_conns_args, size, 0, 4);
+FIELD(krdma_conns_args, flags, 4, 4);
+FIELD(krdma_conns_args, entries, 8, 8);
+FIELD(krdma_conns_args, count, 16, 4);
+FIELD(krdma_conns_args, done, 20, 4);
+FIELD(krdma_conns_args, error, 24, 4);
+FIELD(krdma_conns_args, fd, 28, 4);
+FIELD(krdma_conns_args, deadline_ns, 32, 8);
+FIELD(krdma_conns_args, send_depth, 40, 4);
+FIELD(krdma_conns_args, recv_depth, 44, 4);
+FIELD(krdma_conns_args, max_send_sge, 48, 4);
+FIELD(krdma_conns_args, max_recv_sge, 52, 4);
+FIELD(krdma_conns_args, max_inline, 56, 4);
+FIELD(krdma_conns_args, keepalive_ms, 60, 4);
+
+VALUE(KRDMA_CONNS_OPEN, 48142);
+VALUE(KRDMA_CONNS_TAKE, 48143);
+VALUE(KRDMA_CONNS_ACCEPT, 48144);
+VALUE(KRDMA_CONNS_CLOSE, 48145);
 VALUE(KRDMA_MR_REGISTER_LANES, 1);
 
 STRUCT(krdma_mr_register_args, 48, 8);

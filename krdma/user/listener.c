@@ -169,9 +169,41 @@ static int krdma_user_listener_error(int error, u64 deadline_ns)
 	}
 }
 
-/* Waits for a connection request for @conn. */
-static int krdma_user_listener_wait(struct krdma_user_listener *listener,
-				    struct krdma_user_conn *conn, u64 deadline_ns)
+/**
+ * krdma_user_listener_session() - Get the session of a listener
+ * @listener: the listener
+ *
+ * Context: any.
+ * Return: the session, which the listener keeps.
+ */
+struct krdma_user_session *krdma_user_listener_session(struct krdma_user_listener *listener)
+{
+	return listener->session;
+}
+
+/**
+ * krdma_user_listener_pending() - Count the connection requests that wait
+ * @listener: the listener
+ *
+ * Context: any but NMI.
+ * Return: the number, or -ENODEV.
+ */
+int krdma_user_listener_pending(struct krdma_user_listener *listener)
+{
+	return krdma_listener_pending(listener->core);
+}
+
+/**
+ * krdma_user_listener_wait() - Wait for a connection request
+ * @listener: the listener
+ * @conn: set to the request
+ * @deadline_ns: deadline, converted by krdma_deadline_of_caller()
+ *
+ * Context: process context of the caller; sleeps, until a signal.
+ * Return: 0 or a negative errno, as documented for KRDMA_LISTENER_NEXT; -ERESTARTSYS.
+ */
+int krdma_user_listener_wait(struct krdma_user_listener *listener, struct krdma_user_conn *conn,
+			     u64 deadline_ns)
 {
 	int ret;
 
@@ -269,7 +301,7 @@ static void krdma_user_listener_fdinfo(struct seq_file *seq, struct file *file)
 		   info.oldest_ms, info.expired);
 }
 
-static const struct file_operations krdma_user_listener_fops = {
+const struct file_operations krdma_user_listener_fops = {
 	.owner = THIS_MODULE,
 	.release = krdma_user_listener_release,
 	.poll = krdma_user_listener_poll,

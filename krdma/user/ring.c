@@ -120,6 +120,8 @@ static u64 krdma_user_ring_bytes(const struct krdma_user_ring *ring)
 
 static void krdma_user_ring_free(struct krdma_user_ring *ring)
 {
+	/* Connections keep it as long as they can have events. */
+	WARN_ON(!list_empty(&ring->event_conns));
 	/* After this the core does not call ready() any more. */
 	krdma_cq_put(ring->core);
 	krdma_user_ring_free_memory(ring);
@@ -282,6 +284,9 @@ static struct krdma_user_ring *krdma_user_ring_new(struct krdma_user_session *se
 	mutex_init(&ring->reap_lock);
 	spin_lock_init(&ring->cq_lock);
 	init_waitqueue_head(&ring->wait);
+	spin_lock_init(&ring->event_lock);
+	INIT_LIST_HEAD(&ring->event_conns);
+	INIT_WORK(&ring->event_work, krdma_user_event_work);
 
 	ret = krdma_ring_layout_init(create->sq_entries, create->cq_entries, &ring->layout);
 	if (ret)

@@ -134,6 +134,9 @@ struct krdma_user_found {
  * @full: a connection or SRQ that uses this ring has refused a work request because it was full,
  *	and no space was reported since; written and read without a lock
  * @wait: woken for completions, space, and the removal of the device
+ * @event_lock: see user.h
+ * @event_conns: connections without a descriptor that have events for the CQ ring
+ * @event_work: fills the CQ ring after an event; queued with a reference
  *
  * Unless the ring is polled, it is @armed, @waiting or @dead whenever @cq_lock is free and @core
  * is set.
@@ -174,7 +177,26 @@ struct krdma_user_ring {
 	u64 completed;
 	u64 received;
 	wait_queue_head_t wait;
+
+	spinlock_t event_lock;		/* see above */
+	struct list_head event_conns;
+	struct work_struct event_work;
 };
+
+/* Is there a connection with events for the CQ ring?  A guess, without a lock. */
+static inline bool krdma_user_ring_has_events(const struct krdma_user_ring *ring)
+{
+	return !list_empty_careful(&ring->event_conns);
+}
+
+/* user/event.c */
+
+struct krdma_user_ring *krdma_user_event_add(struct krdma_user_conn *conn);
+void krdma_user_event_kick(struct krdma_user_ring *ring);
+void krdma_user_event_work(struct work_struct *work);
+void krdma_user_event_begin(struct krdma_user_conn *conn, struct krdma_user_ring *ring, u64 wr_id);
+void krdma_user_event_end(struct krdma_user_conn *conn);
+u32 krdma_user_event_move(struct krdma_user_ring *ring, u32 want);
 
 /* user/cq.c */
 

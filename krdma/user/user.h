@@ -17,12 +17,17 @@
  *	  krdma_pd.lock, and the locks inside it
  *	krdma_user_ring.cq_lock
  *	  the core's poll lock, and the locks inside it
+ *	  krdma_user_conn.lock
  *	krdma_user_conn.read_lock, krdma_user_notifier.read_lock
  *	  mmap_lock, while user memory is copied
  *	krdma_user_conn.create_qp_lock
  *	  krdma_user_ring.bind_lock, the core's locks
+ *	krdma_conn.state_lock of the core
+ *	  krdma_user_conn.lock
+ *	    krdma_user_ring.event_lock
  *	krdma_user_dests.xa_lock, krdma_user_session.mrs.xa_lock,
- *	krdma_user_conn.lock, krdma_user_notifier.lock, krdma_user_accounts_lock,
+ *	krdma_user_ring.event_lock, krdma_user_session.conns_lock,
+ *	krdma_user_notifier.lock, krdma_user_accounts_lock,
  *	krdma_user_batches.lock
  *	  nothing
  *
@@ -64,9 +69,22 @@
  *
  * krdma_user_conn.lock
  *	kind:		spinlock, interrupts off
- *	protects:	the records that were not read
+ *	protects:	the records that were not read, and event_ring
  *	taken in:	any context, when the core raises an event, inside
- *			krdma_conn.state_lock; process context
+ *			krdma_conn.state_lock; process context; any context that
+ *			fills a CQ ring, inside cq_lock
+ *
+ * krdma_user_ring.event_lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	the list of connections that have events for the CQ ring.  An
+ *			event cannot take cq_lock, which is outside of state_lock.
+ *	taken in:	as krdma_user_conn.lock, and inside it
+ *
+ * krdma_user_session.conns_lock
+ *	kind:		spinlock
+ *	protects:	which connections have a number of the session and no
+ *			descriptor
+ *	taken in:	process context
  *
  * krdma_user_batches.lock
  *	kind:		spinlock
@@ -161,6 +179,8 @@ void krdma_user_batches_destroy(struct krdma_user_batches *batches);
  * @batches: batches for calls that post
  * @notifier: records for read(); NULL before KRDMA_DEVICE_NOTIFY; set once
  * @wait: woken when there are records
+ * @conns_lock: see above
+ * @conns: connections without a descriptor, which end with the session's file
  */
 struct krdma_user_session {
 	u32 id;
@@ -175,6 +195,8 @@ struct krdma_user_session {
 	struct krdma_user_batches batches;
 	struct krdma_user_notifier *notifier;
 	wait_queue_head_t wait;
+	spinlock_t conns_lock;		/* see above */
+	struct list_head conns;
 };
 
 /* Kinds of objects that an entry of a ring can have as its destination. */
@@ -200,10 +222,10 @@ struct krdma_user_dest {
 #define KRDMA_USER_RECORDS	16
 
 /**
- * struct krdma_user_conn - the file of a connection
+ * struct krdma_user_conn - a connection: its file, or its number in the session
  * @dest: its ID
- * @refs: references: one of the file, one of the core until it has raised KRDMA_EVENT_CLOSED, and
- *	those of calls in progress
+ * @refs: references: one of the file or of the number, one of the core until it has raised
+ *	KRDMA_EVENT_CLOSED, and those of calls in progress
  * @session: the session, with a reference
  * @core: the core's connection, with a reference.  NULL before it was set, when
  *	other contexts can already find the connection by its ID.
@@ -221,7 +243,14 @@ struct krdma_user_dest {
  * @record_tail: index where the next record is stored; runs freely
  * @closed: KRDMA_EVENT_CLOSED is or was among the records
  * @hangup: the peer has ended the connection, or is gone: EPOLLRDHUP
+ * @event_ring: without a descriptor: ring of the events, one of @ring and @recv_ring; NULL before
+ *	and after
+ * @event_over: it does not get one any more
  * @wait: woken when there are records or space
+ * @event_wr_id: wr_id of the completions of events; set before @event_ring
+ * @event_node: entry of the list of @event_ring; under the ring's event_lock
+ * @session_node: entry of the session's list; under conns_lock
+ * @numbered: the connection is in that list; under conns_lock
  * @free_work: frees the object, and what it holds, after an RCU grace period
  */
 struct krdma_user_conn {
@@ -242,7 +271,13 @@ struct krdma_user_conn {
 	u32 record_tail;
 	bool closed;
 	bool hangup;
+	struct krdma_user_ring *event_ring;
+	bool event_over;
 	wait_queue_head_t wait;
+	u64 event_wr_id;
+	struct list_head event_node;
+	struct list_head session_node;
+	bool numbered;
 	struct rcu_work free_work;
 };
 
@@ -350,6 +385,7 @@ union krdma_user_buffer {
 	struct krdma_mr_query_args mr_query;
 	struct krdma_mr_advise_args mr_advise;
 	struct krdma_limit_query_args limit_query;
+	struct krdma_conns_args conns;
 };
 
 /**
@@ -634,10 +670,27 @@ extern const struct krdma_conn_ops krdma_user_conn_ops;
  */
 struct krdma_user_conn *krdma_user_conn_new(struct krdma_user_session *session,
 					    struct krdma_user_fd *ufd);
+struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *session);
 int krdma_user_conn_create_core(struct krdma_user_conn *conn, bool lane);
 int krdma_user_conn_take_core(struct krdma_user_conn *conn, struct krdma_listener *listener,
 			      u32 timeout_ms);
 void krdma_user_conn_put(struct krdma_user_conn *conn);
+
+/* user/listener.c: of a listener's file, for the next request of many. */
+extern const struct file_operations krdma_user_listener_fops;
+struct krdma_user_session *krdma_user_listener_session(struct krdma_user_listener *listener);
+int krdma_user_listener_pending(struct krdma_user_listener *listener);
+int krdma_user_listener_wait(struct krdma_user_listener *listener, struct krdma_user_conn *conn,
+			     u64 deadline_ns);
+
+/* user/conn_call.c: steps of the ioctls, for many connections at a time. */
+int krdma_user_private_data(u64 from, u32 length, u8 *data);
+int krdma_user_conn_create_queues(struct krdma_user_conn *conn,
+				  const struct krdma_conn_create_qp_args *args);
+int krdma_user_conn_wait_until(struct krdma_conn *core, u64 deadline_ns, u32 *state);
+
+/* user/many.c: ends the connections without a descriptor; the session's file is released. */
+void krdma_user_many_end(struct krdma_user_session *session);
 
 /*
  * Handlers, each in the file of its object: krdma_user_<ioctl>()
@@ -657,6 +710,10 @@ int krdma_user_mr_deregister(struct krdma_ucmd *ucmd);
 int krdma_user_mr_query(struct krdma_ucmd *ucmd);
 int krdma_user_mr_advise(struct krdma_ucmd *ucmd);
 int krdma_user_limit_query(struct krdma_ucmd *ucmd);
+int krdma_user_conns_open(struct krdma_ucmd *ucmd);
+int krdma_user_conns_take(struct krdma_ucmd *ucmd);
+int krdma_user_conns_accept(struct krdma_ucmd *ucmd);
+int krdma_user_conns_close(struct krdma_ucmd *ucmd);
 
 int krdma_user_conn_resolve(struct krdma_ucmd *ucmd);
 int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd);

@@ -356,6 +356,90 @@ int krdma_conn_create(struct krdma *session, struct krdma_conn **conn);
  */
 int krdma_conn_create_lane(struct krdma *session, struct krdma_conn **conn);
 
+/*
+ * Many connections at a time, without descriptors. Each has a number: the member id of its entry,
+ * for krdma_entry() and for these functions. Its events are completions of its ring with the opcode
+ * KRDMA_OP_EVENT; <linux/krdma_conn.h> describes them. The connections end with
+ * krdma_conns_close(), or when the session is closed by the last process that has it.
+ *
+ * Each function tries all entries, sets the member error of each, and *@done (may be NULL) to the
+ * number of those that succeeded. It returns the error of the first entry that failed, or an error
+ * of the whole call, for which *@done is 0 and nothing has happened.
+ */
+
+/**
+ * krdma_conns_open() - Connect many connections
+ * @session: the session
+ * @ring: ring of the connections, for work requests, completions and events
+ * @entries: the members wr_id, private_data, private_data_len and remote are used, the other ones
+ *	must be 0; receives the numbers, 0 where it failed
+ * @count: number of entries, up to KRDMA_CONNS_MAX
+ * @options: flags, and depths of the queues; NULL: the defaults. The other members are not used.
+ * @deadline: deadline
+ * @done: receives the number of connections that are connected
+ *
+ * Waits until each connection is connected or has failed.
+ *
+ * Errors: EOPNOTSUPP (the module does not have it, or an unknown flag); EINVAL (@count); EINTR (a
+ * signal; connections that are connected stay); EFAULT. Of an entry also: those of
+ * krdma_conn_create(), krdma_conn_resolve(), krdma_conn_create_qp() and krdma_conn_connect(), but
+ * for those of descriptors; those of krdma_conn_wait().
+ */
+int krdma_conns_open(struct krdma *session, struct krdma_ring *ring,
+		     struct krdma_conns_entry *entries, uint32_t count,
+		     const struct krdma_conns_args *options, uint64_t deadline, uint32_t *done);
+
+/**
+ * krdma_conns_take() - Take many connection requests
+ * @session: the session of the listener
+ * @listener: the listener
+ * @entries: the members private_data and private_data_len are used, reserved must be 0; receives
+ *	the numbers, private data and addresses of the peers
+ * @count: number of entries, up to KRDMA_CONNS_MAX
+ * @deadline: deadline of the wait for the first request
+ * @done: receives the number of requests that were taken; must not be NULL
+ *
+ * Waits for the first request, and takes those that are there: fewer than @count are no error.
+ * krdma_conns_accept() accepts them; krdma_conns_close() rejects them.
+ *
+ * Errors: EAGAIN (none waits, and @deadline is 0); ETIMEDOUT; EINTR; EDQUOT; ENODEV; EOPNOTSUPP;
+ * EINVAL; EXDEV (the listener is of another session); EFAULT.
+ */
+int krdma_conns_take(struct krdma *session, struct krdma_listener *listener,
+		     struct krdma_conns_entry *entries, uint32_t count, uint64_t deadline,
+		     uint32_t *done);
+
+/**
+ * krdma_conns_accept() - Accept many connection requests
+ * @session: the session
+ * @ring: as for krdma_conns_open()
+ * @entries: the members id, wr_id, private_data and private_data_len are used, reserved must be 0.
+ *	After krdma_conns_take(), private_data_len is that of the peer: set it.
+ * @count: number of entries, up to KRDMA_CONNS_MAX
+ * @options: as for krdma_conns_open(), without flags
+ * @done: receives the number of connections that are accepted
+ *
+ * Errors: EOPNOTSUPP; EINVAL; EFAULT. Of an entry also: ENOENT (the session has no such number);
+ * those of krdma_conn_create_qp() and krdma_conn_accept(), but for those of descriptors.
+ */
+int krdma_conns_accept(struct krdma *session, struct krdma_ring *ring,
+		       struct krdma_conns_entry *entries, uint32_t count,
+		       const struct krdma_conns_args *options, uint32_t *done);
+
+/**
+ * krdma_conns_close() - Close many connections
+ * @session: the session
+ * @entries: the member id is used, reserved must be 0
+ * @count: number of entries, up to KRDMA_CONNS_MAX
+ * @done: receives the number of connections that were closed
+ *
+ * A request that was not accepted is rejected.
+ *
+ * Errors: EOPNOTSUPP; EINVAL; EFAULT. Of an entry also: ENOENT (the session has no such number).
+ */
+int krdma_conns_close(struct krdma *session, struct krdma_conns_entry *entries, uint32_t count,
+		      uint32_t *done);
+
 /**
  * krdma_conn_trunk() - Get the trunk that carries a lane
  * @conn: the connection

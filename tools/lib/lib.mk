@@ -70,7 +70,7 @@ $(TOOLS_OUTPUT)/lib$(1).so.$(LIB_SONUMBER) $(TOOLS_OUTPUT)/lib$(1).so: \
 endef
 
 KRDMA_SHARED := $(TOOLS_OUTPUT)/libkrdma.so.$(KRDMA_VERSION)
-$(eval $(call library,krdma,lib,address channel conn device hub hub_device hub_frame hub_link hub_long \
+$(eval $(call library,krdma,lib,address channel conn conns device hub hub_device hub_frame hub_link hub_long \
 	hub_memory hub_send hub_wire listener message mr mr_cache names nets options parts \
 	remote_mr request ring ring_lock ring_poll ring_post session simple simple_about simple_link \
 	simple_poll simple_receive simple_send simple_wire srq,krdma.h krdma_entry.h krdma_hub.h \

@@ -165,6 +165,7 @@ static const char * const opcode_names[] = {
 	[KRDMA_OP_FLUSH] = "flush",
 	[KRDMA_OP_LOCAL_INV] = "invalidate",
 	[KRDMA_OP_REG_MR] = "register",
+	[KRDMA_OP_EVENT] = "event",
 };
 
 KRDMA_PUBLIC const char *krdma_opcode_name(uint32_t opcode)

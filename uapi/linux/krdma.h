@@ -124,6 +124,10 @@ enum {
 	KRDMA_CMD_MR_QUERY = 0x0b,
 	KRDMA_CMD_MR_ADVISE = 0x0c,
 	KRDMA_CMD_LIMIT_QUERY = 0x0d,
+	KRDMA_CMD_CONNS_OPEN = 0x0e,
+	KRDMA_CMD_CONNS_TAKE = 0x0f,
+	KRDMA_CMD_CONNS_ACCEPT = 0x10,
+	KRDMA_CMD_CONNS_CLOSE = 0x11,
 	/* On a listener. */
 	KRDMA_CMD_LISTENER_QUERY = 0x20,
 	KRDMA_CMD_LISTENER_NEXT = 0x21,
@@ -415,6 +419,8 @@ struct krdma_port_query_args {
  *	that the peer's device answers reads with the written data.
  * @KRDMA_OP_LOCAL_INV: invalidate a local rkey; only for kernel modules
  * @KRDMA_OP_REG_MR: register an FRMR; only for kernel modules
+ * @KRDMA_OP_EVENT: not an operation: a completion that reports an event of a connection without a
+ *	descriptor, see KRDMA_CONNS_OPEN
  */
 enum krdma_opcode {
 	KRDMA_OP_SEND = 1,
@@ -430,6 +436,7 @@ enum krdma_opcode {
 	KRDMA_OP_FLUSH = 11,
 	KRDMA_OP_LOCAL_INV = 12,
 	KRDMA_OP_REG_MR = 13,
+	KRDMA_OP_EVENT = 14,
 };
 
 /**

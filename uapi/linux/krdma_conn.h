@@ -473,4 +473,134 @@ struct krdma_conn_query_args {
 
 #define KRDMA_CONN_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_QUERY)
 
+/**
+ * DOC: Connections without a descriptor
+ *
+ * KRDMA_CONNS_OPEN, KRDMA_CONNS_TAKE, KRDMA_CONNS_ACCEPT and KRDMA_CONNS_CLOSE open, take, accept
+ * and close many connections in one ioctl on the session.  These connections have no descriptors.
+ * Each has a number, for the entries of rings and for these ioctls, and ends with
+ * KRDMA_CONNS_CLOSE, or when the last descriptor of the session is closed.  They count in the same
+ * limits as connections with a descriptor.
+ *
+ * An event of such a connection is a completion in its ring with the opcode KRDMA_OP_EVENT:
+ *
+ *  - &struct krdma_cqe.dest: the number
+ *  - &struct krdma_cqe.wr_id: that of the connection's entry in KRDMA_CONNS_OPEN or
+ *    KRDMA_CONNS_ACCEPT
+ *  - &struct krdma_cqe.length: &enum krdma_event_type
+ *  - &struct krdma_cqe.imm: the cause, a negative errno; 0 if there is no error
+ *  - &struct krdma_cqe.vendor_error: with KRDMA_EVENT_REJECTED: the reject reason
+ *
+ * There is one completion for each event from KRDMA_EVENT_ESTABLISHED on, in their order.  An
+ * event and the completions of the connection's work requests have no order.  A connection that
+ * KRDMA_CONNS_OPEN returns is connected, so its KRDMA_EVENT_ESTABLISHED is left out, and so is
+ * KRDMA_EVENT_CLOSED of every connection.  After KRDMA_CONNS_CLOSE there are no further events;
+ * completions of work requests that were posted before still come.  Events take no part of the
+ * completions that connections reserve: if the CQ is full, they wait.
+ */
+
+/**
+ * struct krdma_conns_entry - one of many connections
+ * @id: KRDMA_CONNS_OPEN, KRDMA_CONNS_TAKE: out: the connection's number, 0: there is none;
+ *	KRDMA_CONNS_ACCEPT, KRDMA_CONNS_CLOSE: in
+ * @error: out: 0, or why this one failed, a negative errno
+ * @wr_id: KRDMA_CONNS_OPEN, KRDMA_CONNS_ACCEPT: in: returned in the completions of its events
+ * @private_data: KRDMA_CONNS_OPEN, KRDMA_CONNS_ACCEPT: in: pointer to the private data for the
+ *	peer; KRDMA_CONNS_TAKE: in: pointer to a buffer for those of the peer
+ * @private_data_len: in: bytes of the data, or of the buffer; KRDMA_CONNS_TAKE: out: bytes of the
+ *	peer's private data
+ * @reserved: must be 0
+ * @remote: KRDMA_CONNS_OPEN: in: the peer's address and port; KRDMA_CONNS_TAKE: out
+ *
+ * An ioctl ignores the members that it does not name.
+ */
+struct krdma_conns_entry {
+	__u32 id;
+	__s32 error;
+	__aligned_u64 wr_id;
+	__aligned_u64 private_data;
+	__u32 private_data_len;
+	__u32 reserved;
+	struct __kernel_sockaddr_storage remote;
+};
+
+/**
+ * enum krdma_conns_flags - bits of &struct krdma_conns_args.flags
+ * @KRDMA_CONNS_LANES: KRDMA_CONNS_OPEN: see KRDMA_CONN_CREATE_LANE
+ */
+enum krdma_conns_flags {
+	KRDMA_CONNS_LANES = 1 << 0,
+};
+
+/* The maximum number of entries of KRDMA_CONNS_OPEN and the others. */
+#define KRDMA_CONNS_MAX		65536
+
+/**
+ * struct krdma_conns_args - ioctl(KRDMA_CONNS_OPEN), ioctl(KRDMA_CONNS_TAKE),
+ * ioctl(KRDMA_CONNS_ACCEPT), ioctl(KRDMA_CONNS_CLOSE): many connections at a time
+ * @size: sizeof(struct krdma_conns_args)
+ * @flags: in: &enum krdma_conns_flags
+ * @entries: in: pointer to an array of &struct krdma_conns_entry
+ * @count: in: number of entries, from 1 to KRDMA_CONNS_MAX
+ * @done: out: number of entries that succeeded
+ * @error: out: 0, or the error of the first entry that did not
+ * @fd: in: KRDMA_CONNS_OPEN, KRDMA_CONNS_ACCEPT: the ring for submissions, completions and events;
+ *	KRDMA_CONNS_TAKE: the listener; KRDMA_CONNS_CLOSE: 0
+ * @deadline_ns: in: KRDMA_CONNS_OPEN: deadline of connecting; KRDMA_CONNS_TAKE: deadline of the
+ *	wait for the first request; otherwise 0
+ * @send_depth: in: KRDMA_CONNS_OPEN, KRDMA_CONNS_ACCEPT: as in &struct krdma_conn_create_qp_args,
+ *	like the members that follow; otherwise 0
+ * @recv_depth: in: see @send_depth
+ * @max_send_sge: in: see @send_depth
+ * @max_recv_sge: in: see @send_depth
+ * @max_inline: in: see @send_depth
+ * @keepalive_ms: in: see @send_depth
+ *
+ * KRDMA_CONNS_OPEN creates, resolves and connects, and waits until each connection is connected
+ * or has failed.  What is not connected by the deadline fails with ETIMEDOUT.  A failed entry has
+ * the number 0 and leaves nothing.  A signal ends the wait: entries that are not connected fail
+ * with EINTR.  All entries are tried, in groups.
+ *
+ * KRDMA_CONNS_TAKE takes connection requests of the listener: it waits for the first one, and then
+ * takes those that are there, up to @count.  Entries behind @done are not written.  The program
+ * accepts a request, or closes it, which rejects it.  EAGAIN: no request waits, and @deadline_ns is
+ * 0; ETIMEDOUT.  Private data that cannot be written are lost, with EFAULT in the entry, which
+ * has its number nevertheless and counts as done.
+ *
+ * KRDMA_CONNS_ACCEPT creates the queues and accepts.  It does not wait for the peers.  A message
+ * that arrives before a receive is posted waits.  A failed entry is unchanged, and can be accepted
+ * again; its queues may exist then, and they and the wr_id are those of the first time.
+ *
+ * KRDMA_CONNS_CLOSE ends connections.  A number is unused when the ioctl returns.
+ *
+ * An entry's error is an errno of the ioctls for one connection, or ENOENT: the session has no
+ * connection with this number that has no descriptor; EOPNOTSUPP: its reserved member is not 0.
+ *
+ * EINVAL: @count or another member is out of range, or not 0 although the ioctl does not use it;
+ * EBADF, EPROTOTYPE, EXDEV: of @fd; EFAULT: the first entries cannot be read and written, and
+ * nothing has happened; if later ones cannot, @error is EFAULT, and they are untouched.  EINTR: a
+ * signal came before any entry succeeded.
+ */
+struct krdma_conns_args {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 entries;
+	__u32 count;
+	__u32 done;
+	__s32 error;
+	__s32 fd;
+	__aligned_u64 deadline_ns;
+	__u32 send_depth;
+	__u32 recv_depth;
+	__u32 max_send_sge;
+	__u32 max_recv_sge;
+	__u32 max_inline;
+	__u32 keepalive_ms;
+};
+
+#define KRDMA_CONNS_OPEN	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONNS_OPEN)
+#define KRDMA_CONNS_TAKE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONNS_TAKE)
+#define KRDMA_CONNS_ACCEPT	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONNS_ACCEPT)
+#define KRDMA_CONNS_CLOSE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONNS_CLOSE)
+
 #endif /* _UAPI_LINUX_KRDMA_CONN_H */

@@ -7,7 +7,8 @@
  *
  * Runs where the clock counts instructions (tools/vm/run --icount).  Prints a line for each figure:
  * the instructions of one connection, both ends.  Each program has one ring for all of its
- * connections, and each connection a descriptor at each end.
+ * connections, and each connection a descriptor at each end, or, where the line says "numbers",
+ * none: then a call opens, takes, accepts or closes all of them.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -32,12 +33,19 @@
 /* The first round shows the way, and its connections may be plain ones. */
 #define WARM		2
 
+enum how {
+	PLAIN,
+	LANES,
+	NUMBERS,
+};
+
 struct side {
 	struct sockaddr_in address;
 	struct krdma *session;
 	struct krdma_ring *ring;
 	uint32_t device;
 	struct krdma_conn *conns[COUNT];
+	struct krdma_conns_entry entries[COUNT];
 };
 
 static void check(const char *what, int err)
@@ -107,10 +115,44 @@ static void serve_batch(struct side *side, struct krdma_listener *listener, unsi
 	}
 }
 
-static void serve(const struct sockaddr_in *address, bool lane, unsigned int batch, int ready)
+static const struct krdma_conns_args queues = {
+	.size = sizeof(queues),
+	.send_depth = DEPTH,
+	.recv_depth = DEPTH,
+	.max_send_sge = 1,
+};
+
+/* Each connection has two events here: that it is established, and its end. */
+static void serve_numbers(struct side *side, struct krdma_listener *listener)
+{
+	struct krdma_conns_entry *entries = side->entries;
+	unsigned int taken, events = 0, i;
+	struct krdma_cqe cqes[2 * COUNT];
+	uint32_t done;
+
+	memset(side->entries, 0, sizeof(side->entries));
+	for (taken = 0; taken < COUNT; taken += done) {
+		check("request", krdma_conns_take(side->session, listener, entries + taken,
+						  COUNT - taken, KRDMA_FOREVER, &done));
+		for (i = taken; i < taken + done; i++)
+			entries[i].private_data_len = 0;
+		check("accept", krdma_conns_accept(side->session, side->ring, entries + taken,
+						   done, &queues, &done));
+	}
+	while (events < 2 * COUNT) {
+		size_t got = 0;
+
+		check("events", krdma_ring_wait(side->ring, cqes, 2 * COUNT, 2 * COUNT - events,
+						KRDMA_FOREVER, &got));
+		events += got;
+	}
+	check("close", krdma_conns_close(side->session, entries, COUNT, NULL));
+}
+
+static void serve(const struct sockaddr_in *address, enum how how, unsigned int batch, int ready)
 {
 	struct krdma_listen_args args = {
-		.size = sizeof(args), .flags = lane ? KRDMA_LISTEN_LANES : 0,
+		.size = sizeof(args), .flags = how == PLAIN ? 0 : KRDMA_LISTEN_LANES,
 	};
 	struct side side = { .address = *address };
 	struct krdma_listener *listener;
@@ -120,8 +162,12 @@ static void serve(const struct sockaddr_in *address, bool lane, unsigned int bat
 					     &listener));
 	if (write(ready, "", 1) != 1)
 		exit(1);
-	for (unsigned int i = 0; i < (ROUNDS + WARM) * COUNT / batch; i++)
-		serve_batch(&side, listener, batch);
+	for (unsigned int i = 0; i < (ROUNDS + WARM) * COUNT / batch; i++) {
+		if (how == NUMBERS)
+			serve_numbers(&side, listener);
+		else
+			serve_batch(&side, listener, batch);
+	}
 	exit(0);
 }
 
@@ -143,12 +189,29 @@ static void ask(struct side *side, struct krdma_conn *conn)
 	check("connect", krdma_conn_connect(conn, NULL, NULL, 0));
 }
 
-static void run_batch(struct side *side, bool lane, unsigned int batch)
+static void run_numbers(struct side *side)
+{
+	struct krdma_conns_args args = queues;
+
+	args.flags = KRDMA_CONNS_LANES;
+	memset(side->entries, 0, sizeof(side->entries));
+	for (unsigned int i = 0; i < COUNT; i++)
+		memcpy(&side->entries[i].remote, &side->address, sizeof(side->address));
+	check("open", krdma_conns_open(side->session, side->ring, side->entries, COUNT, &args,
+				       patience(), NULL));
+	check("close", krdma_conns_close(side->session, side->entries, COUNT, NULL));
+}
+
+static void run_batch(struct side *side, enum how how, unsigned int batch)
 {
 	unsigned int i;
 
+	if (how == NUMBERS) {
+		run_numbers(side);
+		return;
+	}
 	for (i = 0; i < batch; i++)
-		begin(side, lane, &side->conns[i]);
+		begin(side, how == LANES, &side->conns[i]);
 	for (i = 0; i < batch; i++)
 		ask(side, side->conns[i]);
 	for (i = 0; i < batch; i++)
@@ -157,8 +220,9 @@ static void run_batch(struct side *side, bool lane, unsigned int batch)
 		krdma_conn_close(side->conns[i]);
 }
 
-static void run(const struct sockaddr_in *address, bool lane, unsigned int batch)
+static void run(const struct sockaddr_in *address, enum how how, unsigned int batch)
 {
+	static const char *const names[] = { "plain", "lane", "numbers" };
 	struct side side = { .address = *address };
 	uint64_t began, least = UINT64_MAX;
 
@@ -166,18 +230,18 @@ static void run(const struct sockaddr_in *address, bool lane, unsigned int batch
 	for (unsigned int round = 0; round < ROUNDS + WARM; round++) {
 		began = now();
 		for (unsigned int i = 0; i < COUNT; i += batch)
-			run_batch(&side, lane, batch);
+			run_batch(&side, how, batch);
 		if (round >= WARM && now() - began < least)
 			least = now() - began;
 	}
-	printf("programs.%s.open-close.batch=%u %llu\n", lane ? "lane" : "plain", batch,
+	printf("programs.%s.open-close.batch=%u %llu\n", names[how], batch,
 	       (unsigned long long)(least / COUNT));
 	fflush(stdout);
 	krdma_ring_close(side.ring);
 	krdma_close(side.session);
 }
 
-static void measure(const struct sockaddr_in *address, bool lane, unsigned int batch)
+static void measure(const struct sockaddr_in *address, enum how how, unsigned int batch)
 {
 	int ready[2], status;
 	pid_t child;
@@ -189,12 +253,12 @@ static void measure(const struct sockaddr_in *address, bool lane, unsigned int b
 	if (child < 0)
 		exit(1);
 	if (!child)
-		serve(address, lane, batch, ready[1]);
+		serve(address, how, batch, ready[1]);
 	close(ready[1]);
 	if (read(ready[0], &byte, 1) != 1)
 		exit(1);
 	close(ready[0]);
-	run(address, lane, batch);
+	run(address, how, batch);
 	if (waitpid(child, &status, 0) != child || status)
 		exit(1);
 }
@@ -207,9 +271,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: lanes ADDRESS\n");
 		return 2;
 	}
-	measure(&address, true, 1);
-	measure(&address, true, COUNT);
-	measure(&address, false, 1);
-	measure(&address, false, COUNT);
+	measure(&address, LANES, 1);
+	measure(&address, LANES, COUNT);
+	measure(&address, NUMBERS, COUNT);
+	measure(&address, PLAIN, 1);
+	measure(&address, PLAIN, COUNT);
 	return 0;
 }

@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Tuple
 
 KRDMA_ABI_VERSION = 1
 KRDMA_CONFINE_MAX = 4096
+KRDMA_CONNS_MAX = 65536
 KRDMA_DEVICE_PATH = "/dev/krdma"
 KRDMA_FILE_LAST_MAX = 255
 KRDMA_FILE_NAME_MAX = 4095
@@ -103,6 +104,7 @@ class Opcode(enum.IntEnum):
     FLUSH = 11
     LOCAL_INV = 12
     REG_MR = 13
+    EVENT = 14
 
 
 class Flush(enum.IntFlag):
@@ -265,6 +267,12 @@ class ConnKind(enum.IntEnum):
 
     PLAIN = 0
     LANE = 1
+
+
+class ConnsFlags(enum.IntFlag):
+    """Bits of krdma_conns_args.flags."""
+
+    LANES = 1
 
 
 class Limit(enum.IntEnum):
@@ -812,6 +820,48 @@ class krdma_conn_query_args(Structure):
     ]
 
 
+class krdma_conns_entry(Structure):
+    """One of many connections."""
+
+    id: int
+    error: int
+    wr_id: int
+    private_data: int
+    private_data_len: int
+    reserved: int
+    remote: Any
+    _fields_ = [
+        ("id", c_uint32), ("error", c_int32), ("wr_id", c_uint64), ("private_data", c_uint64),
+        ("private_data_len", c_uint32), ("reserved", c_uint32), ("remote", c_uint8 * 128)
+    ]
+
+
+class krdma_conns_args(Structure):
+    """ioctl(KRDMA_CONNS_OPEN), ioctl(KRDMA_CONNS_TAKE), ioctl(KRDMA_CONNS_ACCEPT),
+    ioctl(KRDMA_CONNS_CLOSE): many connections at a time."""
+
+    size: int
+    flags: int
+    entries: int
+    count: int
+    done: int
+    error: int
+    fd: int
+    deadline_ns: int
+    send_depth: int
+    recv_depth: int
+    max_send_sge: int
+    max_recv_sge: int
+    max_inline: int
+    keepalive_ms: int
+    _fields_ = [
+        ("size", c_uint32), ("flags", c_uint32), ("entries", c_uint64), ("count", c_uint32),
+        ("done", c_uint32), ("error", c_int32), ("fd", c_int32), ("deadline_ns", c_uint64),
+        ("send_depth", c_uint32), ("recv_depth", c_uint32), ("max_send_sge", c_uint32),
+        ("max_recv_sge", c_uint32), ("max_inline", c_uint32), ("keepalive_ms", c_uint32)
+    ]
+
+
 class krdma_limit_query_args(Structure):
     """ioctl(KRDMA_LIMIT_QUERY): query usage and maximum of a limit."""
 
@@ -1282,6 +1332,8 @@ SIZES: Dict[type, int] = {
     krdma_conn_disconnect_args: 8,
     krdma_conn_wait_args: 24,
     krdma_conn_query_args: 384,
+    krdma_conns_entry: 160,
+    krdma_conns_args: 64,
     krdma_limit_query_args: 56,
     krdma_ring_header: 320,
     krdma_ring_sge: 16,
@@ -1338,6 +1390,17 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "krdma_listener_next": (c_int, [c_void_p, c_uint64, POINTER(c_void_p)]),
     "krdma_conn_create": (c_int, [c_void_p, POINTER(c_void_p)]),
     "krdma_conn_create_lane": (c_int, [c_void_p, POINTER(c_void_p)]),
+    "krdma_conns_open": (
+        c_int, [c_void_p, c_void_p, POINTER(krdma_conns_entry), c_uint32, POINTER(krdma_conns_args),
+        c_uint64, POINTER(c_uint32)]),
+    "krdma_conns_take": (
+        c_int, [c_void_p, c_void_p, POINTER(krdma_conns_entry), c_uint32, c_uint64,
+        POINTER(c_uint32)]),
+    "krdma_conns_accept": (
+        c_int, [c_void_p, c_void_p, POINTER(krdma_conns_entry), c_uint32, POINTER(krdma_conns_args),
+        POINTER(c_uint32)]),
+    "krdma_conns_close": (
+        c_int, [c_void_p, POINTER(krdma_conns_entry), c_uint32, POINTER(c_uint32)]),
     "krdma_conn_trunk": (c_int, [c_void_p, POINTER(c_uint64)]),
     "krdma_conn_resolve": (c_int, [c_void_p, c_void_p, POINTER(krdma_conn_resolve_args)]),
     "krdma_conn_create_qp": (

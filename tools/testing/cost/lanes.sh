@@ -8,6 +8,7 @@
 # one after the other and 60 at a time.
 readonly lanes_kernel=70000 lanes_kernel_many=31000
 readonly lanes_programs=141000 lanes_programs_many=107000
+readonly lanes_numbers_many=58000
 
 lanes_options()
 {
@@ -42,6 +43,8 @@ lanes_of_programs_are_cheap()
 	is "$(lanes_figure programs.lane.open-close.batch=1)+0 < $lanes_programs"
 	is "0$(lanes_figure programs.lane.open-close.batch=60) > 0"
 	is "$(lanes_figure programs.lane.open-close.batch=60)+0 < $lanes_programs_many"
+	is "0$(lanes_figure programs.numbers.open-close.batch=60) > 0"
+	is "$(lanes_figure programs.numbers.open-close.batch=60)+0 < $lanes_numbers_many"
 }
 
 check "lanes.says_what_is_wrong_with_its_options" lanes_options

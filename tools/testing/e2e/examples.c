@@ -346,6 +346,46 @@ static void fill_confine(struct scene *scene, void *bytes)
  * Undoing
  */
 
+/* One entry, which fails: the ioctl succeeds. */
+static void fill_many(struct scene *scene, void *bytes)
+{
+	struct krdma_conns_args *args = bytes;
+
+	memset(&scene->many, 0, sizeof(scene->many));
+	args->entries = (uintptr_t)&scene->many;
+	args->count = 1;
+}
+
+static void fill_many_ring(struct scene *scene, void *bytes)
+{
+	fill_many(scene, bytes);
+	((struct krdma_conns_args *)bytes)->fd = scene->ring.fd;
+}
+
+static int arm_many_taken(struct scene *scene)
+{
+	int ret = arm_asked(scene);
+
+	scene->fd = scene->pair.sessions[0];
+	return ret;
+}
+
+static void fill_many_taken(struct scene *scene, void *bytes)
+{
+	fill_many(scene, bytes);
+	((struct krdma_conns_args *)bytes)->fd = scene->pair.listener;
+}
+
+static void undo_many(struct scene *scene, const void *bytes)
+{
+	struct krdma_conns_args args = {
+		.size = sizeof(args), .entries = (uintptr_t)&scene->many, .count = 1,
+	};
+
+	(void)bytes;
+	session_request(scene->pair.sessions[0], KRDMA_CONNS_CLOSE, &args);
+}
+
 /* All ioctls that create a descriptor return it at the same offset, except LISTENER_NEXT. */
 static void undo_fd(struct scene *scene, const void *bytes)
 {
@@ -456,6 +496,25 @@ const struct example examples[EXAMPLE_COUNT] = {
 		EXAMPLE(LIMIT_QUERY, KIND_SESSION, krdma_limit_query_args, 56), .answers = true,
 		.reads = true,
 		.known_flags = KRDMA_LIMIT_QUERY_REFUSED,
+	},
+	[EXAMPLE_CONNS_OPEN] = {
+		EXAMPLE(CONNS_OPEN, KIND_SESSION, krdma_conns_args, 64), .answers = true,
+		.needs = SCENE_QUEUE,
+		.known_flags = KRDMA_CONNS_LANES, .fill = fill_many_ring,
+	},
+	[EXAMPLE_CONNS_TAKE] = {
+		EXAMPLE(CONNS_TAKE, KIND_SESSION, krdma_conns_args, 64), .answers = true,
+		.needs = SCENE_LISTENER | SCENE_QUEUE,
+		.once = true, .again = -EAGAIN, .arm = arm_many_taken, .fill = fill_many_taken,
+		.undo = undo_many,
+	},
+	[EXAMPLE_CONNS_ACCEPT] = {
+		EXAMPLE(CONNS_ACCEPT, KIND_SESSION, krdma_conns_args, 64), .answers = true,
+		.needs = SCENE_QUEUE, .fill = fill_many_ring,
+	},
+	[EXAMPLE_CONNS_CLOSE] = {
+		EXAMPLE(CONNS_CLOSE, KIND_SESSION, krdma_conns_args, 64), .answers = true,
+		.fill = fill_many,
 	},
 	[EXAMPLE_LISTENER_QUERY] = {
 		EXAMPLE(LISTENER_QUERY, KIND_LISTENER, krdma_listener_query_args,

@@ -29,6 +29,7 @@ enum kind {
  * @mr: memory region of the session
  * @entry: an entry that no ring accepts, because its destination does not exist
  * @completion: buffer for a completion
+ * @many: entry of a connection that does not exist
  * @fd: descriptor for the ioctl, set by example_arm()
  * @made: descriptors that example_arm() has created; its next call closes them
  * @spare: ID of an MR that the next example_arm() deregisters; 0: none
@@ -41,6 +42,7 @@ struct scene {
 	struct mr mr;
 	struct krdma_sqe entry;
 	struct krdma_cqe completion;
+	struct krdma_conns_entry many;
 	int fd;
 	int made[3];
 	uint32_t spare;
@@ -112,6 +114,10 @@ enum example_id {
 	EXAMPLE_MR_QUERY,
 	EXAMPLE_MR_ADVISE,
 	EXAMPLE_LIMIT_QUERY,
+	EXAMPLE_CONNS_OPEN,
+	EXAMPLE_CONNS_TAKE,
+	EXAMPLE_CONNS_ACCEPT,
+	EXAMPLE_CONNS_CLOSE,
 	EXAMPLE_LISTENER_QUERY,
 	EXAMPLE_LISTENER_NEXT,
 	EXAMPLE_CONN_RESOLVE,

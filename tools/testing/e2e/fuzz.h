@@ -66,6 +66,7 @@ enum fuzz_class {
 	FUZZ_ADDRESS_LOCAL,
 	FUZZ_ADDRESS_REMOTE,
 	FUZZ_FD_QUEUE,
+	FUZZ_FD_LISTENER,
 	FUZZ_FD_SRQ,
 	FUZZ_ARENA,
 	FUZZ_MEMORY,
@@ -140,6 +141,12 @@ enum fuzz_request_index {
 	FUZZ_RING_CONFINE,
 	FUZZ_SRQ_QUERY,
 	FUZZ_SRQ_POST,
+	/* Those that came later: see act_request(). */
+	FUZZ_LATER,
+	FUZZ_CONNS_OPEN = FUZZ_LATER,
+	FUZZ_CONNS_TAKE,
+	FUZZ_CONNS_ACCEPT,
+	FUZZ_CONNS_CLOSE,
 	FUZZ_REQUESTS,
 	/* Calls that are not ioctls of krdma. */
 	FUZZ_OPEN = FUZZ_REQUESTS,

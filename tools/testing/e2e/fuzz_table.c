@@ -187,6 +187,41 @@ static const struct fuzz_field listener_next_fields[] = {
 
 static const int listener_next_errors[] = { NEW_FD, EAGAIN, ENODEV, ETIMEDOUT, EINTR, 0 };
 
+static const struct fuzz_field conns_fields[] = {
+	OF(krdma_conns_args, flags, FLAGS, KRDMA_CONNS_LANES),
+	OF(krdma_conns_args, entries, ARENA, 0),
+	OF(krdma_conns_args, count, COUNT, 20),
+	OF(krdma_conns_args, fd, FD_QUEUE, 0),
+	OF(krdma_conns_args, deadline_ns, DEADLINE, 0),
+	OF(krdma_conns_args, send_depth, COUNT, 8),
+	OF(krdma_conns_args, recv_depth, COUNT, 8),
+	OF(krdma_conns_args, max_send_sge, COUNT, 2),
+	OF(krdma_conns_args, max_recv_sge, COUNT, 2),
+	OF(krdma_conns_args, max_inline, COUNT, 64),
+	OF(krdma_conns_args, keepalive_ms, COUNT, 500),
+	END,
+};
+
+static const struct fuzz_field conns_take_fields[] = {
+	OF(krdma_conns_args, flags, RESERVED, 0),
+	OF(krdma_conns_args, entries, ARENA, 0),
+	OF(krdma_conns_args, count, COUNT, 20),
+	OF(krdma_conns_args, fd, FD_LISTENER, 0),
+	OF(krdma_conns_args, deadline_ns, DEADLINE, 0),
+	END,
+};
+
+static const struct fuzz_field conns_close_fields[] = {
+	OF(krdma_conns_args, flags, RESERVED, 0),
+	OF(krdma_conns_args, entries, ARENA, 0),
+	OF(krdma_conns_args, count, COUNT, 20),
+	END,
+};
+
+static const int conns_errors[] = { GIVEN_FD, EINTR, 0 };
+static const int conns_take_errors[] = { GIVEN_FD, EDQUOT, EAGAIN, ENODEV, ETIMEDOUT, EINTR, 0 };
+static const int conns_close_errors[] = { 0 };
+
 static const struct fuzz_field conn_resolve_fields[] = {
 	OF(krdma_conn_resolve_args, flags, FLAGS, KRDMA_RESOLVE_LOCAL),
 	OF(krdma_conn_resolve_args, timeout_ms, COUNT, 200),
@@ -359,6 +394,10 @@ const struct fuzz_request fuzz_requests[FUZZ_REQUESTS] = {
 	REQUEST(MR_QUERY, SESSION, false, krdma_mr_query_args, mr_query),
 	REQUEST(MR_ADVISE, SESSION, false, krdma_mr_advise_args, mr_advise),
 	REQUEST(LIMIT_QUERY, SESSION, false, krdma_limit_query_args, limit_query),
+	REQUEST(CONNS_OPEN, SESSION, true, krdma_conns_args, conns),
+	REQUEST(CONNS_TAKE, SESSION, true, krdma_conns_args, conns_take),
+	REQUEST(CONNS_ACCEPT, SESSION, false, krdma_conns_args, conns),
+	REQUEST(CONNS_CLOSE, SESSION, false, krdma_conns_args, conns_close),
 	REQUEST(LISTENER_QUERY, LISTENER, false, krdma_listener_query_args, listener_query),
 	REQUEST(LISTENER_NEXT, LISTENER, true, krdma_listener_next_args, listener_next),
 	REQUEST(CONN_RESOLVE, CONN, false, krdma_conn_resolve_args, conn_resolve),

@@ -160,6 +160,8 @@ static uint64_t right_value(struct fuzz_thread *thread, const struct fuzz_field 
 		return fuzz_deadline(thread);
 	case FUZZ_FD_QUEUE:
 		return descriptor(thread, FUZZ_QUEUE, session);
+	case FUZZ_FD_LISTENER:
+		return descriptor(thread, FUZZ_LISTENER, session);
 	case FUZZ_FD_SRQ:
 		return descriptor(thread, FUZZ_SRQ, session);
 	case FUZZ_ARENA:

@@ -241,6 +241,89 @@ TEST_F(thin, a_lane_and_its_memory)
 	free(data);
 }
 
+/* Takes and accepts one connection, and closes it when its peer has ended it. */
+struct one_server {
+	struct krdma *session;
+	struct krdma_listener *listener;
+	struct krdma_ring *ring;
+	int err;
+};
+
+static void *serve_one(void *context)
+{
+	struct one_server *server = context;
+	struct krdma_conns_entry entry = { .wr_id = 8 };
+	struct krdma_cqe cqe;
+	uint32_t done;
+	size_t taken;
+
+	server->err = krdma_conns_take(server->session, server->listener, &entry, 1, LIB_PATIENCE,
+				       &done);
+	entry.private_data_len = 0;
+	if (!server->err)
+		server->err = krdma_conns_accept(server->session, server->ring, &entry, 1, NULL,
+						 &done);
+	do {
+		if (!server->err)
+			server->err = krdma_ring_wait(server->ring, &cqe, 1, 1, LIB_PATIENCE,
+						      &taken);
+		if (!server->err && (cqe.opcode != KRDMA_OP_EVENT || cqe.wr_id != 8))
+			server->err = -EPROTO;
+	} while (!server->err && cqe.length == KRDMA_EVENT_ESTABLISHED);
+	if (!server->err)
+		server->err = krdma_conns_close(server->session, &entry, 1, NULL);
+	return NULL;
+}
+
+/* Proves: D9, F15 */
+TEST_F(thin, connections_without_a_descriptor)
+{
+	struct krdma *session = self->pair.session;
+	struct krdma_conns_entry entries[2] = { { .wr_id = 7 }, { .reserved = 1 } };
+	struct krdma_conns_args options = { .size = sizeof(options), .flags = KRDMA_CONNS_LANES,
+					    .send_depth = 2, .recv_depth = 2 };
+	struct one_server server = { .session = session, .ring = self->pair.rings[1] };
+	struct sockaddr_storage address;
+	pthread_t thread;
+	uint32_t done = 9;
+
+	ASSERT_EQ(0, krdma_listener_address(self->pair.listener, &address));
+	((struct sockaddr_in *)&address)->sin_port = 0;
+	ASSERT_EQ(0, krdma_listen(session, (struct sockaddr *)&address, KRDMA_LISTEN_LANES, 0,
+				  &server.listener));
+	ASSERT_EQ(0, krdma_listener_address(server.listener, &address));
+	memcpy(&entries[0].remote, &address, sizeof(address));
+
+	EXPECT_EQ(-EINVAL, krdma_conns_open(NULL, self->pair.rings[0], entries, 1, NULL, 0, NULL));
+	EXPECT_EQ(-EINVAL, krdma_conns_open(session, NULL, entries, 1, NULL, 0, NULL));
+	EXPECT_EQ(-EINVAL, krdma_conns_open(session, self->pair.rings[0], NULL, 1, NULL, 0, NULL));
+	EXPECT_EQ(-EINVAL, krdma_conns_open(session, self->pair.rings[0], entries, 0, NULL, 0,
+					    &done));
+	EXPECT_EQ(0, done);
+	EXPECT_EQ(-EINVAL, krdma_conns_take(session, NULL, entries, 1, 0, &done));
+	EXPECT_EQ(-EINVAL, krdma_conns_take(session, server.listener, entries, 1, 0, NULL));
+	EXPECT_EQ(-EAGAIN, krdma_conns_take(session, server.listener, entries, 1, 0, &done));
+	EXPECT_EQ(-EINVAL, krdma_conns_accept(session, NULL, entries, 1, NULL, NULL));
+	EXPECT_EQ(-ENOENT, krdma_conns_accept(session, self->pair.rings[0], entries, 1, NULL,
+					      NULL));
+	EXPECT_EQ(-EINVAL, krdma_conns_close(NULL, entries, 1, NULL));
+	EXPECT_EQ(-ENOENT, krdma_conns_close(session, entries, 1, &done));
+	EXPECT_EQ(0, done);
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, serve_one, &server));
+	EXPECT_EQ(-EOPNOTSUPP, krdma_conns_open(session, self->pair.rings[0], entries, 2, &options,
+						LIB_PATIENCE, &done));
+	EXPECT_EQ(1, done);
+	EXPECT_EQ(0, entries[0].error);
+	EXPECT_NE(0, entries[0].id);
+	EXPECT_EQ(-EOPNOTSUPP, entries[1].error);
+	EXPECT_EQ(0, krdma_conns_close(session, entries, 1, &done));
+	EXPECT_EQ(1, done);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, server.err);
+	EXPECT_EQ(0, krdma_listener_close(server.listener));
+}
+
 /* Proves: D9, D11 */
 TEST_F(thin, each_operation_by_its_entry)
 {
@@ -832,7 +915,7 @@ TEST_F(thin, the_device_goes)
 /* Proves: D14 */
 TEST(names)
 {
-	for (uint32_t i = KRDMA_OP_SEND; i <= KRDMA_OP_REG_MR; i++)
+	for (uint32_t i = KRDMA_OP_SEND; i <= KRDMA_OP_EVENT; i++)
 		EXPECT_STRNE("unknown", krdma_opcode_name(i));
 	for (uint32_t i = 0; i <= KRDMA_WC_GENERAL_ERR; i++)
 		EXPECT_STRNE("unknown", krdma_wc_status_name(i));

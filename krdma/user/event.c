@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Events of connections without a descriptor, as completions in their ring.
+ *
+ * An event occurs under the core's state_lock, and the CQ ring is filled under cq_lock, which is
+ * outside of it.  So the event becomes a record of its connection, as it does for one with a
+ * descriptor, and the connection joins a list of its ring under event_lock, which is inside of
+ * both.  Whichever context fills the CQ ring next takes the records from there.  A record has its
+ * place in the connection from the beginning, so nothing is allocated, and each record becomes one
+ * completion.  If the CQ ring is full, the rest waits, as other completions do.
+ *
+ * A connection is in the list only while it has a number, so the list needs no references.
+ */
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "user/user.h"
+#include "user/ring.h"
+
+/* Returns true if the ring had no connection with records. */
+static bool krdma_user_event_queue(struct krdma_user_conn *conn)
+{
+	struct krdma_user_ring *ring = conn->event_ring;
+	bool first;
+
+	lockdep_assert_held(&conn->lock);
+
+	spin_lock(&ring->event_lock);
+	first = list_empty(&ring->event_conns);
+	if (list_empty(&conn->event_node))
+		list_add_tail(&conn->event_node, &ring->event_conns);
+	spin_unlock(&ring->event_lock);
+
+	return first;
+}
+
+/**
+ * krdma_user_event_add() - Have the records of a connection completed in its ring
+ * @conn: the connection, with @event_ring and a record; the caller holds its lock
+ *
+ * Context: any.
+ * Return: the ring, for krdma_user_event_kick() without the lock; NULL: another context fills it.
+ */
+struct krdma_user_ring *krdma_user_event_add(struct krdma_user_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return krdma_user_event_queue(conn) ? conn->event_ring : NULL;
+}
+
+/**
+ * krdma_user_event_kick() - Have a ring filled
+ * @ring: the ring, or NULL; a connection that the caller keeps has a reference
+ *
+ * Context: any.
+ */
+void krdma_user_event_kick(struct krdma_user_ring *ring)
+{
+	if (!ring)
+		return;
+	if (ring->polled) {
+		wake_up_interruptible(&ring->wait);
+		return;
+	}
+	krdma_user_ring_get(ring);
+	/* It is not the last one. */
+	if (!queue_work(krdma_user_workqueue, &ring->event_work))
+		refcount_dec(&ring->refs);
+}
+
+/**
+ * krdma_user_event_work() - Fill a ring
+ * @work: the ring's event_work, queued with a reference
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_user_event_work(struct work_struct *work)
+{
+	struct krdma_user_ring *ring = container_of(work, struct krdma_user_ring, event_work);
+
+	krdma_user_ring_fill(ring);
+	krdma_user_ring_put(ring);
+}
+
+/* Of the first events, the call that opens the connection has told the program. */
+static bool krdma_user_event_is_told(u32 type)
+{
+	switch (type) {
+	case KRDMA_EVENT_ADDR_RESOLVED:
+	case KRDMA_EVENT_ROUTE_RESOLVED:
+	case KRDMA_EVENT_ESTABLISHED:
+	case KRDMA_EVENT_CLOSED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * krdma_user_event_begin() - Complete the events of a connection in a ring from here on
+ * @conn: the connection, with a number
+ * @ring: the ring, one of those that @conn keeps
+ * @wr_id: wr_id of the completions
+ *
+ * Does nothing if that has begun before, or has ended: another thread may have closed @conn.
+ *
+ * Context: process context.
+ */
+void krdma_user_event_begin(struct krdma_user_conn *conn, struct krdma_user_ring *ring, u64 wr_id)
+{
+	struct krdma_user_ring *kick = NULL;
+	u32 kept, i;
+
+	spin_lock_irq(&conn->lock);
+	if (!conn->event_ring && !conn->event_over) {
+		conn->event_ring = ring;
+		conn->event_wr_id = wr_id;
+		kept = conn->record_head;
+		for (i = kept; i != conn->record_tail; i++) {
+			struct krdma_event_record *record;
+
+			record = &conn->records[i % KRDMA_USER_RECORDS];
+			if (!krdma_user_event_is_told(record->type))
+				conn->records[kept++ % KRDMA_USER_RECORDS] = *record;
+		}
+		conn->record_tail = kept;
+		if (conn->record_head != kept)
+			kick = krdma_user_event_add(conn);
+	}
+	spin_unlock_irq(&conn->lock);
+	krdma_user_event_kick(kick);
+}
+
+/**
+ * krdma_user_event_end() - Complete no further event of a connection
+ * @conn: the connection
+ *
+ * Context: process context.
+ */
+void krdma_user_event_end(struct krdma_user_conn *conn)
+{
+	struct krdma_user_ring *ring;
+
+	spin_lock_irq(&conn->lock);
+	ring = conn->event_ring;
+	conn->event_ring = NULL;
+	conn->event_over = true;
+	conn->record_head = conn->record_tail;
+	if (ring) {
+		spin_lock(&ring->event_lock);
+		list_del_init(&conn->event_node);
+		spin_unlock(&ring->event_lock);
+	}
+	spin_unlock_irq(&conn->lock);
+}
+
+/* Under rcu_read_lock(): a connection that has left the list may be about to end. */
+static struct krdma_user_conn *krdma_user_event_next(struct krdma_user_ring *ring)
+{
+	struct krdma_user_conn *conn;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ring->event_lock, flags);
+	conn = list_first_entry_or_null(&ring->event_conns, struct krdma_user_conn, event_node);
+	if (conn)
+		list_del_init(&conn->event_node);
+	spin_unlock_irqrestore(&ring->event_lock, flags);
+
+	return conn;
+}
+
+/* Takes one record.  A connection with more of them has its next turn after the others. */
+static bool krdma_user_event_take(struct krdma_user_ring *ring, struct krdma_user_conn *conn,
+				  struct krdma_cqe *cqe)
+{
+	struct krdma_event_record *record;
+	unsigned long flags;
+	bool taken;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	taken = conn->event_ring == ring && conn->record_head != conn->record_tail;
+	if (taken) {
+		record = &conn->records[conn->record_head++ % KRDMA_USER_RECORDS];
+		*cqe = (struct krdma_cqe) {
+			.wr_id = conn->event_wr_id,
+			.dest = conn->dest.id,
+			.opcode = KRDMA_OP_EVENT,
+			.length = record->type,
+			.imm = (u32)record->error,
+			.vendor_error = (u32)record->reason,
+		};
+		if (conn->record_head != conn->record_tail)
+			krdma_user_event_queue(conn);
+	}
+	spin_unlock_irqrestore(&conn->lock, flags);
+
+	return taken;
+}
+
+/**
+ * krdma_user_event_move() - Move events to the CQ ring
+ * @ring: the ring; the caller holds its cq_lock
+ * @want: number of events at most; as many entries are free
+ *
+ * Context: any but hardirq.
+ * Return: the number of entries that were written, from the ring's tail on.
+ */
+u32 krdma_user_event_move(struct krdma_user_ring *ring, u32 want)
+{
+	u32 mask = ring->layout.cq_entries - 1;
+	struct krdma_user_conn *conn;
+	struct krdma_cqe cqe;
+	u32 count = 0;
+
+	lockdep_assert_held(&ring->cq_lock);
+
+	rcu_read_lock();
+	while (count < want) {
+		conn = krdma_user_event_next(ring);
+		if (!conn)
+			break;
+		if (krdma_user_event_take(ring, conn, &cqe))
+			ring->cqes[(ring->cq_tail + count++) & mask] = cqe;
+	}
+	rcu_read_unlock();
+
+	return count;
+}

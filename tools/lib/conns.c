@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Many connections at a time, without descriptors.
+ */
+#include <errno.h>
+#include <stddef.h>
+
+#include "internal.h"
+#include "ring.h"
+
+/* A module that does not have these ioctls has no support for them. */
+static int request_many(struct krdma *session, unsigned long request,
+			struct krdma_conns_args *args, struct krdma_conns_entry *entries,
+			uint32_t count, uint32_t *done)
+{
+	int err;
+
+	if (done)
+		*done = 0;
+	args->entries = (uintptr_t)entries;
+	args->count = count;
+	err = request_wait(session->fd, request, args);
+	if (err)
+		return err == -ENOTTY ? -EOPNOTSUPP : err;
+	if (done)
+		*done = args->done;
+	return args->error;
+}
+
+KRDMA_PUBLIC int krdma_conns_open(struct krdma *session, struct krdma_ring *ring,
+				  struct krdma_conns_entry *entries, uint32_t count,
+				  const struct krdma_conns_args *options, uint64_t deadline,
+				  uint32_t *done)
+{
+	struct krdma_conns_args args;
+	int err;
+
+	if (!session || !ring || !entries)
+		return -EINVAL;
+	err = request_options(&args, sizeof(args), options);
+	if (err)
+		return err;
+	args.fd = ring->fd;
+	args.deadline_ns = deadline;
+	return request_many(session, KRDMA_CONNS_OPEN, &args, entries, count, done);
+}
+
+KRDMA_PUBLIC int krdma_conns_take(struct krdma *session, struct krdma_listener *listener,
+				  struct krdma_conns_entry *entries, uint32_t count,
+				  uint64_t deadline, uint32_t *done)
+{
+	struct krdma_conns_args args = { .size = sizeof(args), .deadline_ns = deadline };
+
+	if (!session || !listener || !entries || !done)
+		return -EINVAL;
+	args.fd = listener->fd;
+	return request_many(session, KRDMA_CONNS_TAKE, &args, entries, count, done);
+}
+
+KRDMA_PUBLIC int krdma_conns_accept(struct krdma *session, struct krdma_ring *ring,
+				    struct krdma_conns_entry *entries, uint32_t count,
+				    const struct krdma_conns_args *options, uint32_t *done)
+{
+	struct krdma_conns_args args;
+	int err;
+
+	if (!session || !ring || !entries)
+		return -EINVAL;
+	err = request_options(&args, sizeof(args), options);
+	if (err)
+		return err;
+	args.fd = ring->fd;
+	args.deadline_ns = 0;
+	return request_many(session, KRDMA_CONNS_ACCEPT, &args, entries, count, done);
+}
+
+KRDMA_PUBLIC int krdma_conns_close(struct krdma *session, struct krdma_conns_entry *entries,
+				   uint32_t count, uint32_t *done)
+{
+	struct krdma_conns_args args = { .size = sizeof(args) };
+
+	if (!session || !entries)
+		return -EINVAL;
+	return request_many(session, KRDMA_CONNS_CLOSE, &args, entries, count, done);
+}
