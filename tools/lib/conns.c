@@ -27,10 +27,11 @@ static int request_many(struct krdma *session, unsigned long request,
 	return args->error;
 }
 
-KRDMA_PUBLIC int krdma_conns_open(struct krdma *session, struct krdma_ring *ring,
-				  struct krdma_conns_entry *entries, uint32_t count,
-				  const struct krdma_conns_args *options, uint64_t deadline,
-				  uint32_t *done)
+/* The requests that make queues, which have options and a ring. */
+static int request_queues(struct krdma *session, unsigned long request, struct krdma_ring *ring,
+			  struct krdma_conns_entry *entries, uint32_t count,
+			  const struct krdma_conns_args *options, uint64_t deadline,
+			  uint32_t *done)
 {
 	struct krdma_conns_args args;
 	int err;
@@ -42,7 +43,16 @@ KRDMA_PUBLIC int krdma_conns_open(struct krdma *session, struct krdma_ring *ring
 		return err;
 	args.fd = ring->fd;
 	args.deadline_ns = deadline;
-	return request_many(session, KRDMA_CONNS_OPEN, &args, entries, count, done);
+	return request_many(session, request, &args, entries, count, done);
+}
+
+KRDMA_PUBLIC int krdma_conns_open(struct krdma *session, struct krdma_ring *ring,
+				  struct krdma_conns_entry *entries, uint32_t count,
+				  const struct krdma_conns_args *options, uint64_t deadline,
+				  uint32_t *done)
+{
+	return request_queues(session, KRDMA_CONNS_OPEN, ring, entries, count, options, deadline,
+			      done);
 }
 
 KRDMA_PUBLIC int krdma_conns_take(struct krdma *session, struct krdma_listener *listener,
@@ -61,17 +71,7 @@ KRDMA_PUBLIC int krdma_conns_accept(struct krdma *session, struct krdma_ring *ri
 				    struct krdma_conns_entry *entries, uint32_t count,
 				    const struct krdma_conns_args *options, uint32_t *done)
 {
-	struct krdma_conns_args args;
-	int err;
-
-	if (!session || !ring || !entries)
-		return -EINVAL;
-	err = request_options(&args, sizeof(args), options);
-	if (err)
-		return err;
-	args.fd = ring->fd;
-	args.deadline_ns = 0;
-	return request_many(session, KRDMA_CONNS_ACCEPT, &args, entries, count, done);
+	return request_queues(session, KRDMA_CONNS_ACCEPT, ring, entries, count, options, 0, done);
 }
 
 KRDMA_PUBLIC int krdma_conns_close(struct krdma *session, struct krdma_conns_entry *entries,
