@@ -381,7 +381,7 @@ int krdma_conn_create_lane(struct krdma *session, struct krdma_conn **conn);
  * Waits until each connection is connected or has failed.
  *
  * Errors: EOPNOTSUPP (the module does not have it, or an unknown flag); EINVAL (@count); EINTR (a
- * signal; connections that are connected stay); EFAULT. Of an entry also: those of
+ * signal; connections that are connected stay); EFAULT; ENOMEM. Of an entry also: those of
  * krdma_conn_create(), krdma_conn_resolve(), krdma_conn_create_qp() and krdma_conn_connect(), but
  * for those of descriptors; those of krdma_conn_wait().
  */
@@ -403,7 +403,7 @@ int krdma_conns_open(struct krdma *session, struct krdma_ring *ring,
  * krdma_conns_accept() accepts them; krdma_conns_close() rejects them.
  *
  * Errors: EAGAIN (none waits, and @deadline is 0); ETIMEDOUT; EINTR; EDQUOT; ENODEV; EOPNOTSUPP;
- * EINVAL; EXDEV (the listener is of another session); EFAULT.
+ * EINVAL; EXDEV (the listener is of another session); EFAULT; ENOMEM.
  */
 int krdma_conns_take(struct krdma *session, struct krdma_listener *listener,
 		     struct krdma_conns_entry *entries, uint32_t count, uint64_t deadline,
@@ -419,8 +419,8 @@ int krdma_conns_take(struct krdma *session, struct krdma_listener *listener,
  * @options: as for krdma_conns_open(), without flags
  * @done: receives the number of connections that are accepted
  *
- * Errors: EOPNOTSUPP; EINVAL; EFAULT. Of an entry also: ENOENT (the session has no such number);
- * those of krdma_conn_create_qp() and krdma_conn_accept(), but for those of descriptors.
+ * Errors: EOPNOTSUPP; EINVAL; EFAULT; ENOMEM. Of an entry also: ENOENT (the session has no such
+ * number); those of krdma_conn_create_qp() and krdma_conn_accept(), but for those of descriptors.
  */
 int krdma_conns_accept(struct krdma *session, struct krdma_ring *ring,
 		       struct krdma_conns_entry *entries, uint32_t count,
@@ -435,7 +435,8 @@ int krdma_conns_accept(struct krdma *session, struct krdma_ring *ring,
  *
  * A request that was not accepted is rejected.
  *
- * Errors: EOPNOTSUPP; EINVAL; EFAULT. Of an entry also: ENOENT (the session has no such number).
+ * Errors: EOPNOTSUPP; EINVAL; EFAULT; ENOMEM (nothing is closed, and the call can be repeated). Of
+ * an entry also: ENOENT (the session has no such number).
  */
 int krdma_conns_close(struct krdma *session, struct krdma_conns_entry *entries, uint32_t count,
 		      uint32_t *done);

@@ -562,7 +562,7 @@ enum krdma_conns_flags {
  * with EINTR.  All entries are tried, in groups.
  *
  * KRDMA_CONNS_TAKE takes connection requests of the listener: it waits for the first one, and then
- * takes those that are there, up to @count.  Entries behind @done are not written.  The program
+ * takes those that are there, up to @count.  Entries behind @done are unchanged.  The program
  * accepts a request, or closes it, which rejects it.  EAGAIN: no request waits, and @deadline_ns is
  * 0; ETIMEDOUT.  Private data that cannot be written are lost, with EFAULT in the entry, which
  * has its number nevertheless and counts as done.
@@ -579,7 +579,7 @@ enum krdma_conns_flags {
  * EINVAL: @count or another member is out of range, or not 0 although the ioctl does not use it;
  * EBADF, EPROTOTYPE, EXDEV: of @fd; EFAULT: the first entries cannot be read and written, and
  * nothing has happened; if later ones cannot, @error is EFAULT, and they are untouched.  EINTR: a
- * signal came before any entry succeeded.
+ * signal came before any entry succeeded.  ENOMEM: nothing has happened.
  */
 struct krdma_conns_args {
 	__u32 size;
