@@ -437,7 +437,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_mr_notify, "KRDMA");
  *
  * The first half of krdma_mr_deregister(), for callers that have to know that deregistration
  * will succeed before they make it visible to others.  From then on work requests with the MR
- * are refused, and krdma_mr_deregister() succeeds and has to follow.
+ * are refused, and krdma_mr_deregister() succeeds and has to follow.  An MR of a device that has
+ * been removed is closed already, and this succeeds, too.
  *
  * Context: any.
  * Return: 0; or -EBUSY: work requests with it are in flight, and nothing has changed.

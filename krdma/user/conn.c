@@ -278,8 +278,8 @@ static int krdma_user_conn_set_core(struct krdma_user_conn *conn, struct krdma_c
 }
 
 /**
- * krdma_user_conn_create_core() - Create the core's connection of a connection's file
- * @conn: the connection, from krdma_user_conn_new()
+ * krdma_user_conn_create_core() - Create the core's connection of a connection
+ * @conn: the connection, from krdma_user_conn_new() or krdma_user_conn_alloc()
  * @lane: it is a lane if the peer takes lanes
  *
  * Context: process context of the caller; may sleep.
@@ -299,8 +299,8 @@ int krdma_user_conn_create_core(struct krdma_user_conn *conn, bool lane)
 }
 
 /**
- * krdma_user_conn_take_core() - Take the core's connection of a connection's file from a listener
- * @conn: the connection, from krdma_user_conn_new()
+ * krdma_user_conn_take_core() - Take the core's connection of a connection from a listener
+ * @conn: the connection, from krdma_user_conn_new() or krdma_user_conn_alloc()
  * @listener: the listener
  * @timeout_ms: timeout in milliseconds
  *
