@@ -69,7 +69,7 @@ becomes "five seconds later it is plugged in" live $attach/state 60
 wait "$writer"
 # Proves: F3
 check "fio has seen no error, and what it had written" [ $? = 0 ]
-awk '!/^3;/ { print "# fio: " $0 }' $work/fio
+grep -v '^3;' $work/fio | sed 's/^/# fio: /'
 
 # One of the server's addresses does not work any more when the cable is plugged in.
 check "the device is detached" device_end memory

@@ -185,10 +185,10 @@ put $attach/hold_seconds 60
 # Requests that come together are posted together.  Of each such chain only a part is accepted, so
 # its last request, the one that is signaled, is posted later, or on another connection.
 put $test/cut krdma_conn_post_send
-check "chains that are posted in parts are executed" verified "$disk" --iodepth_batch_submit=16 \
-	--loops=4 >$work/fio 2>&1
+verified "$disk" --iodepth_batch_submit=16 --loops=4 >$work/fio 2>&1
+check "chains that are posted in parts are executed" [ $? = 0 ]
 check "there were some" [ "$(cat $test/cut)" -gt 0 ]
-awk '!/^3;/ { print "# fio: " $0 }' $work/fio
+grep -v '^3;' $work/fio | sed 's/^/# fio: /'
 verified "$disk" --iodepth_batch_submit=16 --time_based --runtime=15 >$work/fio 2>&1 &
 fio=$!
 for time in 1 2 3; do
@@ -200,7 +200,7 @@ for time in 1 2 3; do
 done
 wait $fio
 check "fio has seen no error, and what it had written" [ $? = 0 ]
-awk '!/^3;/ { print "# fio: " $0 }' $work/fio
+grep -v '^3;' $work/fio | sed 's/^/# fio: /'
 put $test/cut off
 
 # Pages cannot be mapped for DMA.

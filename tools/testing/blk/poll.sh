@@ -42,7 +42,7 @@ polled()
 # What fio has printed besides its figures.
 fio_said()
 {
-	awk '!/^3;/ { print "# fio: " $0 }' $work/fio
+	grep -v '^3;' $work/fio | sed 's/^/# fio: /'
 }
 
 check "the module is loaded" load_module
