@@ -26,6 +26,7 @@
 #define AGENT_PORT	7400
 /* The address that nothing has used before, see &struct loss_side.other. */
 #define ADD_OTHER	"ip addr add 10.77.0.102/24 dev " LOSS_NETDEV ""
+#define OTHER_MACHINE	"10.77.0.1"
 #define CARRIER		"/sys/class/net/" LOSS_NETDEV "/carrier"
 #define ARP_IGNORE	"/proc/sys/net/ipv4/conf/all/arp_ignore"
 /* Values of arp_ignore: answer no request, or all. */
@@ -168,6 +169,7 @@ static void lose_with_carrier(void)
 
 static void lose_interface(unsigned int ms)
 {
+	sleep_ms(LOSS_DELAY_MS);
 	mark();
 	net_link_up(LOSS_NETDEV, false);
 	shared->strike = true;
@@ -180,6 +182,7 @@ static void lose_neighbour(unsigned int ms)
 	shared->silent = true;
 	lose_at_once();
 	sleep_ms(ms);
+	net_link_keep(LOSS_NETDEV, OTHER_MACHINE, false);
 	write_text(ARP_IGNORE, ALL_ANSWERS);
 }
 
@@ -215,23 +218,25 @@ static void answer_report(int fd)
 static bool answer_first(int fd, const char *command)
 {
 	unsigned int interface = 0, neighbour = 0;
+	int ret = 0;
 
 	if (sscanf(command, "lose interface %u", &interface) != 1 &&
 	    sscanf(command, "lose neighbour %u", &neighbour) != 1 &&
 	    strcmp(command, "lose carrier"))
 		return false;
-	if (neighbour)
+	if (neighbour) {
 		write_text(ARP_IGNORE, NO_ANSWER);
-	answer_number(fd, 0);
-	shutdown(fd, SHUT_RDWR);
-	if (interface) {
-		sleep_ms(LOSS_DELAY_MS);
-		lose_interface(interface);
-	} else if (neighbour) {
-		lose_neighbour(neighbour);
-	} else {
-		lose_with_carrier();
+		/* A request would say the hardware address, too. */
+		ret = net_link_keep(LOSS_NETDEV, OTHER_MACHINE, true);
 	}
+	answer_number(fd, ret);
+	shutdown(fd, SHUT_RDWR);
+	if (interface)
+		lose_interface(interface);
+	else if (neighbour)
+		lose_neighbour(neighbour);
+	else
+		lose_with_carrier();
 	return true;
 }
 

@@ -15,7 +15,7 @@
 #define LOSS_BEGIN	"begin"
 
 /* How long after its answer the agent takes the interface down. */
-#define LOSS_DELAY_MS	500
+#define LOSS_DELAY_MS	100
 
 /**
  * loss_serve() - Be the agent, until machine 1 says "quit"
@@ -31,7 +31,8 @@
  *  - lose process: kill the program; 0
  *  - lose module: kill the program, and unload krdma; 0 or a negative errno
  *  - unload: try to unload krdma with the program there; 0 or a negative errno
- *  - lose neighbour MS: do not answer requests for the hardware address for that long; 0 at once
+ *  - lose neighbour MS: neither answer requests for the hardware address nor send any for that
+ *    long; at once, 0 or a negative errno
  *  - report: what the program was told, a line for each state
  *  - end: end the program; 0 or a negative errno
  *  - quit

@@ -199,6 +199,23 @@ int net_link_forget(const char *name, const char *ipv4)
 	return netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
 }
 
+int net_link_keep(const char *name, const char *ipv4, bool keep)
+{
+	const struct ndmsg head = {
+		.ndm_family = AF_INET,
+		.ndm_ifindex = if_nametoindex(name),
+		.ndm_state = keep ? NUD_PERMANENT : NUD_STALE,
+	};
+	struct netlink_request request;
+	struct in_addr address;
+
+	if (inet_pton(AF_INET, ipv4, &address) != 1)
+		return -EINVAL;
+	netlink_begin(&request, RTM_NEWNEIGH, NLM_F_ACK | NLM_F_REPLACE, &head, sizeof(head));
+	netlink_put(&request, NDA_DST, &address, sizeof(address));
+	return netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
+}
+
 int net_link_queue(const char *name, const char *kind)
 {
 	const struct tcmsg head = {

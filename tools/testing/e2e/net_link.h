@@ -28,6 +28,12 @@ int net_link_mtu(const char *name, int mtu);
 /* Forget the hardware address of a neighbour; -ENOENT: it was not known. */
 int net_link_forget(const char *name, const char *ipv4);
 
+/*
+ * Keep the known hardware address of a neighbour without asking for it again, or no longer keep it;
+ * -EINVAL: it is not known.
+ */
+int net_link_keep(const char *name, const char *ipv4, bool keep);
+
 /* Set the qdisc for outgoing packets; NULL sets the default one. */
 int net_link_queue(const char *name, const char *kind);
 
