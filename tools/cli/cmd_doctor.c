@@ -50,6 +50,7 @@ int cmd_doctor(int argc, char **argv, struct options *options)
 	doctor_device(&doctor);
 	doctor_limits(&doctor);
 	doctor_lanes(&doctor);
+	doctor_users(&doctor);
 	doctor_firewall(&doctor);
 	doctor_network(&doctor);
 	status = doctor_conclude(&doctor);

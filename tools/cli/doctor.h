@@ -29,6 +29,7 @@ enum verdict {
  * @options: the common options
  * @host: host to reach, or NULL
  * @port: port to reach on @host; 0: not given
+ * @unloaded: the module is not loaded
  * @session: the session, or NULL if it cannot be opened
  * @device: number of a device with an active port, or 0
  * @roce: there is a RoCE device
@@ -41,6 +42,7 @@ struct doctor {
 	const struct options *options;
 	const char *host;
 	uint16_t port;
+	bool unloaded;
 	struct krdma *session;
 	uint32_t device;
 	bool roce;
@@ -63,6 +65,36 @@ int doctor_conclude(struct doctor *doctor);
 /* doctor_program.c: output of a program; NULL if it fails, or if it is missing (*@there false). */
 char *doctor_output_of(const char *const argv[], bool *there);
 
+/**
+ * struct installed - where a kernel module is
+ * @running: release of the running kernel
+ * @known: that kernel's modules are on this machine
+ * @loaded: it is loaded, or built in and visible
+ * @here: it is installed for the running kernel, or built in
+ * @others: number of other kernels for which it is installed
+ * @other: one of them
+ * @judged: @is_signed is known
+ * @is_signed: its file is signed, with whatever key
+ */
+struct installed {
+	char running[65];
+	bool known;
+	bool loaded;
+	bool here;
+	unsigned int others;
+	char other[256];
+	bool judged;
+	bool is_signed;
+};
+
+/* doctor_installed.c */
+void doctor_find_module(const char *module, struct installed *installed);
+/* The last reason for not loading krdma in the kernel's log; false: none, or it is not readable. */
+bool doctor_kernel_refusal(char *text, size_t size);
+
+/* doctor_driver.c: the kernel's RDMA devices without krdma, or why krdma has none. */
+void doctor_driver(struct doctor *doctor);
+
 /* doctor_manager.c: no connection can be made over this port, although it is active. */
 bool doctor_manager_is_dead(const char *device, uint32_t number);
 
@@ -75,6 +107,7 @@ void doctor_module(struct doctor *doctor);
 void doctor_device(struct doctor *doctor);
 void doctor_limits(struct doctor *doctor);
 void doctor_lanes(struct doctor *doctor);
+void doctor_users(struct doctor *doctor);
 void doctor_firewall(struct doctor *doctor);
 void doctor_network(struct doctor *doctor);
 

@@ -2,7 +2,6 @@
 /*
  * krdma doctor: RDMA devices, their ports, and the network interfaces behind them.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -14,10 +13,12 @@
 
 #include "doctor.h"
 
-#define DEVICES_FOLDER	"/sys/class/infiniband"
-
 /* The largest size of RoCE's headers in an Ethernet packet, in bytes. */
 #define ROCE_HEADERS	96
+
+/* How long to wait for an active port, in milliseconds. */
+#define PATIENCE_MS	2000
+#define STEP_MS		100
 
 /* A port to check, with its device. */
 struct port {
@@ -26,55 +27,6 @@ struct port {
 	char name[KRDMA_NAME_MAX + 1];
 	char netdev[KRDMA_NAME_MAX + 1];
 };
-
-/* The first interface that could carry a device: it is up and not the loopback. */
-static void any_interface(char name[IF_NAMESIZE])
-{
-	struct ifaddrs *list, *each;
-
-	snprintf(name, IF_NAMESIZE, "eth0");
-	if (getifaddrs(&list))
-		return;
-	for (each = list; each; each = each->ifa_next) {
-		if (!(each->ifa_flags & IFF_UP) || (each->ifa_flags & IFF_LOOPBACK))
-			continue;
-		snprintf(name, IF_NAMESIZE, "%s", each->ifa_name);
-		break;
-	}
-	freeifaddrs(list);
-}
-
-/* Count the devices in sysfs, whether krdma may use them or not. */
-static unsigned int count_shown(void)
-{
-	DIR *folder = opendir(DEVICES_FOLDER);
-	unsigned int count = 0;
-	struct dirent *entry;
-
-	if (!folder)
-		return 0;
-	while ((entry = readdir(folder)))
-		count += entry->d_name[0] != '.';
-	closedir(folder);
-	return count;
-}
-
-static void explain_none(struct doctor *doctor)
-{
-	char interface[IF_NAMESIZE];
-
-	if (count_shown()) {
-		doctor_say(doctor, "device", VERDICT_FAIL,
-			   "there are RDMA devices, but not in this network namespace");
-		doctor_mend(doctor, "as root, where the device is; NAME is this namespace's",
-			    "rdma dev set DEVICE netns NAME");
-		return;
-	}
-	any_interface(interface);
-	doctor_say(doctor, "device", VERDICT_FAIL,
-		   "there is no RDMA device here; rxe makes one of any network interface");
-	doctor_mend(doctor, "as root", "rdma link add rxe0 type rxe netdev %s", interface);
-}
 
 /* State of a network interface.  @running: it has a link. */
 struct interface {
@@ -256,15 +208,30 @@ static unsigned int each_port(struct doctor *doctor, bool check, unsigned int ot
 	return active;
 }
 
+/* Right after a start, a device or its link may come a moment later.  Returns the active ports. */
+static unsigned int await_port(struct doctor *doctor, unsigned int *devices)
+{
+	unsigned int active = 0;
+
+	for (unsigned int tried = 0; !active && tried <= PATIENCE_MS; tried += STEP_MS) {
+		if (tried)
+			usleep(STEP_MS * 1000);
+		active = each_port(doctor, false, 0, devices);
+	}
+	return active;
+}
+
 void doctor_device(struct doctor *doctor)
 {
 	unsigned int devices, active;
 
+	if (doctor->unloaded)
+		doctor_driver(doctor);
 	if (!doctor->session)
 		return;
-	active = each_port(doctor, false, 0, &devices);
+	active = await_port(doctor, &devices);
 	if (!devices) {
-		explain_none(doctor);
+		doctor_driver(doctor);
 		return;
 	}
 	doctor_say(doctor, "device", VERDICT_OK, "there %s %u RDMA device%s",

@@ -13,6 +13,8 @@
 #define MODULE_FOLDER	"/sys/module/krdma"
 
 #define REMEDY_MODULE	"modprobe -r krdma && modprobe krdma"
+/* What DKMS knows of krdma is in this folder. */
+#define DKMS_FOLDER	"/var/lib/dkms/krdma"
 
 /* Name of the user to add to the group. */
 static void user_name(char *name, size_t size)
@@ -72,18 +74,85 @@ static bool file_says(const char *path, const char *word)
 	return strstr(line, word);
 }
 
+/* Have the module built and installed for the running kernel. */
+static void mend_install(struct doctor *doctor, const struct installed *installed)
+{
+	if (!access(DKMS_FOLDER, F_OK))
+		doctor_mend(doctor, "as root; it needs the headers of that kernel",
+			    "dkms autoinstall -k %s", installed->running);
+	else
+		doctor_mend(doctor, "as root, in krdma's sources; it needs the kernel's headers",
+			    "make && make install-module");
+}
+
 /* Secure Boot sets one of the two, depending on the distribution. */
-static void check_signature(struct doctor *doctor)
+static bool enforces_signatures(void)
 {
 	static const char lockdown[] = "/sys/kernel/security/lockdown";
 
-	if (!file_says("/sys/module/module/parameters/sig_enforce", "Y") &&
-	    !file_says(lockdown, "[integrity]") && !file_says(lockdown, "[confidentiality]"))
+	return file_says("/sys/module/module/parameters/sig_enforce", "Y") ||
+	       file_says(lockdown, "[integrity]") || file_says(lockdown, "[confidentiality]");
+}
+
+static void check_signature(struct doctor *doctor, const struct installed *installed)
+{
+	const char *file = "";
+
+	if (!enforces_signatures())
 		return;
+	if (installed->judged)
+		file = installed->is_signed ? "; krdma.ko is signed" : "; krdma.ko is not signed";
 	doctor_say(doctor, "signature", VERDICT_WARN,
-		   "this kernel loads only modules that are signed with a key that it knows");
+		   "this kernel loads only modules that are signed with a key that it knows%s",
+		   file);
 	doctor_mend(doctor, "as root; the key with which DKMS signs; confirm it at the next start",
 		    "mokutil --import /var/lib/dkms/mok.pub");
+}
+
+/* Only root can read the log on most machines. */
+static void check_refusal(struct doctor *doctor, const struct installed *installed)
+{
+	char reason[256];
+
+	if (!doctor_kernel_refusal(reason, sizeof(reason)))
+		return;
+	doctor_say(doctor, "load", VERDICT_WARN, "the kernel has refused to load it: %s", reason);
+	if (strstr(reason, "Unknown symbol"))
+		doctor_mend(doctor, "as root; insmod does not load what krdma needs",
+			    "modprobe krdma");
+	else if (!strstr(reason, "is rejected"))
+		mend_install(doctor, installed);
+}
+
+static void explain_module(struct doctor *doctor)
+{
+	struct installed installed;
+
+	doctor->unloaded = true;
+	doctor_find_module("krdma", &installed);
+	if (installed.here) {
+		doctor_say(doctor, "module", VERDICT_FAIL,
+			   "the module krdma is not loaded; it is installed for this kernel");
+		doctor_mend(doctor, "as root", "modprobe krdma");
+	} else if (!installed.known) {
+		doctor_say(doctor, "module", VERDICT_FAIL,
+			   "the module krdma is not loaded; there are no modules of this kernel, %s",
+			   installed.running);
+		doctor_mend(doctor, "as root; on the host, if this is a container",
+			    "modprobe krdma");
+	} else if (installed.others) {
+		doctor_say(doctor, "module", VERDICT_FAIL,
+			   "the module krdma is installed for %s, but not for this kernel, %s",
+			   installed.other, installed.running);
+		mend_install(doctor, &installed);
+	} else {
+		doctor_say(doctor, "module", VERDICT_FAIL,
+			   "the module krdma is not installed for this kernel, %s",
+			   installed.running);
+		mend_install(doctor, &installed);
+	}
+	check_signature(doctor, &installed);
+	check_refusal(doctor, &installed);
 }
 
 static void check_versions(struct doctor *doctor)
@@ -122,9 +191,7 @@ void doctor_module(struct doctor *doctor)
 
 	/* A container may have the device file without seeing the module in sysfs. */
 	if (!loaded && !there) {
-		doctor_say(doctor, "module", VERDICT_FAIL, "the module krdma is not loaded");
-		doctor_mend(doctor, "as root", "modprobe krdma");
-		check_signature(doctor);
+		explain_module(doctor);
 		return;
 	}
 	if (loaded)

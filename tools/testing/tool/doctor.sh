@@ -143,6 +143,39 @@ ended "what it says mends it" 0 '^OK +connect '
 try unshare -n krdma doctor
 ended "another namespace" 1 '^FAIL +(device|interface) .*namespace$' '^ +(rdma dev set|ip netns exec) '
 
+# Right after a start
+
+ip link set dummy0 down
+{ sleep 1; ip link set dummy0 up; ip -6 address add fd77::1/64 dev dummy0; } &
+try krdma doctor
+ended "a link that comes a second later is waited for" 0 '^OK +port +port 1 of rxe0 is active$' \
+	'^OK +interface ' '!FAIL'
+wait $!
+
+# Who uses it
+
+krdma serve -P 7477 -q / >"$work/served" 2>&1 &
+server=$!
+await "$work/served" serving
+try krdma doctor
+ended "who keeps the module from being unloaded" 0 \
+	"^OK +users +krdma cannot be unloaded while these use it: krdma \\($server\\)\$" '^ +krdma stat   '
+leave INT "$server"
+cat >"$work/bin/rdma" <<'SCRIPT'
+#!/bin/sh
+echo 'link rxe0/1 lqpn 1 type GSI state RTS sq-psn 7 comm [ib_core] '
+echo 'link rxe0/1 lqpn 17 type RC state RTS rqpn 18 rq-psn 1 sq-psn 7 path-mig-state ARMED comm [krdma] '
+echo 'link rxe0/1 lqpn 19 type RC state RTS rqpn 18 rq-psn 1 sq-psn 7 path-mig-state ARMED pdn 5 pid 231 comm perf'
+echo 'link rxe0/1 lqpn 20 type RC state RTS rqpn 18 rq-psn 1 sq-psn 7 path-mig-state ARMED pdn 5 pid 231 comm perf'
+echo 'link rxe0/1 lqpn 21 type RC state RTS rqpn 18 rq-psn 1 sq-psn 7 path-mig-state ARMED comm [nvme_rdma] '
+SCRIPT
+chmod +x "$work/bin/rdma"
+try env PATH="$work/bin:$PATH" krdma doctor
+ended "who else keeps a device" 0 \
+	'^OK +users +others have queue pairs of RDMA devices: perf \(231\), \[nvme_rdma\]$' \
+	'!cannot be unloaded'
+rm "$work/bin/rdma"
+
 # Permissions and limits
 
 chmod 600 /dev/krdma
@@ -281,12 +314,90 @@ ended "a file of something else" 1 '^FAIL +file '
 rm /dev/krdma
 mv /dev/krdma.away /dev/krdma
 rmmod krdma
+release=$(uname -r)
+modules=/lib/modules/$release
+mkdir -p /lib/modules
+mount -t tmpfs none /lib/modules
 try krdma doctor
-ended "no module" 1 '^FAIL +module +the module krdma is not loaded$' '^ +modprobe krdma   \(as root\)$' \
-	'^OK +memlock' '!device'
+ended "no module, and none of this kernel" 1 \
+	"^FAIL +module +the module krdma is not loaded; there are no modules of this kernel, $release\$" \
+	'^ +modprobe krdma   \(as root; on the host, if this is a container\)$' \
+	'^OK +device +the kernel has 1 RDMA device: rxe0$' '^OK +memlock' '!^FAIL +device' '!load ' '!users'
+mkdir "$modules"
+printf '%s\n' 'kernel/krdma_blk.ko: updates/dkms/krdma.ko' 'kernel/net/xkrdma.ko:' 'kernel/krdmax.ko:' \
+	>"$modules/modules.dep"
+try krdma doctor
+ended "no module is installed" 1 \
+	"^FAIL +module +the module krdma is not installed for this kernel, $release\$" \
+	"^ +make && make install-module   \\(as root, in krdma's sources; "
+mkdir -p /lib/modules/1.2.3-other /var/lib/dkms/krdma
+echo 'updates/dkms/krdma.ko.xz: kernel/drivers/infiniband/core/ib_core.ko.xz' \
+	>/lib/modules/1.2.3-other/modules.dep
+try krdma doctor
+ended "the module of another kernel is installed" 1 \
+	"^FAIL +module +the module krdma is installed for 1\\.2\\.3-other, but not for this kernel, $release\$" \
+	"^ +dkms autoinstall -k $release   \\(as root; it needs the headers of that kernel\\)\$"
+rmdir /var/lib/dkms/krdma
+echo 'updates/krdma.ko: kernel/ib_core.ko' >>"$modules/modules.dep"
+try krdma doctor
+# Proves: E13
+ended "no module, though it is installed" 1 \
+	'^FAIL +module +the module krdma is not loaded; it is installed for this kernel$' \
+	'^ +modprobe krdma   \(as root\)$' '^OK +memlock' '!load '
 try krdma doctor -j
 ended "no module, in JSON" 1 '"check":"module","verdict":"fail".*"remedy":"modprobe krdma"'
 cp "$work/out" /out/doctor-no-module.json
+# The kernel's version is not compared where symbols have versions, but the rest of the text is.
+sed 's/\(vermagic=[^ ]* \)SMP/\1SMQ/' /vm/krdma.ko >"$work/krdma.ko"
+try insmod "$work/krdma.ko"
+holds "a module of another kernel is not loaded" [ "$status" != 0 ]
+try krdma doctor
+ended "doctor says why" 1 "^WARN +load +the kernel has refused to load it: krdma: version magic '.*SMQ" \
+	"^ +make && make install-module   "
+
+# Devices and drivers, without the module
+
+rdma link delete rxe0
+try krdma doctor
+ended "no module, and no device" 1 '^FAIL +module ' \
+	'^FAIL +device +there is no RDMA device here; rxe makes one of any network interface$' \
+	'^ +rdma link add rxe0 type rxe netdev dummy0   \(as root\)$'
+try rmmod rdma_rxe
+if [ "$status" = 0 ]; then
+	try krdma doctor
+	ended "a kernel without a driver" 1 \
+		"^FAIL +device +there is no RDMA device here, and this kernel, $release, has neither rdma_rxe nor siw to make one\$"
+	echo 'kernel/drivers/infiniband/sw/siw/siw.ko.xz:' >>"$modules/modules.dep"
+	try krdma doctor
+	ended "a kernel with siw alone" 1 '^ +rdma link add siw0 type siw netdev dummy0   \(as root\)$'
+	echo 'kernel/drivers/infiniband/sw/rxe/rdma-rxe.ko:' >>"$modules/modules.dep"
+	try krdma doctor
+	ended "a kernel with rxe" 1 '^ +rdma link add rxe0 type rxe netdev dummy0   \(as root\)$'
+	# As modprobe does it, where the modules are.
+	umount /lib/modules
+	modprobe rdma_rxe
+	mount -t tmpfs none /lib/modules
+	mkdir "$modules"
+	echo 'updates/krdma.ko: kernel/ib_core.ko' >"$modules/modules.dep"
+else
+	skip "a kernel without a driver" "rxe cannot be unloaded here"
+fi
+mount -t tmpfs none /sys/class/net
+mkdir -p /sys/class/net/eth7/device /sys/class/net/eth8/device /sys/class/net/lo
+ln -s ../../bus/pci/drivers/mlx5_core /sys/class/net/eth7/device/driver
+ln -s ../../bus/pci/drivers/e1000 /sys/class/net/eth8/device/driver
+try krdma doctor
+ended "a card whose driver for RDMA is not installed" 1 \
+	'^FAIL +device +the card of eth7 can do RDMA, but its driver mlx5_ib is not installed for this kernel$' \
+	'!modprobe mlx5_ib' '!eth8'
+echo 'kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko.zst:' >>"$modules/modules.dep"
+try krdma doctor
+ended "a card whose driver for RDMA is not loaded" 1 \
+	'^FAIL +device +the card of eth7 can do RDMA, but its driver mlx5_ib is not loaded$' \
+	'^ +modprobe mlx5_ib   \(as root\)$' '!eth8' '!rdma link add'
+umount /sys/class/net
+umount /lib/modules
+rdma link add rxe0 type rxe netdev dummy0
 for command in stat 'stat -j' 'top -b'; do
 	# shellcheck disable=SC2086 # a list of words
 	try krdma $command
