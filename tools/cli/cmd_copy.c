@@ -24,7 +24,8 @@
 	"  -C, --continue  continue an interrupted copy\n"	\
 	"  -q, --quiet     no progress\n"				\
 	"      --progress  show progress also without a terminal\n"	\
-	"      --streams N  copy N files of a folder at a time (1)\n"	\
+	"      --streams N  use N connections: for the data of a file, or with -r for N\n" \
+	"                  files at a time (1)\n"			\
 	"      --exact-mode  exactly the source's permission bits, whatever the umask\n" \
 	"      --no-sync   do not wait for the disk\n"		\
 	"  -k, --secret FILE  only with a server that knows this secret\n"
@@ -472,6 +473,7 @@ static int copy_words(struct copying *copying, int count, char **words, char *to
 		copying->array = json_checked(json_object_new_array());
 	catch_signals();
 	copying->total = &total;
+	copying->connections = copying->recursive ? 1 : copying->streams;
 	begin_total(copying, count == 1 ? words[0] : to);
 	if (copying->put)
 		put_all(copying, count, words, to);

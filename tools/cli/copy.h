@@ -81,7 +81,8 @@ struct total {
  * @verb: the command, if it is neither
  * @recursive: --recursive was given
  * @hidden: --hidden was given
- * @streams: number of connections for the files of a folder
+ * @streams: number of connections of the command at a time
+ * @connections: how many of them each file uses
  * @flags: flags for the library
  * @secret: secret of --secret
  * @when: when progress is shown
@@ -103,6 +104,7 @@ struct copying {
 	bool recursive;
 	bool hidden;
 	unsigned int streams;
+	unsigned int connections;
 	uint32_t flags;
 	struct secret secret;
 	enum progress_when when;

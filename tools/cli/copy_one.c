@@ -51,6 +51,7 @@ static int connect_to(struct copying *copying, const struct url *url,
 		.context = copying,
 		.secret = copying->secret.length ? copying->secret.bytes : NULL,
 		.secret_length = copying->secret.length,
+		.streams = copying->connections,
 	};
 
 	copy_disconnect(copying);
@@ -131,6 +132,7 @@ static void add_result(struct copying *copying, const struct copy *copy,
 	name_json(text, sizeof(text), copy->local);
 	json_put_text(object, "local", text);
 	copy_json(object, &figures);
+	json_put_number(object, "streams", result->streams);
 	if (result->skipped)
 		json_put(object, "skipped", json_object_new_boolean(true));
 	snprintf(text, sizeof(text), "%04o", result->mode);

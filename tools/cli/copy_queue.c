@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The files of a tree, which several threads copy, each over a connection of its own.
+ * The files of a tree, which several threads copy, each over connections of its own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -204,6 +204,11 @@ void copy_queue_run(struct copy_queue *queue)
 	struct stream *others = NULL;
 	unsigned int started = 0;
 
+	/* Few files share the connections. */
+	if (queue->count && streams >= 2 * queue->count) {
+		copy_disconnect(copying);
+		copying->connections = (unsigned int)(streams / queue->count);
+	}
 	if (streams > queue->count)
 		streams = queue->count;
 	if (streams > 1) {
@@ -214,6 +219,9 @@ void copy_queue_run(struct copy_queue *queue)
 	while (started)
 		pthread_join(others[--started].thread, NULL);
 	free(others);
+	if (copying->connections > 1)
+		copy_disconnect(copying);
+	copying->connections = 1;
 	total->failed += queue->count - queue->next;
 	if (queue->next < queue->count)
 		complain("%zu more files of '%s' were not copied\n"

@@ -60,11 +60,11 @@ static int tell_progress(void *context)
 
 static int check_options(const struct krdma_file_options *options)
 {
-	if (options->flags & ~(uint32_t)TRANSFER_FLAGS || options->reserved || options->reserved2)
+	if (options->flags & ~(uint32_t)TRANSFER_FLAGS || options->reserved2)
 		return -EOPNOTSUPP;
 	if ((options->buffer_size &&
 	     (options->buffer_size < FILE_SLOT_MIN || options->buffer_size > FILE_SLOT_MAX)) ||
-	    options->buffer_count > FILE_SLOTS_MAX)
+	    options->buffer_count > FILE_SLOTS_MAX || options->streams > FILE_STREAMS_MAX)
 		return -EINVAL;
 	return 0;
 }
@@ -183,6 +183,7 @@ static int finish(struct krdma_file_client *client, int err, struct krdma_file_r
 	is->length = flow->length;
 	is->resumed_from = flow->resumed_from;
 	is->transferred = flow->transferred;
+	is->streams = client->link.stream_count;
 	client->asked = false;
 	if (client->link.error)
 		disconnect(client, err);
@@ -197,7 +198,7 @@ static int window_create(struct krdma_file_client *client, uint32_t access,
 {
 	const struct krdma_file_options *options = &client->options;
 	uint32_t size = options->buffer_size ? options->buffer_size : FILE_SLOT_DEFAULT;
-	uint32_t count = options->buffer_count ? options->buffer_count : FILE_SLOTS_DEFAULT;
+	uint32_t count = file_window_slots(options->buffer_count, client->link.stream_count);
 	int err;
 
 	size = (size + FILE_SLOT_MIN - 1) / FILE_SLOT_MIN * FILE_SLOT_MIN;
@@ -221,7 +222,7 @@ static int ready(struct krdma_file_client *client, bool *used)
 	struct file_link *link = &client->link;
 
 	/* Notices that the server has disconnected. */
-	*used = link->conn && !file_link_tick(link);
+	*used = link->streams->conn && !file_link_tick(link);
 	if (link->error == -ECANCELED)
 		return link->error;
 	if (*used)
@@ -232,6 +233,7 @@ static int ready(struct krdma_file_client *client, bool *used)
 	link->watch_context = client;
 	link->patience_ms = options->patience_ms ? options->patience_ms : FILE_PATIENCE_MS;
 	link->secret = client->secret;
+	link->streams_wanted = options->streams;
 	return file_link_connect(link, (const struct sockaddr *)&client->server);
 }
 

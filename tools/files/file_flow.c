@@ -55,6 +55,18 @@ int file_flow_accept(struct file_flow *flow, const struct file_message *message)
 	return 0;
 }
 
+/* The connection for a slot: the slots are dealt out among all of them. */
+static unsigned int stream_of(const struct file_flow *flow, uint32_t slot)
+{
+	return slot % flow->link->stream_count;
+}
+
+/* Whether the reads and writes of a slot that were posted up to @count have completed. */
+static bool is_complete(const struct file_flow *flow, uint32_t slot, uint64_t count)
+{
+	return flow->link->streams[stream_of(flow, slot)].completed >= count;
+}
+
 /*
  * Sending
  */
@@ -64,8 +76,8 @@ struct sending {
 	uint64_t begun;
 	uint64_t credited;
 	/*
-	 * At the server, for each slot: the value that link->completed must reach before the
-	 * slot can be filled again.
+	 * At the server, for each slot: the number of reads and writes of its connection that must
+	 * have completed before the slot can be filled again.
 	 */
 	uint64_t written[FILE_SLOTS_MAX];
 };
@@ -93,7 +105,7 @@ static int await_slot(struct file_flow *flow, struct sending *sending, uint32_t 
 		if (err)
 			return err;
 		if (sending->begun - sending->credited < flow->window.slot_count &&
-		    flow->link->completed >= sending->written[*slot])
+		    is_complete(flow, *slot, sending->written[*slot]))
 			return 0;
 		err = file_link_pump(flow->link, true);
 		if (err)
@@ -115,9 +127,9 @@ static int send_data(struct file_flow *flow, struct sending *sending, uint32_t s
 	flow->transferred += length;
 	if (!flow->server)
 		return 0;
-	err = file_link_operate(flow->link, KRDMA_OP_WRITE, flow->window.mr, offset, length,
-				&flow->remote, offset);
-	sending->written[slot] = flow->link->posted;
+	err = file_link_operate(flow->link, stream_of(flow, slot), KRDMA_OP_WRITE, flow->window.mr,
+				offset, length, &flow->remote, offset);
+	sending->written[slot] = flow->link->streams[stream_of(flow, slot)].posted;
 	return err;
 }
 
@@ -147,7 +159,11 @@ static int send_piece(struct file_flow *flow, struct sending *sending,
 	message.slot = slot;
 	sending->begun++;
 	flow->offset += length;
-	err = file_link_send(flow->link, &message, NULL);
+	/*
+	 * The connection of the data: only a message that follows them there says that they are in
+	 * the peer's memory.
+	 */
+	err = file_link_send_on(flow->link, stream_of(flow, slot), &message);
 	return err ? err : file_link_step(flow->link);
 }
 
@@ -180,8 +196,8 @@ struct piece {
 	uint64_t length;
 	bool hole;
 	/*
-	 * At the server: the value that link->completed must reach before the data are in the
-	 * slot; else 0.
+	 * At the server: the number of reads and writes of the slot's connection that must have
+	 * completed before the data are in the slot; else 0.
 	 */
 	uint64_t read;
 };
@@ -217,23 +233,32 @@ static int hear_piece(struct file_flow *flow, struct receiving *receiving,
 	piece->hole = hole;
 	piece->read = 0;
 	if (flow->server && !hole) {
-		err = file_link_operate(flow->link, KRDMA_OP_READ, flow->window.mr, offset,
-					(uint32_t)message->length, &flow->remote, offset);
-		piece->read = flow->link->posted;
+		err = file_link_operate(flow->link, stream_of(flow, slot), KRDMA_OP_READ,
+					flow->window.mr, offset, (uint32_t)message->length,
+					&flow->remote, offset);
+		piece->read = flow->link->streams[stream_of(flow, slot)].posted;
 	}
 	receiving->told++;
 	receiving->end += message->length;
 	return err;
 }
 
+/* The connection of the next message: that of the next piece, or the first one for the end. */
+static unsigned int next_stream(const struct file_flow *flow, const struct receiving *receiving)
+{
+	if (receiving->end == flow->length)
+		return 0;
+	return stream_of(flow, (uint32_t)(receiving->told % flow->window.slot_count));
+}
+
 static int hear(struct file_flow *flow, struct receiving *receiving)
 {
+	struct file_link *link = flow->link;
 	struct file_message message;
 	int err = 0;
 
-	while (!err && !file_link_take(flow->link, &message)) {
-		if (receiving->ended)
-			return nonsense(flow);
+	while (!err && !receiving->ended &&
+	       !file_link_take_from(link, next_stream(flow, receiving), &message)) {
 		switch (message.type) {
 		case FILE_MESSAGE_DATA:
 		case FILE_MESSAGE_HOLE:
@@ -249,6 +274,8 @@ static int hear(struct file_flow *flow, struct receiving *receiving)
 			return nonsense(flow);
 		}
 	}
+	if (!err && receiving->ended && file_link_has_more(link))
+		return nonsense(flow);
 	return err;
 }
 
@@ -321,7 +348,7 @@ static int store_pieces(struct file_flow *flow, struct receiving *receiving,
 		uint32_t slot = (uint32_t)(receiving->done % flow->window.slot_count);
 		struct piece *piece = &receiving->pieces[slot];
 
-		if (piece->read > flow->link->completed)
+		if (!is_complete(flow, slot, piece->read))
 			break;
 		err = store(flow, sink, piece, file_window_slot(&flow->window, slot));
 		if (err)

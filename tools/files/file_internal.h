@@ -143,12 +143,35 @@ int file_message_decode(const void *from, size_t length, struct file_message *me
 uint32_t file_code_of(int err);
 int file_code_error(uint32_t code);
 
-/* The private data of both sides. */
-#define FILE_HELLO_SIZE		16
+/* The private data of both sides: with a token, and without one. */
+#define FILE_TOKEN		32
+#define FILE_HELLO_SHORT	16
+#define FILE_HELLO_SIZE		(FILE_HELLO_SHORT + FILE_TOKEN)
 #define FILE_HELLO_SECRET	1u
-void file_hello_encode(void *to, uint32_t code, uint16_t flags);
+#define FILE_HELLO_JOIN		2u
+#define FILE_HELLO_FLAGS	3u
+
+/**
+ * struct file_hello - the private data of one side
+ * @flags: FILE_HELLO_*
+ * @code: of the error with which a server rejects the client; or 0
+ * @streams: connections that the client wants or the server grants, 0 as 1; with FILE_HELLO_JOIN
+ *	the number of this one
+ * @has_token: there is a token
+ * @token: of a server that grants several connections, and of each further connection
+ */
+struct file_hello {
+	uint16_t flags;
+	uint32_t code;
+	uint32_t streams;
+	bool has_token;
+	unsigned char token[FILE_TOKEN];
+};
+
+/* Writes at most FILE_HELLO_SIZE bytes, and returns their number. */
+size_t file_hello_encode(void *to, const struct file_hello *hello);
 /* -EPROTO: not of this protocol; -EPROTONOSUPPORT: another version. */
-int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t *flags);
+int file_hello_decode(const void *from, size_t length, struct file_hello *hello);
 
 /*
  * file_link.c: a connection with its messages and work requests. Only one thread uses it.
@@ -157,8 +180,31 @@ int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t 
 /* Messages in flight in each direction: one per buffer of a full window, and a few others. */
 #define FILE_MESSAGES		(FILE_SLOTS_MAX + 4)
 
+/* Maximum number of connections for one file. */
+#define FILE_STREAMS_MAX	KRDMA_FILE_STREAMS_MAX
+/* Messages in flight on each connection but the first: the slots are shared by at least two. */
+#define FILE_STREAM_MESSAGES	(FILE_SLOTS_MAX / 2)
+
 /**
- * struct file_link - a connection
+ * struct file_stream - one of the connections of a link
+ * @conn: the connection
+ * @posted: number of reads and writes posted on the peer's memory
+ * @completed: number of those that have completed; they complete in order
+ * @inbox: received messages that were not taken, a circular buffer
+ * @inbox_first: index of the oldest one
+ * @inbox_count: number of messages in @inbox
+ */
+struct file_stream {
+	struct krdma_conn *conn;
+	uint64_t posted;
+	uint64_t completed;
+	struct file_message inbox[FILE_MESSAGES];
+	unsigned int inbox_first;
+	unsigned int inbox_count;
+};
+
+/**
+ * struct file_link - a connection, and those that help it with the data
  * @session: the session
  * @watch: called several times a second; a value other than 0 is the error that ends the
  *	transfer
@@ -169,10 +215,14 @@ int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t 
  * @deadline: time by which the awaited message must arrive, in ns; 0: none
  * @quiet: send no keepalives
  * @secret: the shared secret; or NULL
- * @flags: flags of the peer's hello
- * @conn: the connection
- * @ring: the ring of all its work requests, sends and receives
- * @control: memory region for messages: FILE_MESSAGES received ones and as many sent ones
+ * @streams_wanted: connections at most: at the client those that it asks for
+ * @ticket: at the server, set by the caller: proof of the client's further connections
+ * @hello: hello of the peer
+ * @streams: the connections; the first one has all messages but those of the data
+ * @stream_count: number of @streams that the data use
+ * @ring: the ring of all their work requests, sends and receives
+ * @control: memory region for messages: FILE_MESSAGES received ones of the first connection, as
+ *	many sent ones of all, and the received ones of the others
  * @device: device number
  * @error: negative errno after which the link is unusable, or 0
  * @side: enum krdma_file_side of @error
@@ -181,11 +231,6 @@ int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t 
  * @advanced: time of the last progress of either side, in ns
  * @watched: time of the last call of @watch, in ns
  * @free: bitmap of the send buffers that are not in flight
- * @posted: number of reads and writes posted on the peer's memory
- * @completed: number of those that have completed; they complete in order
- * @inbox: received messages that were not taken, a circular buffer
- * @inbox_first: index of the oldest one
- * @inbox_count: number of messages in @inbox
  * @name: name of the last received message that had one, NUL-terminated
  */
 struct file_link {
@@ -197,8 +242,11 @@ struct file_link {
 	uint64_t deadline;
 	bool quiet;
 	struct file_secret *secret;
-	uint16_t flags;
-	struct krdma_conn *conn;
+	uint32_t streams_wanted;
+	unsigned char ticket[FILE_TOKEN];
+	struct file_hello hello;
+	struct file_stream streams[FILE_STREAMS_MAX];
+	unsigned int stream_count;
 	struct krdma_ring *ring;
 	struct krdma_mr *control;
 	uint32_t device;
@@ -209,11 +257,6 @@ struct file_link {
 	uint64_t advanced;
 	uint64_t watched;
 	uint32_t free;
-	uint64_t posted;
-	uint64_t completed;
-	struct file_message inbox[FILE_MESSAGES];
-	unsigned int inbox_first;
-	unsigned int inbox_count;
 	char name[KRDMA_FILE_NAME_MAX + 1];
 };
 
@@ -222,8 +265,13 @@ struct file_link {
  * file_link_close() in any case, also after an error.
  */
 int file_link_connect(struct file_link *link, const struct sockaddr *server);
-/* The link owns @conn from now on. */
+/* The link owns @conn from now on.  Its further connections follow with file_link_join(). */
 int file_link_accept(struct file_link *link, struct krdma_conn *conn);
+/* Accepts the connection with this number.  The link owns @conn from now on. */
+int file_link_join(struct file_link *link, unsigned int number, struct krdma_conn *conn);
+/* The token of a further connection; with a secret, only those who know it can compute it. */
+void file_link_token(const struct file_secret *secret, const unsigned char ticket[FILE_TOKEN],
+		     uint32_t number, unsigned char token[FILE_TOKEN]);
 
 /*
  * Sends @err to the peer, if the peer does not know it yet and the connection still works, and
@@ -247,20 +295,24 @@ int file_link_step(struct file_link *link);
 
 int file_link_send(struct file_link *link, const struct file_message *message,
 		   const char *name);
+/* The same over one of the connections, for a message of the data. */
+int file_link_send_on(struct file_link *link, unsigned int stream,
+		      const struct file_message *message);
 
-/* Takes a message that has already arrived; -EAGAIN: none. */
+/* Takes a message that has already arrived over that connection; -EAGAIN: none. */
+int file_link_take_from(struct file_link *link, unsigned int stream,
+			struct file_message *message);
 int file_link_take(struct file_link *link, struct file_message *message);
+/* Whether a message that was not taken has arrived over any connection. */
+bool file_link_has_more(const struct file_link *link);
 /* Wait for the next message. The second function requires it to be of @type. */
 int file_link_await(struct file_link *link, struct file_message *message);
 int file_link_receive(struct file_link *link, uint8_t type, struct file_message *message);
 
-/*
- * Posts KRDMA_OP_READ or KRDMA_OP_WRITE. Its number is the value of link->posted before the
- * call.
- */
-int file_link_operate(struct file_link *link, uint8_t opcode, const struct krdma_mr *mr,
-		      size_t offset, uint32_t length, const struct krdma_remote_mr *remote,
-		      uint64_t remote_offset);
+/* Posts KRDMA_OP_READ or KRDMA_OP_WRITE on one of the connections. */
+int file_link_operate(struct file_link *link, unsigned int stream, uint8_t opcode,
+		      const struct krdma_mr *mr, size_t offset, uint32_t length,
+		      const struct krdma_remote_mr *remote, uint64_t remote_offset);
 
 uint64_t file_now(void);
 
@@ -307,6 +359,8 @@ int file_window_create(struct file_window *window, struct krdma *session, uint32
 		       uint32_t access, uint32_t slot_size, uint32_t slot_count,
 		       uint64_t length);
 void file_window_destroy(struct file_window *window);
+/* Number of buffers for that many connections; @wanted: an option, 0 for the default. */
+uint32_t file_window_slots(uint32_t wanted, unsigned int streams);
 unsigned char *file_window_slot(const struct file_window *window, uint32_t slot);
 
 /* file_root.c: the folder or file that a server offers. */

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -62,11 +63,23 @@ static int start_thread(struct file_worker *worker)
 
 static void send_away(struct krdma_conn *conn, int why)
 {
-	unsigned char hello[FILE_HELLO_SIZE];
+	const struct file_hello hello = { .code = file_code_of(why) };
+	unsigned char data[FILE_HELLO_SIZE];
+	size_t length = file_hello_encode(data, &hello);
 
-	file_hello_encode(hello, file_code_of(why), 0);
-	krdma_conn_reject(conn, hello, sizeof(hello));
+	krdma_conn_reject(conn, data, length);
 	krdma_conn_close(conn);
+}
+
+/* Whether a connection is a further one of a client, and with which hello. */
+static bool joins(struct krdma_conn *conn, struct file_hello *hello)
+{
+	unsigned char data[256];
+	size_t length = sizeof(data);
+
+	return !krdma_conn_private_data(conn, data, &length) &&
+	       !file_hello_decode(data, length < sizeof(data) ? length : sizeof(data), hello) &&
+	       hello->flags & FILE_HELLO_JOIN;
 }
 
 /* Returns 0, or the error with which the client is rejected. */
@@ -89,10 +102,16 @@ static void start(struct krdma_file_server *server, struct krdma_conn *conn)
 	struct sockaddr_storage peer = { 0 };
 	struct krdma_conn_query_args query;
 	struct file_worker *worker;
+	struct file_hello hello;
 	int err = krdma_conn_query(conn, &query, sizeof(query));
 
-	if (!err) {
+	if (!err)
 		memcpy(&peer, &query.remote, sizeof(peer));
+	if (!err && joins(conn, &hello)) {
+		err = file_joining_give(server, &peer, &hello, conn);
+		if (!err)
+			return;
+	} else if (!err) {
 		err = judge(server, &peer);
 	}
 	if (err) {
@@ -232,6 +251,23 @@ static int set_admission(struct krdma_file_server *server)
 	return err;
 }
 
+static void init_joining(struct krdma_file_server *server)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_mutex_init(&server->join_lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&server->joined, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+static void exit_joining(struct krdma_file_server *server)
+{
+	pthread_cond_destroy(&server->joined);
+	pthread_mutex_destroy(&server->join_lock);
+}
+
 KRDMA_PUBLIC int krdma_file_server_create(struct krdma *session, const struct sockaddr *address,
 					  const char *path,
 					  const struct krdma_file_server_options *options,
@@ -247,6 +283,7 @@ KRDMA_PUBLIC int krdma_file_server_create(struct krdma *session, const struct so
 	if (!new)
 		return -ENOMEM;
 	new->session = session;
+	init_joining(new);
 	err = set_options(&new->options, options);
 	if (err)
 		goto free_server;
@@ -279,6 +316,7 @@ close_root:
 	file_secret_free(new->secret);
 	file_root_close(&new->root);
 free_server:
+	exit_joining(new);
 	free(new);
 	return err;
 }
@@ -297,5 +335,6 @@ KRDMA_PUBLIC void krdma_file_server_destroy(struct krdma_file_server *server)
 	close(server->wake);
 	file_secret_free(server->secret);
 	file_root_close(&server->root);
+	exit_joining(server);
 	free(server);
 }

@@ -12,6 +12,22 @@
 struct file_worker;
 
 /**
+ * struct file_joining - a client whose further connections are expected
+ * @next: the next one
+ * @peer: its address
+ * @ticket: what it must know
+ * @conns: connections that have come and were not taken, by number
+ * @came: bitmap of those that have come
+ */
+struct file_joining {
+	struct file_joining *next;
+	struct sockaddr_storage peer;
+	unsigned char ticket[FILE_TOKEN];
+	struct krdma_conn *conns[FILE_STREAMS_MAX];
+	uint32_t came;
+};
+
+/**
  * struct krdma_file_server - a server
  * @session: the session
  * @options: options with the defaults filled in
@@ -23,6 +39,9 @@ struct file_worker;
  * @stopping: the server is shutting down
  * @workers: threads started and not yet joined; used only by the running thread
  * @worker_count: number of @workers; used only by the running thread
+ * @join_lock: protects @joinings
+ * @joined: signalled when a connection has come
+ * @joinings: clients whose further connections are expected
  */
 struct krdma_file_server {
 	struct krdma *session;
@@ -35,9 +54,29 @@ struct krdma_file_server {
 	atomic_bool stopping;
 	struct file_worker *workers;
 	unsigned int worker_count;
+	pthread_mutex_t join_lock;
+	pthread_cond_t joined;
+	struct file_joining *joinings;
 };
 
 /* file_session.c: serves one client from its connection request to the end; owns @conn. */
 void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn);
+
+/*
+ * file_join.c: the further connections of clients. The thread that accepts clients gives them to
+ * that of their client.
+ */
+/* A negative errno without random numbers: then no connection can join. */
+int file_joining_begin(struct krdma_file_server *server, struct file_joining *joining,
+		       const struct sockaddr_storage *peer);
+/* Closes the connections that were not taken. */
+void file_joining_end(struct krdma_file_server *server, struct file_joining *joining);
+/* Waits for at most @ms milliseconds.  NULL: it has not come. */
+struct krdma_conn *file_joining_take(struct krdma_file_server *server,
+				     struct file_joining *joining, unsigned int number,
+				     unsigned int ms);
+/* The client owns @conn after 0; -EACCES: no client expects it. */
+int file_joining_give(struct krdma_file_server *server, const struct sockaddr_storage *peer,
+		      const struct file_hello *hello, struct krdma_conn *conn);
 
 #endif /* KRDMA_FILE_SERVER_H */

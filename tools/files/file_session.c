@@ -51,7 +51,9 @@ static int window_create(struct serving *serving, uint32_t access)
 
 	return fail(serving, file_window_create(&serving->flow.window, serving->link.session,
 						serving->link.device, access,
-						options->buffer_size, options->buffer_count,
+						options->buffer_size,
+						file_window_slots(options->buffer_count,
+								  serving->link.stream_count),
 						serving->flow.length));
 }
 
@@ -350,6 +352,7 @@ static void tell(struct serving *serving, int err)
 	report->length = flow->length;
 	report->resumed_from = flow->resumed_from;
 	report->transferred = flow->transferred;
+	report->streams = serving->link.stream_count;
 	report->nanoseconds = file_now() - serving->begin;
 	report->name = serving->name;
 	if (options->report)
@@ -404,14 +407,39 @@ static int refuse(struct serving *serving, int err)
 	return file_link_send(&serving->link, &message, NULL);
 }
 
+/* Accepts the further connections of the client, in the order in which it makes them. */
+static int join_all(struct serving *serving, struct file_joining *joining)
+{
+	struct file_link *link = &serving->link;
+	struct krdma_conn *conn;
+	int err = 0;
+
+	for (unsigned int i = 1; i < link->stream_count && !err; i++) {
+		do {
+			conn = file_joining_take(serving->server, joining, i, FILE_TICK_MS);
+			err = file_link_tick(link);
+			/* A client has no request before all of them are there. */
+			if (!err && !conn && file_link_has_more(link))
+				err = file_link_fail(link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+		} while (!conn && !err);
+		if (conn && err)
+			krdma_conn_close(conn);
+		else if (conn)
+			err = file_link_join(link, i, conn);
+	}
+	return err;
+}
+
 /* Serves until the client is gone. Returns the error that ends the connection; 0: none. */
-static int serve(struct serving *serving, struct krdma_conn *conn)
+static int serve(struct serving *serving, struct krdma_conn *conn, struct file_joining *joining)
 {
 	struct file_message message;
 	int err, failed = 0;
 
 	serving->link.deadline = file_now() + serving->server->options.request_ms * 1000000ull;
 	err = file_link_accept(&serving->link, conn);
+	if (!err)
+		err = join_all(serving, joining);
 	while (!err) {
 		err = next_request(serving, &message);
 		if (err == -ENODATA)
@@ -441,6 +469,7 @@ void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn
 {
 	struct serving *serving = calloc(1, sizeof(*serving));
 	struct krdma_conn_query_args query;
+	struct file_joining joining;
 	int err;
 
 	if (!serving) {
@@ -457,7 +486,13 @@ void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn
 	begin(serving);
 	if (!krdma_conn_query(conn, &query, sizeof(query)))
 		memcpy(&serving->report.peer, &query.remote, sizeof(serving->report.peer));
-	err = serve(serving, conn);
+	serving->link.streams_wanted = FILE_STREAMS_MAX;
+	if (file_joining_begin(server, &joining, &serving->report.peer))
+		/* Without random numbers there is one connection. */
+		serving->link.streams_wanted = 1;
+	memcpy(serving->link.ticket, joining.ticket, FILE_TOKEN);
+	err = serve(serving, conn, &joining);
+	file_joining_end(server, &joining);
 	file_link_close(&serving->link, err);
 	file_window_destroy(&serving->flow.window);
 	free(serving);

@@ -12,6 +12,15 @@
 /* The least bytes of a window, so that it serves the next small file too. */
 #define WINDOW_LEAST	65536u
 
+uint32_t file_window_slots(uint32_t wanted, unsigned int streams)
+{
+	const uint32_t slots = 2 * streams;
+
+	if (wanted || slots <= FILE_SLOTS_DEFAULT)
+		return wanted ? wanted : FILE_SLOTS_DEFAULT;
+	return slots < FILE_SLOTS_MAX ? slots : FILE_SLOTS_MAX;
+}
+
 /* Whether a smaller allocation may succeed after this error. */
 static bool is_short(int err)
 {

@@ -3,14 +3,22 @@
  * Messages between the two ends.
  *
  * A client makes a connection for one or more requests, one after another. In the private data of
- * the connection both sides identify this protocol, 16 bytes:
+ * the connection both sides identify this protocol, 16 or 48 bytes:
  *
  *	 0  "krdf"
  *	 4  u16  version: 2
- *	 6  u16  flags: 1: this side has a secret, see file_admit.c
+ *	 6  u16  flags: 1: this side has a secret, see file_admit.c; 2: another connection of a
+ *		 client
  *	 8  u32  0; or the code of the error with which the server rejects the client, as in
  *		 ERROR
- *	12  u32  0
+ *	12  u32  number of connections that the client asks for, or that the server grants, 0
+ *		 for 1; with flag 2 the number of this one, 1 for the second
+ *	16  32 bytes: of a server that grants several connections: a random ticket; with flag 2:
+ *		 the ticket, or with a secret HMAC("krdma-file-1" "j" ticket number), see
+ *		 file_admit.c. Absent otherwise
+ *
+ * A peer that does not know about several connections sends 0 at offset 12, and ignores what is
+ * there.
  *
  * Then they exchange messages, each in one SEND. All numbers are little-endian. A message has
  * 88 bytes, followed by a name if it has one:
@@ -72,7 +80,15 @@
  * list are described in file_list.c.
  *
  * DATA and HOLE are sent in file order, without gaps, and use the slots in turn. A HOLE uses a
- * slot without filling it. Either side may send ERROR at any time and then disconnects. Either
+ * slot without filling it.
+ *
+ * If the server grants N connections, the client makes the other N - 1 after it was admitted, in
+ * the order of their numbers and before its first request. They serve the data alone: DATA and
+ * HOLE for slot S, and the server's access to that slot, use connection S modulo N. So the pieces
+ * of a file are dealt out among the connections, and the receiver knows which of them has the
+ * next piece. All other messages use the first connection. If one connection ends, all do.
+ *
+ * Either side may send ERROR at any time and then disconnects. Either
  * side may send ALIVE, a keepalive without content; the server does not between requests.
  */
 #include "file_internal.h"
@@ -142,7 +158,7 @@ static const struct {
 	{ 19, -ESHUTDOWN }, { 20, -ETIMEDOUT }, { 21, -EPROTONOSUPPORT }, { 22, -EPERM },
 	{ 23, -EMFILE }, { 24, -ETXTBSY }, { 25, -EINVAL }, { 26, -ELOOP },
 	{ 27, -EEXIST }, { 28, -EILSEQ }, { 29, -EKEYREJECTED }, { 30, -ENOKEY },
-	{ 31, -ECONNREFUSED },
+	{ 31, -ECONNREFUSED }, { 32, -ECONNRESET },
 };
 
 uint32_t file_code_of(int err)
@@ -268,30 +284,42 @@ int file_message_decode(const void *from, size_t length, struct file_message *me
 	return 0;
 }
 
-void file_hello_encode(void *to, uint32_t code, uint16_t flags)
+size_t file_hello_encode(void *to, const struct file_hello *hello)
 {
 	unsigned char *byte = to;
 
 	memset(byte, 0, FILE_HELLO_SIZE);
 	memcpy(byte, HELLO_MAGIC, 4);
 	put(byte + 4, HELLO_VERSION, 2);
-	put(byte + 6, flags, 2);
-	put(byte + 8, code, 4);
+	put(byte + 6, hello->flags, 2);
+	put(byte + 8, hello->code, 4);
+	put(byte + 12, hello->streams, 4);
+	if (!hello->has_token)
+		return FILE_HELLO_SHORT;
+	memcpy(byte + FILE_HELLO_SHORT, hello->token, FILE_TOKEN);
+	return FILE_HELLO_SIZE;
 }
 
 /* More bytes are valid: not every transport reports the exact length. */
-int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t *flags)
+int file_hello_decode(const void *from, size_t length, struct file_hello *hello)
 {
 	const unsigned char *byte = from;
 
-	if (length < FILE_HELLO_SIZE || memcmp(byte, HELLO_MAGIC, 4))
+	memset(hello, 0, sizeof(*hello));
+	if (length < FILE_HELLO_SHORT || memcmp(byte, HELLO_MAGIC, 4))
 		return -EPROTO;
 	if (get(byte + 4, 2) != HELLO_VERSION)
 		return -EPROTONOSUPPORT;
-	*flags = (uint16_t)get(byte + 6, 2);
+	hello->flags = (uint16_t)get(byte + 6, 2);
 	/* A flag changes the protocol, so refuse unknown ones. */
-	if (*flags & ~FILE_HELLO_SECRET)
+	if (hello->flags & ~FILE_HELLO_FLAGS)
 		return -EPROTONOSUPPORT;
-	*code = (uint32_t)get(byte + 8, 4);
+	hello->code = (uint32_t)get(byte + 8, 4);
+	hello->streams = (uint32_t)get(byte + 12, 4);
+	hello->has_token = length >= FILE_HELLO_SIZE;
+	if (hello->has_token)
+		memcpy(hello->token, byte + FILE_HELLO_SHORT, FILE_TOKEN);
+	else if (hello->flags & FILE_HELLO_JOIN)
+		return -EPROTO;
 	return 0;
 }

@@ -42,6 +42,9 @@ extern "C" {
 #define KRDMA_FILE_NAME_MAX	4095
 #define KRDMA_FILE_LAST_MAX	255
 
+/* Maximum number of connections for one file. */
+#define KRDMA_FILE_STREAMS_MAX	16
+
 /* Minimum and maximum length of a secret in bytes. */
 #define KRDMA_FILE_SECRET_MIN	16
 #define KRDMA_FILE_SECRET_MAX	1024
@@ -91,9 +94,12 @@ enum krdma_file_flags {
  * @flags: &enum krdma_file_flags
  * @patience_ms: how long the server may be silent, in milliseconds; 0: 30000
  * @buffer_size: bytes per buffer, 4096 to 4 MiB, rounded up to pages; 0: 1 MiB
- * @buffer_count: number of buffers, at most 16; 0: 8. If the process may not lock that much
+ * @buffer_count: number of buffers, at most 16; 0: 8, or with more than four connections twice
+ *	as many as these. If the process may not lock that much
  *	memory, the library uses fewer and smaller buffers.
- * @reserved: 0
+ * @streams: number of connections that share the data of each file, at most
+ *	KRDMA_FILE_STREAMS_MAX; 0: 1. A server may grant fewer, see
+ *	&struct krdma_file_result.streams. If one of them ends, the transfer does.
  * @progress: called by the transferring thread after each buffer and also several times a
  *	second. If it returns a value other than 0, the transfer ends with ECANCELED. May be
  *	NULL.
@@ -110,7 +116,7 @@ struct krdma_file_options {
 	uint32_t patience_ms;
 	uint32_t buffer_size;
 	uint32_t buffer_count;
-	uint32_t reserved;
+	uint32_t streams;
 	int (*progress)(void *context, const struct krdma_file_progress *progress);
 	void *context;
 	const void *secret;
@@ -146,6 +152,8 @@ enum krdma_file_side {
  * @mtime_ns: and nanoseconds
  * @skipped: 1 if the destination was up to date, see KRDMA_FILE_UPDATE
  * @last: last component of the file's name
+ * @streams: number of connections that the data used
+ * @reserved: 0
  */
 struct krdma_file_result {
 	uint32_t size;
@@ -160,6 +168,8 @@ struct krdma_file_result {
 	uint32_t mtime_ns;
 	uint32_t skipped;
 	char last[KRDMA_FILE_LAST_MAX + 1];
+	uint32_t streams;
+	uint32_t reserved;
 };
 
 /**
@@ -445,7 +455,7 @@ enum krdma_file_operation {
  * @nanoseconds: duration
  * @skipped: 1 if nothing was transferred, because the destination was up to date or the client did
  *	not want it
- * @reserved: 0
+ * @streams: number of connections that the data used
  * @peer: the client's address
  * @name: the name exactly as the client sent it; it may contain any bytes
  */
@@ -459,7 +469,7 @@ struct krdma_file_report {
 	uint64_t transferred;
 	uint64_t nanoseconds;
 	uint32_t skipped;
-	uint32_t reserved;
+	uint32_t streams;
 	struct sockaddr_storage peer;
 	const char *name;
 };

@@ -257,7 +257,7 @@ tier_library()
 	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 900 --file "$e2e:/tests" -- \
 		sh /tests/run.sh lib_hub.64 lib_simple.64 lib_simple_ends.64 lib_message.64 \
 		lib_rpma.64 lib_file.64 lib_file_many.64 lib_file_admit.64 lib_file_end.64 lib_file_name.64 lib_file_hostile.64 \
-		search.64
+		lib_file_streams.64 search.64
 }
 
 # files_hostile PROGRAM: a side of file transfers, or a neighbour in the same folders, that does what

@@ -16,6 +16,7 @@ KRDMA_FILE_NAME_MAX = 4095
 KRDMA_FILE_PORT = 7476
 KRDMA_FILE_SECRET_MAX = 1024
 KRDMA_FILE_SECRET_MIN = 16
+KRDMA_FILE_STREAMS_MAX = 16
 KRDMA_FOREVER = 0xffffffffffffffff
 KRDMA_HELLO_MAX = 24
 KRDMA_IOCTL_TYPE = 188
@@ -1191,7 +1192,7 @@ class krdma_file_options(Structure):
     patience_ms: int
     buffer_size: int
     buffer_count: int
-    reserved: int
+    streams: int
     progress: Any
     context: Any
     secret: Any
@@ -1199,7 +1200,7 @@ class krdma_file_options(Structure):
     reserved2: int
     _fields_ = [
         ("size", c_uint32), ("flags", c_uint32), ("patience_ms", c_uint32), ("buffer_size",
-        c_uint32), ("buffer_count", c_uint32), ("reserved", c_uint32), ("progress", CFUNCTYPE(c_int,
+        c_uint32), ("buffer_count", c_uint32), ("streams", c_uint32), ("progress", CFUNCTYPE(c_int,
         c_void_p, POINTER(krdma_file_progress))), ("context", c_void_p), ("secret", c_void_p),
         ("secret_length", c_uint32), ("reserved2", c_uint32)
     ]
@@ -1220,10 +1221,13 @@ class krdma_file_result(Structure):
     mtime_ns: int
     skipped: int
     last: bytes
+    streams: int
+    reserved: int
     _fields_ = [
         ("size", c_uint32), ("side", c_uint32), ("crc32c", c_uint32), ("mode", c_uint32), ("length",
         c_uint64), ("resumed_from", c_uint64), ("transferred", c_uint64), ("nanoseconds", c_uint64),
-        ("mtime_s", c_int64), ("mtime_ns", c_uint32), ("skipped", c_uint32), ("last", c_char * 256)
+        ("mtime_s", c_int64), ("mtime_ns", c_uint32), ("skipped", c_uint32), ("last", c_char * 256),
+        ("streams", c_uint32), ("reserved", c_uint32)
     ]
 
 
@@ -1255,13 +1259,13 @@ class krdma_file_report(Structure):
     transferred: int
     nanoseconds: int
     skipped: int
-    reserved: int
+    streams: int
     peer: Any
     name: Any
     _fields_ = [
         ("operation", c_uint32), ("error", c_int32), ("side", c_uint32), ("crc32c", c_uint32),
         ("length", c_uint64), ("resumed_from", c_uint64), ("transferred", c_uint64), ("nanoseconds",
-        c_uint64), ("skipped", c_uint32), ("reserved", c_uint32), ("peer", c_uint8 * 128), ("name",
+        c_uint64), ("skipped", c_uint32), ("streams", c_uint32), ("peer", c_uint8 * 128), ("name",
         c_void_p)
     ]
 
@@ -1353,7 +1357,7 @@ SIZES: Dict[type, int] = {
     krdma_ep_record: 72,
     krdma_file_progress: 24,
     krdma_file_options: 56,
-    krdma_file_result: 320,
+    krdma_file_result: 328,
     krdma_file_entry: 40,
     krdma_file_report: 192,
     krdma_file_rule: 16,

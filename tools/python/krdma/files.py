@@ -108,13 +108,15 @@ def _result(found: _abi.krdma_file_result) -> Result:
 class Client(Object):
     """Requests to a server, over one connection, which the first one makes.  One thread at a time.
 
+    With streams the data of each file use that many connections, if the server grants them.
+
     flags are for all requests; those of a request are added.  progress(Progress) is called several
     times a second; what it raises cancels the transfer, and the request raises it.
     """
 
     def __init__(self, session: Session, server: Address, flags: FileFlags = FileFlags(0), *,
                  secret: Optional[bytes] = None, patience: float = 0, buffer_size: int = 0,
-                 buffer_count: int = 0,
+                 buffer_count: int = 0, streams: int = 1,
                  progress: Optional[Callable[[Progress], Any]] = None) -> None:
         self._where = f"{server[0]} port {server[1]}"
         self._raised: Optional[BaseException] = None
@@ -122,7 +124,7 @@ class Client(Object):
         options = _abi.krdma_file_options(
             size=ctypes.sizeof(_abi.krdma_file_options), flags=flags,
             patience_ms=int(patience * 1000), buffer_size=buffer_size, buffer_count=buffer_count,
-            secret=self._secret[0], secret_length=self._secret[1])
+            streams=streams, secret=self._secret[0], secret_length=self._secret[1])
         if progress:
             self._called = _PROGRESS(self._calling(progress))
             options.progress = self._called

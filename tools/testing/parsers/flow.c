@@ -32,13 +32,12 @@ int file_link_send(struct file_link *link, const struct file_message *message, c
  * A message is a byte with its type, and one with a bit for each difference from a right one:
  * those fields follow.
  */
-int file_link_take(struct file_link *link, struct file_message *message)
+static int take(struct file_link *link, struct file_message *message)
 {
 	unsigned char wire[FILE_MESSAGE_FIXED];
 	struct file_message made = { 0 };
 	uint8_t what;
 
-	(void)link;
 	if (left < 2)
 		return -EAGAIN;
 	made.type = next[0] & 0x1f;
@@ -68,6 +67,34 @@ int file_link_take(struct file_link *link, struct file_message *message)
 	return 0;
 }
 
+/* Where the connection of the last message that had to come was. */
+static unsigned int last_stream;
+
+int file_link_take_from(struct file_link *link, unsigned int stream, struct file_message *message)
+{
+	EXPECT(stream < link->stream_count);
+	last_stream = stream;
+	return take(link, message);
+}
+
+int file_link_take(struct file_link *link, struct file_message *message)
+{
+	return file_link_take_from(link, 0, message);
+}
+
+int file_link_send_on(struct file_link *link, unsigned int stream,
+		      const struct file_message *message)
+{
+	EXPECT(stream < link->stream_count);
+	return file_link_send(link, message, NULL);
+}
+
+bool file_link_has_more(const struct file_link *link)
+{
+	(void)link;
+	return left >= 2;
+}
+
 int file_link_fail(struct file_link *link, int err, uint32_t side)
 {
 	(void)side;
@@ -79,9 +106,16 @@ int file_link_fail(struct file_link *link, int err, uint32_t side)
 /* Reads complete as soon as somebody waits; a link without messages is silent. */
 int file_link_pump(struct file_link *link, bool wait)
 {
-	if (link->completed < link->posted)
-		link->completed = link->posted;
-	else if (wait && left < 2)
+	/* One connection at a time, so that slots become ready out of order. */
+	for (unsigned int i = link->stream_count; i--;) {
+		struct file_stream *stream = &link->streams[i];
+
+		if (stream->completed < stream->posted) {
+			stream->completed = stream->posted;
+			return link->error;
+		}
+	}
+	if (wait && left < 2)
 		return file_link_fail(link, -ETIMEDOUT, KRDMA_FILE_SIDE_BETWEEN);
 	return link->error;
 }
@@ -103,16 +137,18 @@ int file_link_receive(struct file_link *link, uint8_t type, struct file_message 
 	return link->error;
 }
 
-int file_link_operate(struct file_link *link, uint8_t opcode, const struct krdma_mr *mr,
-		      size_t offset, uint32_t length, const struct krdma_remote_mr *remote,
-		      uint64_t remote_offset)
+int file_link_operate(struct file_link *link, unsigned int stream, uint8_t opcode,
+		      const struct krdma_mr *mr, size_t offset, uint32_t length,
+		      const struct krdma_remote_mr *remote, uint64_t remote_offset)
 {
 	(void)mr;
+	/* A slot's data use the connection that its message came over. */
+	EXPECT(stream == last_stream && stream == offset / SLOT % link->stream_count);
 	EXPECT(opcode == KRDMA_OP_READ && length && offset == remote_offset);
 	EXPECT(offset + length <= SLOTS * SLOT && offset + length <= remote->length);
 	/* No read may be posted into a slot that waits to be stored. */
 	memset(slots + offset, 1, length);
-	link->posted++;
+	link->streams[stream].posted++;
 	return 0;
 }
 
@@ -122,7 +158,10 @@ unsigned char *file_window_slot(const struct file_window *window, uint32_t slot)
 	return slots + (size_t)slot * window->slot_size;
 }
 
-/* The first byte: bit 0: at the server; the next eight: the length of the file, up to 256 KiB. */
+/*
+ * The first byte: bit 0: at the server, bits 1 to 4: connections after the first one; the next
+ * eight: the length of the file, up to 256 KiB.
+ */
 int parser_file_flow(const uint8_t *data, size_t size)
 {
 	struct file_link *link = calloc(1, sizeof(*link));
@@ -144,6 +183,7 @@ int parser_file_flow(const uint8_t *data, size_t size)
 	slots = calloc(SLOTS, SLOT);
 	EXPECT(slots);
 	flow.server = data[0] & 1;
+	link->stream_count = 1 + (data[0] >> 1) % FILE_STREAMS_MAX;
 	flow.length = (uint64_t)(data[1] | data[2] << 8 | (data[3] & 3) << 16);
 	flow.offset = data[4] * 16u < flow.length ? data[4] * 16u : 0;
 	next = data + 5;

@@ -242,17 +242,20 @@ int parser_file_list(const uint8_t *data, size_t size)
 int parser_file_hello(const uint8_t *data, size_t size)
 {
 	uint8_t again[FILE_HELLO_SIZE];
-	uint32_t code = 0;
-	uint16_t flags = 0;
-	int err = file_hello_decode(data, size, &code, &flags);
+	struct file_hello hello;
+	int err = file_hello_decode(data, size, &hello);
 
 	if (err) {
 		EXPECT(err == -EPROTO || err == -EPROTONOSUPPORT);
 		return 0;
 	}
-	EXPECT(!(flags & ~FILE_HELLO_SECRET) && file_code_error(code) < 0);
-	file_hello_encode(again, code, flags);
-	EXPECT(!memcmp(again, data, 12));
+	EXPECT(!(hello.flags & ~FILE_HELLO_FLAGS) && file_code_error(hello.code) < 0);
+	EXPECT(hello.has_token == (size >= FILE_HELLO_SIZE));
+	EXPECT(hello.has_token || !(hello.flags & FILE_HELLO_JOIN));
+	EXPECT(file_hello_encode(again, &hello) ==
+	       (hello.has_token ? FILE_HELLO_SIZE : FILE_HELLO_SHORT));
+	EXPECT(!memcmp(again, data, FILE_HELLO_SHORT));
+	EXPECT(!hello.has_token || !memcmp(again, data, FILE_HELLO_SIZE));
 	return 0;
 }
 

@@ -64,7 +64,7 @@ static const struct target targets[] = {
 	TARGET(rpma_example, 48, 100),
 	TARGET(file_message, 400, 100),
 	TARGET(file_list, 512, 50),
-	TARGET(file_hello, 40, 100),
+	TARGET(file_hello, 64, 100),
 	TARGET(file_flow, 1024, 50),
 	TARGET(file_accept, 64, 100),
 	TARGET(file_name, 256, 100),

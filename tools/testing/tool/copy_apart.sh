@@ -91,7 +91,10 @@ cp "$work/out" /out/get-apart.json
 holds "they are what they were" [ "$(sha1sum <large)" = "$(cat large.sum)" ]
 try krdma put large $host/back
 ended "100 MiB go" 0 '!.'
-rm -f large
+try krdma get -j --streams 8 $host/back eight
+ended "they come over eight connections" 0 '"transferred":104857600' '"streams":8'
+holds "and are what they were" [ "$(sha1sum <eight)" = "$(cat large.sum)" ]
+rm -f large eight
 
 # The data of one file waits behind that of another.
 try krdma get -q $host/medium.sum
@@ -108,7 +111,7 @@ done
 rm -f several*
 
 # The cable is pulled, and plugged in again.
-begin krdma get --progress $host/back
+begin krdma get --progress --streams 8 $host/back
 await "$work/err" ' +[1-9][0-9]*% '
 vm-link 2 off
 began=$(date +%s)
@@ -124,19 +127,19 @@ soon krdma get -q $host/digits || {
 	not_ok "with the cable in again, it serves again" "not in two minutes: $(tell)"
 	unreached
 }
-try krdma get -C -j $host/back
-ended "then it goes on" 0 '"bytes":104857600' '!"resumed_from":0,'
+try krdma get -C -j --streams 8 $host/back
+ended "then it goes on" 0 '"bytes":104857600' '!"resumed_from":0,' '"streams":8'
 cp "$work/out" /out/get-apart-resumed.json
 holds "and is what it was" [ "$(sha1sum <back)" = "$(cat large.sum)" ]
 
-begin krdma put --progress back $host/forth
+begin krdma put --progress --streams 8 back $host/forth
 await "$work/err" ' +[1-9][0-9]*% '
 vm-link 2 off
 finish
 ended "also while it puts" 1 'does not answer|has ended'
 vm-link 2 on
 # Until the server notices that the old client is gone, it reserves the partial file for it.
-soon krdma put -q -C back $host/forth || {
+soon krdma put -q -C --streams 3 back $host/forth || {
 	not_ok "with the cable in again, it goes on taking the file" "not in two minutes: $(tell)"
 	unreached
 }
