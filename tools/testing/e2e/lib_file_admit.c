@@ -259,7 +259,7 @@ TEST_F_TIMEOUT(admit, nothing_is_done_before_the_proof, 240)
 		raw_close(raw);
 	}
 	/* An unknown flag has a meaning that the server cannot know. */
-	self->hello[6] = 2;
+	self->hello[6] = 4;
 	EXPECT_EQ(-ECONNREFUSED, raw_connect(raw, &self->files, self->hello, 16));
 	ASSERT_EQ(0, files_report(&self->files, &self->report));
 	EXPECT_EQ(-EPROTONOSUPPORT, self->report.is.error);
