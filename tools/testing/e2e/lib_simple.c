@@ -442,6 +442,31 @@ TEST_F_TIMEOUT(simple, used_by_many_threads, 300)
 		EXPECT_EQ(0, both_call_end(&calls[count]));
 }
 
+static int await_notice(struct krdma_simple *simple)
+{
+	uint32_t ready;
+
+	return krdma_simple_ready(simple, KRDMA_SIMPLE_NOTICE, 3 * SOON_MS, &ready);
+}
+
+static int take_one(struct krdma_simple *simple)
+{
+	return krdma_simple_recv(simple, 0, MESSAGE_SIZE, NULL);
+}
+
+/* One of the threads waits on the ring for all; when it leaves, another one does. */
+TEST_F_TIMEOUT(simple, a_thread_that_leaves_is_replaced, 300)
+{
+	struct both_call leaving, staying;
+
+	ASSERT_EQ(0, both_call_begin(&leaving, await_notice, self->server));
+	sleep_ms(SOON_MS);
+	ASSERT_EQ(0, both_call_begin(&staying, take_one, self->server));
+	EXPECT_EQ(-ETIMEDOUT, both_call_end(&leaving));
+	EXPECT_EQ(0, krdma_simple_send(self->client, 0, 8));
+	EXPECT_EQ(0, both_call_end(&staying));
+}
+
 TEST_F_TIMEOUT(simple, what_is_ready_is_said_without_waiting, 120)
 {
 	const uint32_t all = KRDMA_SIMPLE_MESSAGE | KRDMA_SIMPLE_NOTICE | KRDMA_SIMPLE_ROOM;
