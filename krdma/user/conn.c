@@ -134,6 +134,7 @@ struct krdma_user_conn *krdma_user_conn_new(struct krdma_user_session *session,
 		krdma_user_conn_put(conn);
 		return ERR_PTR(ret);
 	}
+	conn->filed = true;
 	return conn;
 }
 
@@ -183,13 +184,9 @@ static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct kr
 	bool known;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	/*
-	 * An address can change any number of times; every other event is raised once, and fits.
-	 * A program without a descriptor ends the number itself, so the last event has no use.
-	 */
-	known = event->type == KRDMA_EVENT_ADDR_CHANGE ?
-		krdma_user_conn_has_record(conn, event->type) :
-		event->type == KRDMA_EVENT_CLOSED && conn->event_ring;
+	/* An address can change any number of times; every other event is raised once, and fits. */
+	known = event->type == KRDMA_EVENT_ADDR_CHANGE &&
+		krdma_user_conn_has_record(conn, event->type);
 	if (!known && !WARN_ON_ONCE(conn->record_tail - conn->record_head == KRDMA_USER_RECORDS))
 		conn->records[conn->record_tail++ % KRDMA_USER_RECORDS] =
 			(struct krdma_event_record) {
@@ -200,7 +197,7 @@ static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct kr
 			};
 	conn->hangup |= krdma_user_conn_hangs_up(event);
 	conn->closed |= event->type == KRDMA_EVENT_CLOSED;
-	if (conn->event_ring && !known)
+	if (conn->event_ring && !known && event->type != KRDMA_EVENT_CLOSED)
 		kick = krdma_user_event_add(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 
@@ -326,7 +323,7 @@ static int krdma_user_conn_release(struct inode *inode, struct file *file)
 	struct krdma_user_conn *conn = file->private_data;
 
 	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
-	if (conn->core)
+	if (conn->core && conn->filed)
 		krdma_conn_end(conn->core);
 	krdma_user_conn_put(conn);
 	return 0;

@@ -83,6 +83,17 @@ void krdma_user_event_work(struct work_struct *work)
 	krdma_user_ring_put(ring);
 }
 
+/*
+ * Is there a record that becomes a completion?  The last one does not: a program without a
+ * descriptor ends the number itself.  It is for one that gets a descriptor later.
+ */
+static bool krdma_user_event_is_due(const struct krdma_user_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->record_head != conn->record_tail &&
+	       conn->records[conn->record_head % KRDMA_USER_RECORDS].type != KRDMA_EVENT_CLOSED;
+}
+
 /* Of the first events, the call that opens the connection has told the program. */
 static bool krdma_user_event_is_told(u32 type)
 {
@@ -90,7 +101,6 @@ static bool krdma_user_event_is_told(u32 type)
 	case KRDMA_EVENT_ADDR_RESOLVED:
 	case KRDMA_EVENT_ROUTE_RESOLVED:
 	case KRDMA_EVENT_ESTABLISHED:
-	case KRDMA_EVENT_CLOSED:
 		return true;
 	default:
 		return false;
@@ -125,33 +135,52 @@ void krdma_user_event_begin(struct krdma_user_conn *conn, struct krdma_user_ring
 				conn->records[kept++ % KRDMA_USER_RECORDS] = *record;
 		}
 		conn->record_tail = kept;
-		if (conn->record_head != kept)
+		if (krdma_user_event_is_due(conn))
 			kick = krdma_user_event_add(conn);
 	}
 	spin_unlock_irq(&conn->lock);
 	krdma_user_event_kick(kick);
 }
 
+static void krdma_user_event_leave(struct krdma_user_conn *conn)
+{
+	struct krdma_user_ring *ring = conn->event_ring;
+
+	lockdep_assert_held(&conn->lock);
+
+	conn->event_ring = NULL;
+	conn->event_over = true;
+	if (!ring)
+		return;
+	spin_lock(&ring->event_lock);
+	list_del_init(&conn->event_node);
+	spin_unlock(&ring->event_lock);
+}
+
 /**
- * krdma_user_event_end() - Complete no further event of a connection
+ * krdma_user_event_stop() - Complete no further event of a connection, and keep its records
+ * @conn: the connection
+ *
+ * Context: process context.
+ */
+void krdma_user_event_stop(struct krdma_user_conn *conn)
+{
+	spin_lock_irq(&conn->lock);
+	krdma_user_event_leave(conn);
+	spin_unlock_irq(&conn->lock);
+}
+
+/**
+ * krdma_user_event_end() - Complete no further event of a connection, and forget its records
  * @conn: the connection
  *
  * Context: process context.
  */
 void krdma_user_event_end(struct krdma_user_conn *conn)
 {
-	struct krdma_user_ring *ring;
-
 	spin_lock_irq(&conn->lock);
-	ring = conn->event_ring;
-	conn->event_ring = NULL;
-	conn->event_over = true;
+	krdma_user_event_leave(conn);
 	conn->record_head = conn->record_tail;
-	if (ring) {
-		spin_lock(&ring->event_lock);
-		list_del_init(&conn->event_node);
-		spin_unlock(&ring->event_lock);
-	}
 	spin_unlock_irq(&conn->lock);
 }
 
@@ -179,7 +208,7 @@ static bool krdma_user_event_take(struct krdma_user_ring *ring, struct krdma_use
 	bool taken;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	taken = conn->event_ring == ring && conn->record_head != conn->record_tail;
+	taken = conn->event_ring == ring && krdma_user_event_is_due(conn);
 	if (taken) {
 		record = &conn->records[conn->record_head++ % KRDMA_USER_RECORDS];
 		*cqe = (struct krdma_cqe) {
@@ -190,7 +219,7 @@ static bool krdma_user_event_take(struct krdma_user_ring *ring, struct krdma_use
 			.imm = (u32)record->error,
 			.vendor_error = (u32)record->reason,
 		};
-		if (conn->record_head != conn->record_tail)
+		if (krdma_user_event_is_due(conn))
 			krdma_user_event_queue(conn);
 	}
 	spin_unlock_irqrestore(&conn->lock, flags);

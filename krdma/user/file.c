@@ -278,6 +278,7 @@ static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
 
 	krdma_user_fdinfo(seq, "session", session->id, session);
 	seq_printf(seq, "mr_count:\t%u\nmr_bytes:\t%llu\n", count, bytes);
+	seq_printf(seq, "conns:\t%u\n", READ_ONCE(session->conn_count));
 	/* Pairs with the cmpxchg() in krdma_user_device_notify(). */
 	seq_printf(seq, "device_notifier:\t%d\n", !!smp_load_acquire(&session->notifier));
 }
@@ -320,6 +321,8 @@ static const struct krdma_ioctl_op krdma_session_ioctl_list[] = {
 			    krdma_user_conns_accept),
 	KRDMA_SESSION_IOCTL(KRDMA_CONNS_CLOSE, ANSWERS, krdma_conns_args, keepalive_ms,
 			    krdma_user_conns_close),
+	KRDMA_SESSION_IOCTL(KRDMA_CONNS_FD, ANSWERS, krdma_conns_fd_args, fd,
+			    krdma_user_conns_fd),
 };
 
 static const struct krdma_ioctl_table krdma_session_ioctl_ops = {

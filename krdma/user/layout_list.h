@@ -30,6 +30,7 @@ VALUE(KRDMA_CMD_CONNS_OPEN, 14);
 VALUE(KRDMA_CMD_CONNS_TAKE, 15);
 VALUE(KRDMA_CMD_CONNS_ACCEPT, 16);
 VALUE(KRDMA_CMD_CONNS_CLOSE, 17);
+VALUE(KRDMA_CMD_CONNS_FD, 18);
 VALUE(KRDMA_CMD_LISTENER_QUERY, 32);
 VALUE(KRDMA_CMD_LISTENER_NEXT, 33);
 VALUE(KRDMA_CMD_CONN_RESOLVE, 48);
@@ -406,10 +407,17 @@ FIELD(krdma_conns_args, max_recv_sge, 52, 4);
 FIELD(krdma_conns_args, max_inline, 56, 4);
 FIELD(krdma_conns_args, keepalive_ms, 60, 4);
 
+STRUCT(krdma_conns_fd_args, 16, 4);
+FIELD(krdma_conns_fd_args, size, 0, 4);
+FIELD(krdma_conns_fd_args, flags, 4, 4);
+FIELD(krdma_conns_fd_args, id, 8, 4);
+FIELD(krdma_conns_fd_args, fd, 12, 4);
+
 VALUE(KRDMA_CONNS_OPEN, 48142);
 VALUE(KRDMA_CONNS_TAKE, 48143);
 VALUE(KRDMA_CONNS_ACCEPT, 48144);
 VALUE(KRDMA_CONNS_CLOSE, 48145);
+VALUE(KRDMA_CONNS_FD, 48146);
 VALUE(KRDMA_MR_REGISTER_LANES, 1);
 
 STRUCT(krdma_mr_register_args, 48, 8);

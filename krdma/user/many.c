@@ -6,7 +6,8 @@
  * a call does not depend on its number of entries.  A connection gets its number in the session as
  * the last step, after its entry was written, as a descriptor is installed last: before that no
  * other call finds it.  From then on the session's list has a reference, and whichever call, or the
- * release of the session's file, removes it from the list ends it.
+ * release of the session's file, removes it from the list ends it; KRDMA_CONNS_FD has the
+ * connection's file end it.
  */
 #include <linux/errno.h>
 #include <linux/file.h>
@@ -74,14 +75,18 @@ static void krdma_user_many_number(struct krdma_user_conn *conn)
 	spin_lock(&session->conns_lock);
 	conn->numbered = true;
 	list_add_tail(&conn->session_node, &session->conns);
+	WRITE_ONCE(session->conn_count, session->conn_count + 1);
 	spin_unlock(&session->conns_lock);
 }
 
 static void krdma_user_many_unlist(struct krdma_user_conn *conn)
 {
-	lockdep_assert_held(&conn->session->conns_lock);
+	struct krdma_user_session *session = conn->session;
+
+	lockdep_assert_held(&session->conns_lock);
 	conn->numbered = false;
 	list_del_init(&conn->session_node);
+	WRITE_ONCE(session->conn_count, session->conn_count - 1);
 }
 
 /*
@@ -732,4 +737,67 @@ int krdma_user_conns_close(struct krdma_ucmd *ucmd)
 		return ret;
 	ret = krdma_user_many_run(&many, krdma_user_close_group);
 	return krdma_user_many_finish(&many, ucmd, ret);
+}
+
+/*
+ * KRDMA_CONNS_FD
+ */
+
+/* From here on the connection ends with its file.  False: its number has ended meanwhile. */
+static bool krdma_user_many_file(struct krdma_user_conn *conn)
+{
+	struct krdma_user_session *session = conn->session;
+	bool numbered;
+
+	spin_lock(&session->conns_lock);
+	numbered = conn->numbered;
+	if (numbered) {
+		krdma_user_many_unlist(conn);
+		conn->filed = true;
+	}
+	spin_unlock(&session->conns_lock);
+
+	return numbered;
+}
+
+/**
+ * krdma_user_conns_fd() - Handle KRDMA_CONNS_FD
+ * @ucmd: the ioctl
+ *
+ * The file has a reference of its own, so one that is discarded leaves the connection as it is.
+ *
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma_conn.h>.
+ */
+int krdma_user_conns_fd(struct krdma_ucmd *ucmd)
+{
+	struct krdma_conns_fd_args *args = &ucmd->buffer->conns_fd;
+	struct krdma_user_conn *conn;
+	struct krdma_user_fd ufd;
+	int ret;
+
+	if (args->flags)
+		return -EOPNOTSUPP;
+	conn = krdma_user_many_find(ucmd->session, args->id, false);
+	if (!conn)
+		return -ENOENT;
+	ret = krdma_user_fd_reserve(&ufd, "[krdma-conn]", &krdma_user_conn_fops, conn, O_RDWR);
+	if (ret) {
+		krdma_user_conn_put(conn);
+		return ret;
+	}
+
+	args->fd = ufd.fd;
+	ret = krdma_ucmd_respond(ucmd);
+	if (!ret && !krdma_user_many_file(conn))
+		ret = -ENOENT;
+	if (ret) {
+		krdma_user_fd_cancel(&ufd);
+		return ret;
+	}
+	krdma_user_event_stop(conn);
+	/* The list's reference; the file has another one. */
+	krdma_user_conn_put(conn);
+	krdma_user_fd_install(&ufd);
+	return 0;
 }

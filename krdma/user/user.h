@@ -181,6 +181,7 @@ void krdma_user_batches_destroy(struct krdma_user_batches *batches);
  * @wait: woken when there are records
  * @conns_lock: see above
  * @conns: connections without a descriptor, which end with the session's file
+ * @conn_count: their number
  */
 struct krdma_user_session {
 	u32 id;
@@ -197,6 +198,7 @@ struct krdma_user_session {
 	wait_queue_head_t wait;
 	spinlock_t conns_lock;		/* see above */
 	struct list_head conns;
+	u32 conn_count;
 };
 
 /* Kinds of objects that an entry of a ring can have as its destination. */
@@ -251,6 +253,7 @@ struct krdma_user_dest {
  * @event_node: entry of the list of @event_ring; under the ring's event_lock
  * @session_node: entry of the session's list; under conns_lock
  * @numbered: the connection is in that list; under conns_lock
+ * @filed: the connection ends with its file; set before other threads can find the file
  * @free_work: frees the object, and what it holds, after an RCU grace period
  */
 struct krdma_user_conn {
@@ -278,6 +281,7 @@ struct krdma_user_conn {
 	struct list_head event_node;
 	struct list_head session_node;
 	bool numbered;
+	bool filed;
 	struct rcu_work free_work;
 };
 
@@ -386,6 +390,7 @@ union krdma_user_buffer {
 	struct krdma_mr_advise_args mr_advise;
 	struct krdma_limit_query_args limit_query;
 	struct krdma_conns_args conns;
+	struct krdma_conns_fd_args conns_fd;
 };
 
 /**
@@ -714,6 +719,7 @@ int krdma_user_conns_open(struct krdma_ucmd *ucmd);
 int krdma_user_conns_take(struct krdma_ucmd *ucmd);
 int krdma_user_conns_accept(struct krdma_ucmd *ucmd);
 int krdma_user_conns_close(struct krdma_ucmd *ucmd);
+int krdma_user_conns_fd(struct krdma_ucmd *ucmd);
 
 int krdma_user_conn_resolve(struct krdma_ucmd *ucmd);
 int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd);

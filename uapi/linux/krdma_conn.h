@@ -480,7 +480,7 @@ struct krdma_conn_query_args {
  * and close many connections in one ioctl on the session.  These connections have no descriptors.
  * Each has a number, for the entries of rings and for these ioctls, and ends with
  * KRDMA_CONNS_CLOSE, or when the last descriptor of the session is closed.  They count in the same
- * limits as connections with a descriptor.
+ * limits as connections with a descriptor.  KRDMA_CONNS_FD gives one of them a descriptor.
  *
  * An event of such a connection is a completion in its ring with the opcode KRDMA_OP_EVENT:
  *
@@ -598,9 +598,34 @@ struct krdma_conns_args {
 	__u32 keepalive_ms;
 };
 
+/**
+ * struct krdma_conns_fd_args - ioctl(KRDMA_CONNS_FD): give one of many connections a descriptor
+ * @size: sizeof(struct krdma_conns_fd_args)
+ * @flags: must be 0
+ * @id: in: the connection's number
+ * @fd: out: its descriptor
+ *
+ * From then on the connection is like one of KRDMA_CONN_CREATE or KRDMA_LISTENER_NEXT: it ends when
+ * its last descriptor is closed, and &struct krdma_cqe.dest of its completions is still @id.
+ * Events that have not become completions yet are read from the descriptor, like all that follow,
+ * KRDMA_EVENT_CLOSED included.  A request that KRDMA_CONNS_TAKE has returned can be accepted with
+ * KRDMA_CONN_CREATE_QP and KRDMA_CONN_ACCEPT.  KRDMA_CONNS_ACCEPT and KRDMA_CONNS_CLOSE do not find
+ * the connection any more.
+ *
+ * EOPNOTSUPP: @flags is not 0; ENOENT: the session has no connection with this number that has no
+ * descriptor; EMFILE; ENFILE; ENOMEM.  If the ioctl fails, nothing has changed.
+ */
+struct krdma_conns_fd_args {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__s32 fd;
+};
+
 #define KRDMA_CONNS_OPEN	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONNS_OPEN)
 #define KRDMA_CONNS_TAKE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONNS_TAKE)
 #define KRDMA_CONNS_ACCEPT	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONNS_ACCEPT)
 #define KRDMA_CONNS_CLOSE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONNS_CLOSE)
+#define KRDMA_CONNS_FD		_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONNS_FD)
 
 #endif /* _UAPI_LINUX_KRDMA_CONN_H */

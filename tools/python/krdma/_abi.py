@@ -863,6 +863,18 @@ class krdma_conns_args(Structure):
     ]
 
 
+class krdma_conns_fd_args(Structure):
+    """ioctl(KRDMA_CONNS_FD): give one of many connections a descriptor."""
+
+    size: int
+    flags: int
+    id: int
+    fd: int
+    _fields_ = [
+        ("size", c_uint32), ("flags", c_uint32), ("id", c_uint32), ("fd", c_int32)
+    ]
+
+
 class krdma_limit_query_args(Structure):
     """ioctl(KRDMA_LIMIT_QUERY): query usage and maximum of a limit."""
 
@@ -1338,6 +1350,7 @@ SIZES: Dict[type, int] = {
     krdma_conn_query_args: 384,
     krdma_conns_entry: 160,
     krdma_conns_args: 64,
+    krdma_conns_fd_args: 16,
     krdma_limit_query_args: 56,
     krdma_ring_header: 320,
     krdma_ring_sge: 16,
@@ -1405,6 +1418,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         POINTER(c_uint32)]),
     "krdma_conns_close": (
         c_int, [c_void_p, POINTER(krdma_conns_entry), c_uint32, POINTER(c_uint32)]),
+    "krdma_conns_fd": (c_int, [c_void_p, c_uint32, POINTER(c_void_p)]),
     "krdma_conn_trunk": (c_int, [c_void_p, POINTER(c_uint64)]),
     "krdma_conn_resolve": (c_int, [c_void_p, c_void_p, POINTER(krdma_conn_resolve_args)]),
     "krdma_conn_create_qp": (

@@ -55,6 +55,7 @@ FIXTURE_VARIANT_ADD(request, conns_open) { .example = &examples[EXAMPLE_CONNS_OP
 FIXTURE_VARIANT_ADD(request, conns_take) { .example = &examples[EXAMPLE_CONNS_TAKE] };
 FIXTURE_VARIANT_ADD(request, conns_accept) { .example = &examples[EXAMPLE_CONNS_ACCEPT] };
 FIXTURE_VARIANT_ADD(request, conns_close) { .example = &examples[EXAMPLE_CONNS_CLOSE] };
+FIXTURE_VARIANT_ADD(request, conns_fd) { .example = &examples[EXAMPLE_CONNS_FD] };
 FIXTURE_VARIANT_ADD(request, listener_query) { .example = &examples[EXAMPLE_LISTENER_QUERY] };
 FIXTURE_VARIANT_ADD(request, listener_next) { .example = &examples[EXAMPLE_LISTENER_NEXT] };
 FIXTURE_VARIANT_ADD(request, conn_resolve) { .example = &examples[EXAMPLE_CONN_RESOLVE] };
@@ -541,6 +542,8 @@ TEST_F(numbers, a_session_that_is_read_only_asks_and_cannot_act)
 			TH_LOG("%s", example->name);
 		}
 	}
+	/* What the last example needed goes. */
+	ASSERT_EQ(0, example_arm(&examples[EXAMPLE_INFO], &self->scene));
 	EXPECT_EQ(next, next_descriptor());
 	/* It gets events of devices. */
 	EXPECT_EQ(POLLIN, poll_mask(reader, POLLIN, PATIENCE_MS));

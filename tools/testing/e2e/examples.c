@@ -386,6 +386,31 @@ static void undo_many(struct scene *scene, const void *bytes)
 	session_request(scene->pair.sessions[0], KRDMA_CONNS_CLOSE, &args);
 }
 
+/* A request without a descriptor, in scene->many. */
+static int arm_many_fd(struct scene *scene)
+{
+	struct krdma_conns_args args = { .size = sizeof(args), .count = 1 };
+	int ret = arm_many_taken(scene);
+
+	if (ret)
+		return ret;
+	fill_many_taken(scene, &args);
+	args.count = 1;
+	ret = session_request(scene->pair.sessions[0], KRDMA_CONNS_TAKE, &args);
+	return ret ? ret : args.error;
+}
+
+static void fill_many_fd(struct scene *scene, void *bytes)
+{
+	((struct krdma_conns_fd_args *)bytes)->id = scene->many.id;
+}
+
+static void undo_many_fd(struct scene *scene, const void *bytes)
+{
+	(void)scene;
+	close(((const struct krdma_conns_fd_args *)bytes)->fd);
+}
+
 /* All ioctls that create a descriptor return it at the same offset, except LISTENER_NEXT. */
 static void undo_fd(struct scene *scene, const void *bytes)
 {
@@ -515,6 +540,12 @@ const struct example examples[EXAMPLE_COUNT] = {
 	[EXAMPLE_CONNS_CLOSE] = {
 		EXAMPLE(CONNS_CLOSE, KIND_SESSION, krdma_conns_args, 64), .answers = true,
 		.fill = fill_many,
+	},
+	[EXAMPLE_CONNS_FD] = {
+		EXAMPLE(CONNS_FD, KIND_SESSION, krdma_conns_fd_args, 16), .answers = true,
+		.needs = SCENE_LISTENER | SCENE_QUEUE,
+		.once = true, .again = -ENOENT, .arm = arm_many_fd, .fill = fill_many_fd,
+		.undo = undo_many_fd,
 	},
 	[EXAMPLE_LISTENER_QUERY] = {
 		EXAMPLE(LISTENER_QUERY, KIND_LISTENER, krdma_listener_query_args,

@@ -147,6 +147,7 @@ enum fuzz_request_index {
 	FUZZ_CONNS_TAKE,
 	FUZZ_CONNS_ACCEPT,
 	FUZZ_CONNS_CLOSE,
+	FUZZ_CONNS_FD,
 	FUZZ_REQUESTS,
 	/* Calls that are not ioctls of krdma. */
 	FUZZ_OPEN = FUZZ_REQUESTS,

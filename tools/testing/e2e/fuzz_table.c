@@ -218,9 +218,16 @@ static const struct fuzz_field conns_close_fields[] = {
 	END,
 };
 
+static const struct fuzz_field conns_fd_fields[] = {
+	OF(krdma_conns_fd_args, flags, RESERVED, 0),
+	OF(krdma_conns_fd_args, id, COUNT, 64),
+	END,
+};
+
 static const int conns_errors[] = { GIVEN_FD, EINTR, 0 };
 static const int conns_take_errors[] = { GIVEN_FD, EDQUOT, EAGAIN, ENODEV, ETIMEDOUT, EINTR, 0 };
 static const int conns_close_errors[] = { 0 };
+static const int conns_fd_errors[] = { EMFILE, ENFILE, ENOENT, 0 };
 
 static const struct fuzz_field conn_resolve_fields[] = {
 	OF(krdma_conn_resolve_args, flags, FLAGS, KRDMA_RESOLVE_LOCAL),
@@ -398,6 +405,7 @@ const struct fuzz_request fuzz_requests[FUZZ_REQUESTS] = {
 	REQUEST(CONNS_TAKE, SESSION, true, krdma_conns_args, conns_take),
 	REQUEST(CONNS_ACCEPT, SESSION, false, krdma_conns_args, conns),
 	REQUEST(CONNS_CLOSE, SESSION, false, krdma_conns_args, conns_close),
+	REQUEST(CONNS_FD, SESSION, false, krdma_conns_fd_args, conns_fd),
 	REQUEST(LISTENER_QUERY, LISTENER, false, krdma_listener_query_args, listener_query),
 	REQUEST(LISTENER_NEXT, LISTENER, true, krdma_listener_next_args, listener_next),
 	REQUEST(CONN_RESOLVE, CONN, false, krdma_conn_resolve_args, conn_resolve),

@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -18,6 +20,7 @@
 #include "fd_pass.h"
 #include "lane_pair.h"
 #include "objects.h"
+#include "pair.h"
 #include "rdma_link.h"
 #include "session.h"
 
@@ -933,6 +936,256 @@ TEST_F(many, closed_by_several_threads)
 			sum += (uintptr_t)done;
 		}
 		EXPECT_EQ(self->count, sum);
+	}
+	EXPECT_EQ(0, objects_await_kind("user_conn", 0, PATIENCE_MS));
+}
+
+/*
+ * Descriptors
+ */
+
+static int conns_fd(int session, uint32_t id, int *fd)
+{
+	struct krdma_conns_fd_args args = { .size = sizeof(args), .id = id };
+	int ret = session_request(session, KRDMA_CONNS_FD, &args);
+
+	*fd = ret ? -1 : args.fd;
+	return ret;
+}
+
+/* Connections of a session without a descriptor, as its fdinfo has them; negative: it does not. */
+static int conns_shown(int session)
+{
+	char path[64], line[256];
+	int count = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", session);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "conns: %d", &count) == 1)
+			break;
+	fclose(file);
+	return count;
+}
+
+static bool event_is(int fd, uint32_t type, int error)
+{
+	struct krdma_event_record record;
+
+	return !conn_event(fd, &record, PATIENCE_MS) && record.type == type &&
+	       record.error == error;
+}
+
+/* A connection that gets a descriptor is one like others, with the same number in rings. */
+/* Proves: F15 */
+TEST_F(many, a_descriptor_on_request)
+{
+	uint32_t done, id, state;
+	struct krdma_cqe cqe;
+	uint64_t word = 1;
+	int error, fd, other;
+	struct krdma_sqe send;
+
+	EXPECT_EQ(0, conns_shown(self->client.session));
+	ASSERT_STREQ("", open_all(self) ?: "");
+	ASSERT_STREQ("", await_events(&self->server, self->count, KRDMA_EVENT_ESTABLISHED, SERVER,
+				      0) ?: "");
+	EXPECT_EQ(self->count, conns_shown(self->client.session));
+	id = self->client.entries[1].id;
+	ASSERT_EQ(0, conns_fd(self->client.session, id, &fd));
+	EXPECT_EQ(FD_CLOEXEC, fcntl(fd, F_GETFD));
+	EXPECT_EQ(self->count - 1, conns_shown(self->client.session));
+	ASSERT_EQ(0, conn_wait(fd, 0, &state));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, state);
+	/* The calls with numbers do not find it any more. */
+	EXPECT_EQ(-ENOENT, conns_fd(self->client.session, id, &other));
+	ASSERT_EQ(0, conns_close(self->client.session, self->client.entries + 1, 1, &done,
+				 &error));
+	EXPECT_EQ(0, done);
+	EXPECT_EQ(-ENOENT, error);
+	/* Rings do, and there is no event that nobody was told of. */
+	EXPECT_EQ(0, poll_mask(fd, POLLIN, 0));
+	send = inline_send(id, 5, &word);
+	EXPECT_EQ(0, ring_submit(&self->client.ring, &send, 1, NULL));
+	/* Closing it ends this connection, and no other one. */
+	ASSERT_EQ(0, close(fd));
+	ASSERT_EQ(0, ring_wait(&self->server.ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_EVENT_DISCONNECTED, cqe.length);
+	EXPECT_EQ(SERVER + 1, cqe.wr_id);
+	EXPECT_EQ(-ETIMEDOUT, ring_wait(&self->server.ring, &cqe, 100));
+	EXPECT_EQ(-ENOENT, conns_fd(self->client.session, id, &other));
+	ASSERT_EQ(0, conns_close(self->client.session, self->client.entries, self->count, &done,
+				 &error));
+	EXPECT_EQ(self->count - 1, done);
+	EXPECT_EQ(0, conns_shown(self->client.session));
+}
+
+/* If there is no descriptor, or nobody would know it, nothing has changed. */
+/* Proves: F15 */
+TEST_F(many, a_descriptor_that_cannot_be_had)
+{
+	struct krdma_conns_fd_args args = { .size = sizeof(args) }, *fixed;
+	size_t size = sysconf(_SC_PAGESIZE);
+	struct rlimit limit, none;
+	struct krdma_cqe cqe;
+	uint32_t done;
+	int error, fd;
+
+	ASSERT_STREQ("", open_all(self) ?: "");
+	ASSERT_STREQ("", await_events(&self->server, self->count, KRDMA_EVENT_ESTABLISHED, SERVER,
+				      0) ?: "");
+	args.id = self->client.entries[0].id;
+	args.flags = 1;
+	EXPECT_EQ(-EOPNOTSUPP, session_request(self->client.session, KRDMA_CONNS_FD, &args));
+	args.flags = 0;
+	/* The number is of another session. */
+	EXPECT_EQ(-ENOENT, session_request(self->server.session, KRDMA_CONNS_FD, &args));
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+	none = (struct rlimit) { 3, limit.rlim_max };
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+	EXPECT_EQ(-EMFILE, session_request(self->client.session, KRDMA_CONNS_FD, &args));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	/* The answer cannot be written. */
+	fixed = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)fixed);
+	*fixed = args;
+	ASSERT_EQ(0, mprotect(fixed, size, PROT_READ));
+	EXPECT_EQ(-EFAULT, session_request(self->client.session, KRDMA_CONNS_FD, fixed));
+	munmap(fixed, size);
+
+	EXPECT_EQ(self->count, conns_shown(self->client.session));
+	EXPECT_EQ(-ETIMEDOUT, ring_wait(&self->server.ring, &cqe, 100));
+	ASSERT_EQ(0, conns_fd(self->client.session, args.id, &fd));
+	close(fd);
+	ASSERT_EQ(0, conns_close(self->client.session, self->client.entries, self->count, &done,
+				 &error));
+	EXPECT_EQ(self->count - 1, done);
+}
+
+/* Events that are no completions yet are read from the descriptor, the last one included. */
+/* Proves: F15 */
+TEST(events_go_to_a_descriptor)
+{
+	static const uint32_t listen_flags[] = { 0, KRDMA_LISTEN_LANES };
+	static const uint32_t open_flags[] = { 0, KRDMA_CONNS_LANES };
+
+	for (int i = 0; i < 2; i++) {
+		FIXTURE_DATA(many) self = { .count = 3, .flags = open_flags[i] };
+		struct krdma_event_record record;
+		struct krdma_cqe cqe;
+		uint32_t done;
+		int fd;
+
+		/* Nothing fills a polled ring that nobody polls. */
+		ASSERT_EQ(0, side_open(&self.server, KRDMA_RING_POLLED, 256));
+		ASSERT_EQ(0, side_open(&self.client, 0, 256));
+		ASSERT_EQ(0, listener_open_with(self.server.session, BOOT_ADDRESS, 0, 16,
+						listen_flags[i], &self.listener, &self.address));
+		ASSERT_STREQ("", open_all(&self) ?: "");
+		ASSERT_EQ(0, conns_close(self.client.session, self.client.entries, 3, &done,
+					 NULL));
+		ASSERT_EQ(0, conns_fd(self.server.session, self.server.entries[0].id, &fd));
+		EXPECT_TRUE(poll_mask(fd, POLLRDHUP, PATIENCE_MS) & POLLRDHUP);
+		EXPECT_TRUE(event_is(fd, KRDMA_EVENT_ESTABLISHED, 0));
+		EXPECT_TRUE(event_is(fd, KRDMA_EVENT_DISCONNECTED, -EPIPE));
+		EXPECT_EQ(0, conn_event(fd, &record, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_EVENT_CLOSED, record.type);
+		EXPECT_TRUE(poll_mask(fd, 0, PATIENCE_MS) & POLLHUP);
+		EXPECT_EQ(0, read(fd, &record, sizeof(record)));
+		/* Those of the others are completions. */
+		for (int j = 0; j < 4; j++) {
+			ASSERT_EQ(0, ring_wait(&self.server.ring, &cqe, PATIENCE_MS));
+			EXPECT_EQ(KRDMA_OP_EVENT, cqe.opcode);
+			EXPECT_NE(SERVER, cqe.wr_id);
+		}
+		EXPECT_EQ(-ETIMEDOUT, ring_wait(&self.server.ring, &cqe, 100));
+		/* One that has ended long ago still has its last event. */
+		close(fd);
+		ASSERT_EQ(0, conns_fd(self.server.session, self.server.entries[1].id, &fd));
+		EXPECT_EQ(0, conn_event(fd, &record, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_EVENT_CLOSED, record.type);
+		close(fd);
+		close(self.listener);
+		side_close(&self.client);
+		side_close(&self.server);
+	}
+}
+
+/* A request that is taken can be accepted with its descriptor, and closing that rejects it. */
+/* Proves: F15 */
+TEST_F(many, a_request_gets_a_descriptor)
+{
+	struct krdma_conn_create_qp_args queues = {
+		.size = sizeof(queues), .ring_fd = self->server.ring.fd,
+		.send_depth = DEPTH, .recv_depth = DEPTH, .max_send_sge = 1,
+	};
+	struct krdma_conn_param_args param = { .size = sizeof(param) };
+	struct asker asker = { .self = self };
+	struct krdma_conns_entry entries[2] = {};
+	uint32_t done, taken = 0;
+	int error, fd[2];
+
+	fill_open(&self->address, self->client.entries, 2);
+	ASSERT_EQ(0, pthread_create(&self->thread, NULL, ask_thread, &asker));
+	while (taken < 2) {
+		ASSERT_EQ(0, conns_request(self->server.session, KRDMA_CONNS_TAKE, 0,
+					   self->listener, entries + taken, 2 - taken,
+					   deadline_in(PATIENCE_MS), &done, &error));
+		taken += done;
+	}
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, conns_fd(self->server.session, entries[i].id, &fd[i]));
+	ASSERT_EQ(0, session_request(fd[0], KRDMA_CONN_CREATE_QP, &queues));
+	ASSERT_EQ(0, session_request(fd[0], KRDMA_CONN_ACCEPT, &param));
+	close(fd[1]);
+	pthread_join(self->thread, NULL);
+	EXPECT_EQ(1, asker.done);
+	EXPECT_EQ(-ECONNREFUSED, asker.error);
+	EXPECT_TRUE(event_is(fd[0], KRDMA_EVENT_ESTABLISHED, 0));
+	close(fd[0]);
+}
+
+/* Returns the connections that got a descriptor, and closes these. */
+static void *fd_thread(void *context)
+{
+	FIXTURE_DATA(many) * self = context;
+	uintptr_t count = 0;
+	int fd;
+
+	for (uint32_t i = self->count; i--;) {
+		if (conns_fd(self->server.session, self->server.entries[i].id, &fd))
+			continue;
+		count++;
+		close(fd);
+	}
+	return (void *)count;
+}
+
+/* Each ends once: by its number, or with its descriptor. */
+/* Proves: F15 */
+TEST_F(many, closed_and_given_a_descriptor)
+{
+	pthread_t threads[3];
+	void *done;
+	uint32_t sum;
+
+	for (unsigned int round = 0; round < rounds(5, 2); round++) {
+		ASSERT_STREQ("", open_all(self) ?: "");
+		sum = 0;
+		for (int i = 0; i < 3; i++)
+			ASSERT_EQ(0, pthread_create(&threads[i], NULL,
+						    i ? fd_thread : close_thread, self));
+		for (int i = 0; i < 3; i++) {
+			pthread_join(threads[i], &done);
+			sum += (uintptr_t)done;
+		}
+		EXPECT_EQ(self->count, sum);
+		EXPECT_EQ(0, conns_shown(self->server.session));
+		ASSERT_EQ(0, conns_close(self->client.session, self->client.entries, self->count,
+					 NULL, NULL));
 	}
 	EXPECT_EQ(0, objects_await_kind("user_conn", 0, PATIENCE_MS));
 }
