@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Many connections at a time, without descriptors.
+ * Many connections at a time, without descriptors, and how one of them gets one.
  */
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "internal.h"
 #include "ring.h"
@@ -82,4 +83,26 @@ KRDMA_PUBLIC int krdma_conns_close(struct krdma *session, struct krdma_conns_ent
 	if (!session || !entries)
 		return -EINVAL;
 	return request_many(session, KRDMA_CONNS_CLOSE, &args, entries, count, done);
+}
+
+KRDMA_PUBLIC int krdma_conns_fd(struct krdma *session, uint32_t id, struct krdma_conn **conn)
+{
+	struct krdma_conns_fd_args args = { .size = sizeof(args), .id = id };
+	struct krdma_conn *new;
+	int err;
+
+	if (!session || !conn)
+		return -EINVAL;
+	/* First, because closing the descriptor would end the connection. */
+	err = conn_adopt(-1, id, &new);
+	if (err)
+		return err;
+	err = request_issue(session->fd, KRDMA_CONNS_FD, &args);
+	if (err) {
+		free(new);
+		return err == -ENOTTY ? -EOPNOTSUPP : err;
+	}
+	new->fd = args.fd;
+	*conn = new;
+	return 0;
 }

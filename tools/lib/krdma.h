@@ -442,6 +442,20 @@ int krdma_conns_close(struct krdma *session, struct krdma_conns_entry *entries, 
 		      uint32_t *done);
 
 /**
+ * krdma_conns_fd() - Give one of many connections a descriptor
+ * @session: the session
+ * @id: its number
+ * @conn: receives the connection, to be closed with krdma_conn_close()
+ *
+ * From then on its events are read from @conn, and krdma_conns_close() does not find it. If it
+ * fails, the number remains.
+ *
+ * Errors: EOPNOTSUPP (the module does not have it); EINVAL; ENOENT (the session has no such
+ * number); EMFILE; ENFILE; ENOMEM.
+ */
+int krdma_conns_fd(struct krdma *session, uint32_t id, struct krdma_conn **conn);
+
+/**
  * krdma_conn_trunk() - Get the trunk that carries a lane
  * @conn: the connection
  * @trunk: receives the number of the trunk; 0: a plain connection, or one that is not resolved

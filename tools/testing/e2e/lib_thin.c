@@ -284,8 +284,9 @@ TEST_F(thin, connections_without_a_descriptor)
 					    .send_depth = 2, .recv_depth = 2 };
 	struct one_server server = { .session = session, .ring = self->pair.rings[1] };
 	struct sockaddr_storage address;
+	struct krdma_conn *conn;
 	pthread_t thread;
-	uint32_t done = 9;
+	uint32_t done = 9, state;
 
 	ASSERT_EQ(0, krdma_listener_address(self->pair.listener, &address));
 	((struct sockaddr_in *)&address)->sin_port = 0;
@@ -317,8 +318,15 @@ TEST_F(thin, connections_without_a_descriptor)
 	EXPECT_EQ(0, entries[0].error);
 	EXPECT_NE(0, entries[0].id);
 	EXPECT_EQ(-EOPNOTSUPP, entries[1].error);
-	EXPECT_EQ(0, krdma_conns_close(session, entries, 1, &done));
-	EXPECT_EQ(1, done);
+	EXPECT_EQ(-EINVAL, krdma_conns_fd(NULL, entries[0].id, &conn));
+	EXPECT_EQ(-EINVAL, krdma_conns_fd(session, entries[0].id, NULL));
+	EXPECT_EQ(-ENOENT, krdma_conns_fd(session, 0, &conn));
+	ASSERT_EQ(0, krdma_conns_fd(session, entries[0].id, &conn));
+	EXPECT_EQ(entries[0].id, krdma_conn_id(conn));
+	EXPECT_EQ(0, krdma_conn_wait(conn, 0, &state));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, state);
+	EXPECT_EQ(-ENOENT, krdma_conns_close(session, entries, 1, &done));
+	EXPECT_EQ(0, krdma_conn_close(conn));
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, server.err);
 	EXPECT_EQ(0, krdma_listener_close(server.listener));
