@@ -71,7 +71,8 @@ static void put_session(struct table *table, const struct objects *now,
 	table_put(table, "%u", session->id);
 	table_put(table, "%d", session->pid);
 	table_put(table, "%.15s", session->command);
-	table_put(table, "%u", counts[OBJECT_CONNECTION]);
+	table_put(table, "%llu",
+		  (unsigned long long)(counts[OBJECT_CONNECTION] + session->conns));
 	table_put(table, "%u", counts[OBJECT_LISTENER]);
 	table_put(table, "%u", counts[OBJECT_RING]);
 	table_put(table, "%u", counts[OBJECT_SRQ]);
@@ -189,6 +190,7 @@ static struct json_object *object_json(const struct objects *now, const struct o
 	case OBJECT_SESSION:
 		json_put_number(json, "mr_count", object->mr_count);
 		json_put_number(json, "mr_bytes", object->mr_bytes);
+		json_put_number(json, "conns", object->conns);
 		break;
 	case OBJECT_LISTENER:
 		json_put_text(json, "local", object->local);

@@ -271,16 +271,18 @@ static void put_totals(const struct objects *now, const struct rates *sum, unsig
 		       bool piped)
 {
 	unsigned int counts[OBJECT_KINDS] = { 0 };
-	uint64_t mr = 0, bytes = 0;
+	uint64_t mr = 0, bytes = 0, conns = 0;
 	char line[256], size[SIZE_TEXT_MAX];
 
 	for (size_t i = 0; i < now->count; i++) {
 		counts[now->list[i].kind]++;
 		mr += now->list[i].mr_count;
 		bytes += now->list[i].mr_bytes;
+		conns += now->list[i].conns;
 	}
-	snprintf(line, sizeof(line), "krdma: %u sessions, %u listeners, %u connections, %u rings",
-		 counts[OBJECT_SESSION], counts[OBJECT_LISTENER], counts[OBJECT_CONNECTION],
+	conns += counts[OBJECT_CONNECTION];
+	snprintf(line, sizeof(line), "krdma: %u sessions, %u listeners, %llu connections, %u rings",
+		 counts[OBJECT_SESSION], counts[OBJECT_LISTENER], (unsigned long long)conns,
 		 counts[OBJECT_RING]);
 	put_line(line, columns, piped);
 	snprintf(line, sizeof(line), "memory: %llu regions, %s   sends: %.1f/s   receives: %.1f/s",

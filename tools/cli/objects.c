@@ -56,6 +56,7 @@ static const struct {
 	{ "waiting", offsetof(struct object, waiting) },
 	{ "mr_count", offsetof(struct object, mr_count) },
 	{ "mr_bytes", offsetof(struct object, mr_bytes) },
+	{ "conns", offsetof(struct object, conns) },
 };
 
 static bool set_kind(struct object *object, const char *value)

@@ -39,6 +39,7 @@ enum object_kind {
  * @lanes: a listener takes lanes
  * @waiting: a caller waits for this listener
  * @mr_count, @mr_bytes: number and bytes of the MRs of a session
+ * @conns: number of connections of a session that have no descriptor
  */
 struct object {
 	enum object_kind kind;
@@ -67,6 +68,7 @@ struct object {
 	uint64_t waiting;
 	uint64_t mr_count;
 	uint64_t mr_bytes;
+	uint64_t conns;
 };
 
 /**
