@@ -334,8 +334,8 @@ static int listen_anywhere(struct end *main, struct krdma_listener **listener)
 				   listener);
 		if (!err)
 			return 0;
-		/* A server that was killed may still hold the address. */
-		if (err != -EADDRINUSE)
+		/* A server that was killed may still have the port, at all addresses. */
+		if (err != -EADDRINUSE && err != -EADDRNOTAVAIL)
 			expected(main, CALL_LISTEN, err);
 		if (now_ms() - begun > main->traffic->limit_ms)
 			fail(main, "listen: %s", krdma_error_name(err));
