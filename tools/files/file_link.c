@@ -134,7 +134,9 @@ static int ended(struct file_link *link)
 	do {
 		err = file_link_pump(link, true);
 	} while (!err && file_now() < until);
-	return err ? err : file_link_fail(link, reason(link->streams->conn), KRDMA_FILE_SIDE_BETWEEN);
+	if (err)
+		return err;
+	return file_link_fail(link, reason(link->streams->conn), KRDMA_FILE_SIDE_BETWEEN);
 }
 
 static int post(struct file_link *link, const struct krdma_sqe *entry)
