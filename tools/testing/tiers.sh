@@ -62,6 +62,17 @@ tier_first_hour()
 	"$topdir/tools/testing/packages/run" hour
 }
 
+# The units under systemd, and Secure Boot, in machines that start a whole system.
+tier_units()
+{
+	"$topdir/tools/testing/system/run" units
+}
+
+tier_secure_boot()
+{
+	"$topdir/tools/testing/system/run" secure-boot
+}
+
 tier_packages_rpm()
 {
 	"$topdir/tools/testing/packages/run" dist

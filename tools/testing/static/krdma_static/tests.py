@@ -33,6 +33,7 @@ OTHER_TIERS = {
     "peer": ("peer-debug",),
     "tool": ("tool-iwarp",),
     "packages": ("packages-13", "packages-rpm"),
+    "system": ("units", "secure-boot"),
 }
 
 ANNOTATION = re.compile(r"^\s*(?:/\*| \*|#) Proves: (.*?)(?: \*/)?$")
