@@ -55,6 +55,7 @@ static const char usage[] =
 	"end, detach:\n"
 	"  -f, --force          even if it is in use: its users get errors, its data are\n"
 	"                       lost\n"
+	"\n"
 	OPTIONS_HELP
 	"\n"
 	"Manual: krdma-blk(8)\n";

@@ -24,6 +24,7 @@ static const char usage[] =
 	"\n"
 	"  -i, --interval TIME     repeat, with rates per second\n"
 	"  -c, --count COUNT       number of outputs; without -i, every second\n"
+	"\n"
 	OPTIONS_HELP
 	"\n"
 	"Manual: krdma-stat(8)\n";

@@ -25,6 +25,7 @@ static const char usage[] =
 	"\n"
 	"  -i, --interval TIME     update every TIME, with rates per second\n"
 	"  -c, --count COUNT       end after COUNT updates; without -i, one a second\n"
+	"\n"
 	OPTIONS_HELP
 	"\n"
 	"Manual: krdma-trunk(8)\n";
