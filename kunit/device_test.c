@@ -232,6 +232,7 @@ static void test_port_errors(struct kunit *test)
 	} cases[] = {
 		{ -ENOMEM, -ENOMEM },
 		{ -EINTR, -EINTR },
+		{ -ENOBUFS, -ENOMEM },
 		{ -EIO, -EIO },
 		{ -ENODEV, -EIO },
 		{ -ENOENT, -EIO },

@@ -81,7 +81,8 @@ static enum krdma_link_layer krdma_device_link_layer(struct ib_device *ibdev, u3
  * @error: the errno, negative
  *
  * A provider returns errnos from anywhere.  One that means something else for a device that is
- * present, such as -ENODEV for an interface without a cable, is not passed on.
+ * present, such as -ENODEV for an interface without a cable, is not passed on.  -ENOBUFS is a
+ * lack of memory: rxe passes on that of its socket, and hns and irdma return it for theirs.
  *
  * Context: any.
  * Return: a negative errno.
@@ -93,6 +94,8 @@ int krdma_provider_error(int error)
 	case -ENOMEM:
 	case -ERESTARTSYS:
 		return error;
+	case -ENOBUFS:
+		return -ENOMEM;
 	default:
 		return -EIO;
 	}
