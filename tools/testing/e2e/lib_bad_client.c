@@ -36,6 +36,9 @@ FIXTURE(bad_client)
 	struct files files;
 	struct rng rng;
 	struct raw raw;
+	/* Its second connection, if it has one. */
+	struct raw other;
+	bool joined;
 	struct message answer;
 	unsigned char data[WHOLE_ROOM];
 	unsigned char hello[16];
@@ -44,6 +47,7 @@ FIXTURE(bad_client)
 	unsigned int visits;
 	unsigned int puts;
 	unsigned int gets;
+	unsigned int joins;
 	bool rules;
 };
 
@@ -172,6 +176,17 @@ static const char *any_name(FIXTURE_DATA(bad_client) * self, char name[FILES_PAT
 	return RNG_PICK(&self->rng, names);
 }
 
+/* Mostly over the connection that has the slot. */
+static int send_over(FIXTURE_DATA(bad_client) * self, const struct message *message)
+{
+	bool is_piece = message->bytes[0] == DATA || message->bytes[0] == HOLE;
+	bool second = self->joined && is_piece && message->bytes[44] & 1;
+
+	if (self->joined && rng_once_in(&self->rng, 128))
+		second = !second;
+	return raw_send(second ? &self->other : &self->raw, message);
+}
+
 /* Sends the message, or another one.  Returns false when the client should leave. */
 static bool say(FIXTURE_DATA(bad_client) * self, const struct message *message)
 {
@@ -190,7 +205,7 @@ static bool say(FIXTURE_DATA(bad_client) * self, const struct message *message)
 		if (raw_send(&self->raw, &alive))
 			return false;
 	}
-	return !raw_send(&self->raw, &other);
+	return !send_over(self, &other);
 }
 
 static uint64_t field(const struct message *message, unsigned int offset, unsigned int bytes)
@@ -351,6 +366,27 @@ static void babble(FIXTURE_DATA(bad_client) * self)
 	raw_next(&self->raw, &self->answer);
 }
 
+/* Makes the second connection that the server has granted, or something like it. */
+static void join(FIXTURE_DATA(bad_client) * self)
+{
+	unsigned char hello[48], answer[256] = { 0 };
+	size_t length = sizeof(answer);
+
+	self->actions++;
+	if (krdma_conn_private_data(self->raw.conn, answer, &length))
+		return;
+	raw_hello(hello, RAW_VERSION, 0);
+	hello[6] = FILE_HELLO_JOIN;
+	hello[12] = 1;
+	memcpy(hello + 16, answer + 16, 32);
+	if (rng_once_in(&self->rng, 8))
+		hello[rng_below(&self->rng, sizeof(hello))] ^= 1 << rng_below(&self->rng, 8);
+	self->joined = !raw_connect(&self->other, &self->files, hello, sizeof(hello));
+	self->joins += self->joined;
+	if (!self->joined)
+		raw_close(&self->other);
+}
+
 static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * self)
 {
 	unsigned char hello[16];
@@ -359,9 +395,13 @@ static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * 
 	self->visits++;
 	self->actions++;
 	memcpy(hello, self->hello, sizeof(hello));
+	if (rng_once_in(&self->rng, 4))
+		hello[12] = 2;
 	if (rng_once_in(&self->rng, 32))
 		hello[rng_below(&self->rng, sizeof(hello))] ^= 1 << rng_below(&self->rng, 8);
 	if (!raw_connect(&self->raw, &self->files, hello, sizeof(hello))) {
+		if (hello[12] == 2 || rng_once_in(&self->rng, 32))
+			join(self);
 		/* Another request may follow, also on a connection that the server has ended. */
 		do {
 			switch (rng_below(&self->rng, 13)) {
@@ -382,6 +422,9 @@ static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * 
 			}
 		} while (self->raw.window && rng_once_in(&self->rng, 3));
 	}
+	if (self->joined)
+		raw_close(&self->other);
+	self->joined = false;
 	raw_close(&self->raw);
 }
 
@@ -460,7 +503,9 @@ TEST_F_TIMEOUT(bad_client, harms_neither_the_server_nor_its_files, 3600)
 	after = usage_after(&before);
 	TH_LOG("%u actions in %u visits: %u files put and %u got; %zu and then %zu bytes",
 	       actions, self->visits, self->puts, self->gets, before.bytes, after.bytes);
+	TH_LOG("%u visits had two connections", self->joins);
 	EXPECT_LT(0, self->puts);
+	EXPECT_LT(0, self->joins);
 	EXPECT_LT(0, self->gets);
 	EXPECT_GE(before.bytes + SPARE, after.bytes);
 	EXPECT_GE(before.descriptors + 8, after.descriptors);

@@ -19,6 +19,7 @@
 #define SLOTS		4
 #define HELLO		48
 #define REQUEST_MS	2000
+#define LONG_MS		20000
 #define JOIN		2
 #define SECRET		"sixteen bytes or more"
 
@@ -333,7 +334,9 @@ TEST_F_TIMEOUT(streams, are_joined_by_their_client_alone, 240)
 {
 	unsigned char wrong[32];
 	struct raw stranger;
+	uint64_t begun;
 
+	self->server.request_ms = LONG_MS;
 	ASSERT_EQ(0, serve(self));
 	memset(wrong, 0, sizeof(wrong));
 	EXPECT_EQ(-ECONNREFUSED, join(self, &stranger, 1, wrong));
@@ -349,7 +352,10 @@ TEST_F_TIMEOUT(streams, are_joined_by_their_client_alone, 240)
 	EXPECT_EQ(-ECONNREFUSED, join(self, &stranger, 16, self->ticket));
 	raw_close(&stranger);
 	ASSERT_EQ(0, join(self, &self->other, 1, self->ticket));
+	/* At once: it does not wait for its client's end. */
+	begun = now_ms();
 	EXPECT_EQ(-ECONNREFUSED, join(self, &stranger, 1, self->ticket));
+	EXPECT_GT(LONG_MS / 2, now_ms() - begun);
 	raw_close(&stranger);
 	/* The third one does not come: its client has no more time than one without a request. */
 	expect_refused(_metadata, self, -ETIMEDOUT, "a connection that is missing");
@@ -377,7 +383,9 @@ TEST_F_TIMEOUT(streams, of_a_secret_need_it_each, 120)
 	unsigned char bytes[HELLO], answer[256] = { 0 };
 	size_t length = sizeof(answer);
 	struct raw stranger;
+	uint64_t begun;
 
+	self->server.request_ms = LONG_MS;
 	self->server.secret = SECRET;
 	self->server.secret_length = strlen(SECRET);
 	ASSERT_EQ(0, serve(self));
@@ -396,7 +404,10 @@ TEST_F_TIMEOUT(streams, of_a_secret_need_it_each, 120)
 	ASSERT_EQ(0, raw_connect(&self->raw, &self->files, bytes, 16));
 	ASSERT_EQ(0, krdma_conn_private_data(self->raw.conn, answer, &length));
 	hello(bytes, 1 | JOIN, 1, answer + 16);
+	/* At once: it does not wait for its client's proof. */
+	begun = now_ms();
 	EXPECT_EQ(-ECONNREFUSED, raw_connect(&stranger, &self->files, bytes, sizeof(bytes)));
+	EXPECT_GT(LONG_MS / 2, now_ms() - begun);
 	raw_close(&stranger);
 	raw_close(&self->raw);
 }
