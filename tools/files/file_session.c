@@ -11,6 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Below this size, a further piece costs more than a further connection brings. */
+#define SLOT_LEAST	65536u
+
 /**
  * struct serving - a client being served
  * @server: the server
@@ -45,13 +48,26 @@ static int fail(struct serving *serving, int err)
 	return err ? file_link_fail(&serving->link, err, KRDMA_FILE_SIDE_HERE) : 0;
 }
 
+/* Bytes of a buffer: of a short file, each of several connections gets some, too. */
+static uint32_t slot_size(const struct serving *serving)
+{
+	const unsigned int streams = serving->link.stream_count;
+	uint64_t part = serving->flow.length / (2 * streams);
+
+	if (serving->server->options.buffer_size || streams < 2)
+		return serving->server->options.buffer_size;
+	if (part > FILE_SLOT_DEFAULT)
+		return FILE_SLOT_DEFAULT;
+	return part < SLOT_LEAST ? SLOT_LEAST : (uint32_t)part;
+}
+
 static int window_create(struct serving *serving, uint32_t access)
 {
 	const struct krdma_file_server_options *options = &serving->server->options;
 
 	return fail(serving, file_window_create(&serving->flow.window, serving->link.session,
 						serving->link.device, access,
-						options->buffer_size,
+						slot_size(serving),
 						file_window_slots(options->buffer_count,
 								  serving->link.stream_count),
 						serving->flow.length));

@@ -367,6 +367,24 @@ TEST_F_TIMEOUT(streams, are_joined_by_their_client_alone, 240)
 	expect_refused(_metadata, self, -ETIMEDOUT, "more connections than there can be");
 }
 
+/* Also a file that is shorter than a usual buffer. */
+TEST_F_TIMEOUT(streams, share_a_short_file, 120)
+{
+	struct message message = raw_make(GET, "a");
+
+	self->server.buffer_size = 0;
+	ASSERT_EQ(0, serve(self));
+	ASSERT_EQ(0, files_make(self->files.there, "a", LONG, 1));
+	begin(_metadata, self, 2);
+	ASSERT_EQ(0, join(self, &self->other, 1, self->ticket));
+	ASSERT_EQ(0, raw_send(&self->raw, &message));
+	ASSERT_EQ(FILE_IS, raw_receive(&self->raw, &message));
+	/* The number of buffers. */
+	EXPECT_LE(4, message.bytes[52]);
+	raw_close(&self->raw);
+	raw_close(&self->other);
+}
+
 TEST_F_TIMEOUT(streams, are_there_before_a_request, 120)
 {
 	struct message message = raw_make(GET, "a");
