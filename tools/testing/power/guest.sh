@@ -56,19 +56,21 @@ transfer()
 	echo "begin $folder $name $version"
 	# shellcheck disable=SC2086 # options or none
 	if [ "$folder" = there ]; then
-		said=$(krdma put -q $option $again "$source/$name" "$host/$name" 2>&1)
+		said=$(krdma put -q $option $streams $again "$source/$name" "$host/$name" 2>&1)
 	else
-		said=$(krdma get -q $option $again "$host:7477/$name" "/mnt/here/$name" 2>&1)
+		said=$(krdma get -q $option $streams $again "$host:7477/$name" "/mnt/here/$name" 2>&1)
 	fi && echo "done $folder $name $version" || echo "failed $folder $name $version: $said"
 }
 
 # worker NUMBER: transfers versions of three files in turn, so that some files are new and some
-# replace an older version.
+# replace an older version; every third worker with three connections for each.
 worker()
 {
 	local number=$1 folder=there round=0 again_folder name version
 
 	[ $((number % 2)) = 0 ] || folder=here
+	streams=''
+	[ $((number % 3)) != 0 ] || streams='--streams 3'
 	grep " w$number\\." "$here/again" | while read -r again_folder name version; do
 		transfer "$again_folder" "$name" "$version" -C
 	done

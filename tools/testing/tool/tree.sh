@@ -112,8 +112,17 @@ fi
 echo "# $took ms for 100 files"
 rm -rf many "$there/many/way" "$there/many/pipe" "$there/many/out" "$there/many/link"
 try krdma get -r -j --streams 4 $host/many .
-ended "over four connections" 0 '!error'
+ended "over four connections" 0 '!error' '"streams":1' '!"streams":4'
 alike "it is what it was, in four parts" state "$there/many" many
+mkdir "$there/lone"
+head -c 5000000 /dev/urandom >"$there/lone/file"
+try krdma get -r -j --streams 4 $host/lone .
+ended "the only file has all four" 0 '"streams":4'
+alike "it is what it was, by four" state "$there/lone" lone
+try krdma put -j --streams 3 lone/file $host/lone/by-three
+ended "a file that is named has as many as it may" 0 '"streams":3'
+holds "it is there" cmp lone/file "$there/lone/by-three"
+rm -rf lone "$there/lone"
 
 # A symbolic link below the destination leads nowhere.
 mkdir -p trap/project "$work/outside"
