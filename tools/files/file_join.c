@@ -46,6 +46,7 @@ void file_joining_end(struct krdma_file_server *server, struct file_joining *joi
 		/* Closing rejects it. */
 		if (joining->conns[i])
 			krdma_conn_close(joining->conns[i]);
+		joining->conns[i] = NULL;
 	}
 }
 

@@ -69,7 +69,7 @@ void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn
 /* A negative errno without random numbers: then no connection can join. */
 int file_joining_begin(struct krdma_file_server *server, struct file_joining *joining,
 		       const struct sockaddr_storage *peer);
-/* Closes the connections that were not taken. */
+/* No more connections can join.  Closes those that were not taken. */
 void file_joining_end(struct krdma_file_server *server, struct file_joining *joining);
 /* Waits for at most @ms milliseconds.  NULL: it has not come. */
 struct krdma_conn *file_joining_take(struct krdma_file_server *server,

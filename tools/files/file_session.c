@@ -456,6 +456,7 @@ static int serve(struct serving *serving, struct krdma_conn *conn, struct file_j
 	err = file_link_accept(&serving->link, conn);
 	if (!err)
 		err = join_all(serving, joining);
+	file_joining_end(serving->server, joining);
 	while (!err) {
 		err = next_request(serving, &message);
 		if (err == -ENODATA)
@@ -508,7 +509,6 @@ void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn
 		serving->link.streams_wanted = 1;
 	memcpy(serving->link.ticket, joining.ticket, FILE_TOKEN);
 	err = serve(serving, conn, &joining);
-	file_joining_end(server, &joining);
 	file_link_close(&serving->link, err);
 	file_window_destroy(&serving->flow.window);
 	free(serving);

@@ -371,7 +371,10 @@ TEST_F_TIMEOUT(streams, are_joined_by_their_client_alone, 240)
 TEST_F_TIMEOUT(streams, share_a_short_file, 120)
 {
 	struct message message = raw_make(GET, "a");
+	uint64_t begun = now_ms();
+	struct raw stranger;
 
+	self->server.request_ms = LONG_MS;
 	self->server.buffer_size = 0;
 	ASSERT_EQ(0, serve(self));
 	ASSERT_EQ(0, files_make(self->files.there, "a", LONG, 1));
@@ -381,6 +384,10 @@ TEST_F_TIMEOUT(streams, share_a_short_file, 120)
 	ASSERT_EQ(FILE_IS, raw_receive(&self->raw, &message));
 	/* The number of buffers. */
 	EXPECT_LE(4, message.bytes[52]);
+	/* All that were granted are there. */
+	EXPECT_EQ(-ECONNREFUSED, join(self, &stranger, 2, self->ticket));
+	EXPECT_GT(LONG_MS / 2, now_ms() - begun);
+	raw_close(&stranger);
 	raw_close(&self->raw);
 	raw_close(&self->other);
 }
