@@ -1050,7 +1050,7 @@ TEST_F(many, a_descriptor_that_cannot_be_had)
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
 	/* The answer cannot be written. */
 	fixed = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, (void *)fixed);
+	ASSERT_TRUE(fixed != MAP_FAILED);
 	*fixed = args;
 	ASSERT_EQ(0, mprotect(fixed, size, PROT_READ));
 	EXPECT_EQ(-EFAULT, session_request(self->client.session, KRDMA_CONNS_FD, fixed));
