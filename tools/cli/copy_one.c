@@ -131,8 +131,8 @@ static void add_result(struct copying *copying, const struct copy *copy,
 	json_put_text(object, "name", text);
 	name_json(text, sizeof(text), copy->local);
 	json_put_text(object, "local", text);
-	copy_json(object, &figures);
 	json_put_number(object, "streams", result->streams);
+	copy_json(object, &figures);
 	if (result->skipped)
 		json_put(object, "skipped", json_object_new_boolean(true));
 	snprintf(text, sizeof(text), "%04o", result->mode);

@@ -65,7 +65,7 @@ rm -f large
 
 try krdma get -j $host/digits $host/odd .
 ended "JSON has it all" 0 '^\[\{"operation":"get","host":"10\.77\.0\.1","port":7476,"name":"digits",' \
-	'"local":"\.","bytes":9,"transferred":9,"resumed_from":0,"seconds":[0-9.]+,' \
+	'"local":"\.","streams":1,"bytes":9,"transferred":9,"resumed_from":0,"seconds":[0-9.]+,' \
 	'"bytes_per_second":[0-9]+,"crc32c":"e3069283","mode":"0644"\}' \
 	'\{"operation":"get",.*"name":"odd".*"bytes":1048577'
 cp "$work/out" /out/get.json
