@@ -233,6 +233,7 @@ static void test_port_errors(struct kunit *test)
 		{ -ENOMEM, -ENOMEM },
 		{ -EINTR, -EINTR },
 		{ -ENOBUFS, -ENOMEM },
+		{ -ENFILE, -ENOMEM },
 		{ -EIO, -EIO },
 		{ -ENODEV, -EIO },
 		{ -ENOENT, -EIO },

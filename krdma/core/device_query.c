@@ -81,8 +81,8 @@ static enum krdma_link_layer krdma_device_link_layer(struct ib_device *ibdev, u3
  * @error: the errno, negative
  *
  * A provider returns errnos from anywhere.  One that means something else for a device that is
- * present, such as -ENODEV for an interface without a cable, is not passed on.  -ENOBUFS is a
- * lack of memory: rxe passes on that of its socket, and hns and irdma return it for theirs.
+ * present, such as -ENODEV for an interface without a cable, is not passed on.  -ENOBUFS and
+ * -ENFILE are a lack of memory: rxe passes on those of its socket.
  *
  * Context: any.
  * Return: a negative errno.
@@ -95,6 +95,7 @@ int krdma_provider_error(int error)
 	case -ERESTARTSYS:
 		return error;
 	case -ENOBUFS:
+	case -ENFILE:
 		return -ENOMEM;
 	default:
 		return -EIO;
