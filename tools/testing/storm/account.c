@@ -93,8 +93,11 @@ static const int call_errors[CALL_COUNT][ERRORS_MAX] = {
 	/* A resolved connection ends with its device. */
 	[CALL_PREPARE] = { ENODEV, ENOTCONN },
 	[CALL_REGISTER] = { ENODEV },
-	/* The server does not listen, is gone or does not answer, or the device is gone. */
-	[CALL_CONNECT] = { ECONNREFUSED, EPIPE, ECONNRESET, ETIMEDOUT, ENODEV },
+	/*
+	 * The server does not listen, is gone or does not answer, or the device is gone; EIO: so is
+	 * the local address, and the QP cannot be connected.
+	 */
+	[CALL_CONNECT] = { ECONNREFUSED, EPIPE, ECONNRESET, ETIMEDOUT, ENODEV, EIO },
 	/* The client has given up, before or while the server accepts it. */
 	[CALL_ACCEPT] = { ENOTCONN, EPIPE, ECONNRESET, ETIMEDOUT, ENODEV },
 	/* The connection has ended, or its device has. */
