@@ -27,8 +27,8 @@ static void conn_flow_note(struct conn_flow *flow, u64 wr_id, u8 status)
 	flow->next = wr_id + 1;
 	flow->status[wr_id] = status;
 	flow->failed += status != KRDMA_WC_SUCCESS;
-	/* A waiter for this counter reads the members above. */
-	WRITE_ONCE(flow->told, flow->told + 1);
+	/* A waiter for this counter reads the members above.  Pairs with conn_told(). */
+	smp_store_release(&flow->told, flow->told + 1);
 }
 
 /* Receives of an SRQ complete in any order, but once. */
@@ -43,7 +43,8 @@ static void conn_shared_note(struct conn_pair *pair, const struct krdma_wc *wc)
 	}
 	flow->status[wr_id] = wc->status;
 	flow->failed += wc->status != KRDMA_WC_SUCCESS;
-	WRITE_ONCE(flow->told, flow->told + 1);
+	/* As above. */
+	smp_store_release(&flow->told, flow->told + 1);
 }
 
 static void conn_note(struct conn_end *end, const struct krdma_wc *wc)

@@ -52,6 +52,13 @@ struct conn_flow {
 	bool silent[CONN_COOKIES];
 };
 
+/* The completions so far; the members that they have written can be read after it. */
+static inline u32 conn_told(const struct conn_flow *flow)
+{
+	/* Pairs with conn_flow_note() and conn_shared_note(). */
+	return smp_load_acquire(&flow->told);
+}
+
 /**
  * struct conn_end - one end of a pair
  * @pair: the pair

@@ -129,7 +129,7 @@ static void test_put_while_used(struct kunit *test)
 
 		krdma_cq_put(pair->cq);
 		KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->client, 0, 20));
-		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == 20));
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) == 20));
 		KUNIT_EXPECT_EQ(test, 1, live_queues(pair));
 		/* The other connection ends by itself, soon. */
 		conn_end_close(&pair->client);
@@ -180,8 +180,8 @@ static void contexts_under_load(struct kunit *test, enum krdma_context where,
 	for (i = 0; i < 2; i++)
 		if (!IS_ERR(tasks[i]))
 			get_task_struct(tasks[i]);
-	KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == 300 &&
-					   pair->server.sends.told == 300));
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) == 300 &&
+					   conn_told(&pair->server.sends) == 300));
 	for (i = 0; i < 2; i++) {
 		KUNIT_EXPECT_EQ(test, 0, kthread_stop(tasks[i]));
 		put_task_struct(tasks[i]);
@@ -466,7 +466,7 @@ static void test_removal_tells_all(struct kunit *test)
 	KUNIT_EXPECT_NE(test, -ENODEV, krdma_cq_wait(pair->cq, 10));
 	mutex_unlock(&client->conn->cm_lock);
 	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter.done, CONN_LONG));
-	lost = 60 - early - client->sends.told - client->recv_wrs.told;
+	lost = 60 - early - conn_told(&client->sends) - conn_told(&client->recv_wrs);
 	for (; (count = krdma_cq_poll(pair->cq, done, 8)) > 0;)
 		for (i = 0; i < count; i++)
 			lost -= done[i].context == client;

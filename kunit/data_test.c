@@ -170,10 +170,10 @@ static void test_operations_as_given(struct kunit *test)
 		conn_given(&pair->client, i, send);
 		given_check(test, pair, &given_cases[i], send, &sge);
 	}
-	KUNIT_EXPECT_EQ(test, 0, pair->client.sends.told);
+	KUNIT_EXPECT_EQ(test, 0, conn_told(&pair->client.sends));
 
 	conn_pair_close(pair);
-	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(given_cases), pair->client.sends.told);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(given_cases), conn_told(&pair->client.sends));
 	conn_expect_whole(&pair->client);
 	conn_expect_whole(&pair->server);
 }
@@ -265,7 +265,7 @@ static void one_in_pieces(struct kunit *test, struct conn_pair *pair, u8 opcode,
 		.opcode = opcode, .sges = sges, .sge_count = count, REMOTE,
 	};
 	unsigned int first = conn_given_count(&pair->client);
-	u32 told = pair->client.sends.told;
+	u32 told = conn_told(&pair->client.sends);
 	u32 i;
 
 	for (i = 0; i < count; i++)
@@ -276,7 +276,7 @@ static void one_in_pieces(struct kunit *test, struct conn_pair *pair, u8 opcode,
 			    conn_given_count(&pair->client) - first, "%u of %u", count, length);
 	check_pieces(test, pair, first, &wr, max_sge, 100);
 	fake_go_on(pair->fake, conn_qp(&pair->client));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == told + 1));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) == told + 1));
 	KUNIT_EXPECT_EQ(test, KRDMA_WC_SUCCESS, pair->client.last.status);
 	KUNIT_EXPECT_EQ(test, opcode, pair->client.last.opcode);
 }
@@ -347,7 +347,7 @@ static void silent_sweep(struct kunit *test, enum krdma_context where, u32 depth
 		run = send->wr.send_flags & IB_SEND_SIGNALED ? 0 : run + 1;
 		longest = max(longest, run);
 	}
-	KUNIT_EXPECT_EQ(test, 0, pair->client.sends.told);
+	KUNIT_EXPECT_EQ(test, 0, conn_told(&pair->client.sends));
 	KUNIT_EXPECT_EQ(test, (depth + 1) / 2 - 1, longest);
 	/* A signaled work request completes after all of them. */
 	while (conn_post_writes(&pair->client, 0, 1) == -EAGAIN) {
@@ -355,11 +355,11 @@ static void silent_sweep(struct kunit *test, enum krdma_context where, u32 depth
 		/* Completions may need this processor. */
 		fsleep(20);
 	}
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == 1));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) == 1));
 	KUNIT_EXPECT_EQ(test, 3 * depth + 8, conn_info(&pair->client).sends_posted);
 	KUNIT_EXPECT_EQ(test, 3 * depth + 8, conn_info(&pair->client).sends_completed);
 	conn_pair_close(pair);
-	KUNIT_EXPECT_EQ(test, 1, pair->client.sends.told);
+	KUNIT_EXPECT_EQ(test, 1, conn_told(&pair->client.sends));
 	conn_expect_whole(&pair->client);
 	conn_pair_end(pair);
 }
@@ -395,7 +395,7 @@ static void test_silent_failure(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, 40, conn_post_writes(&pair->client,
 								   KRDMA_POST_UNSIGNALED, 40));
 			fake_go_on(pair->fake, NULL);
-			KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told ==
+			KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) ==
 							   41 - nth));
 			for (c = 0; c < 40; c++)
 				KUNIT_EXPECT_EQ(test, c + 1 < nth ? CONN_UNTOLD :
@@ -438,7 +438,7 @@ static void test_silent_refused(struct kunit *test)
 static void credits_sends(struct kunit *test, struct conn_pair *pair, u32 depth)
 {
 	struct conn_end *end = &pair->client;
-	u32 told = end->sends.told;
+	u32 told = conn_told(&end->sends);
 	int spaces;
 
 	fake_stall(pair->fake, conn_qp(end));
@@ -449,13 +449,13 @@ static void credits_sends(struct kunit *test, struct conn_pair *pair, u32 depth)
 	KUNIT_EXPECT_EQ(test, -EAGAIN, conn_post_writes(end, KRDMA_POST_UNSIGNALED, 1));
 	KUNIT_EXPECT_EQ(test, spaces, atomic_read(&end->spaces));
 	fake_go_on(pair->fake, conn_qp(end));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, end->sends.told == told + depth));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&end->sends) == told + depth));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, atomic_read(&end->spaces) == spaces + 1));
 	/* All WQEs are free again, and no call waits for them any more. */
 	fake_stall(pair->fake, conn_qp(end));
 	KUNIT_EXPECT_EQ(test, depth, conn_post_writes(end, 0, depth));
 	fake_go_on(pair->fake, conn_qp(end));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, end->sends.told == told + 2 * depth));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&end->sends) == told + 2 * depth));
 	KUNIT_EXPECT_EQ(test, spaces + 1, atomic_read(&end->spaces));
 }
 
@@ -472,7 +472,7 @@ static void credits_receives(struct kunit *test, struct conn_pair *pair, u32 dep
 	for (i = 0; i < depth; i++)
 		KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(conn_qp(end), &message));
 	KUNIT_EXPECT_EQ(test, IB_WC_RNR_RETRY_EXC_ERR, fake_qp_receive(conn_qp(end), &message));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, end->recv_wrs.told == depth));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&end->recv_wrs) == depth));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, atomic_read(&end->spaces) == spaces + 1));
 	KUNIT_EXPECT_EQ(test, depth, conn_receive_empty(end, depth));
 }
@@ -548,8 +548,8 @@ static void test_chains(struct kunit *test)
 		for (i = 0; i < count; i++)
 			fake_qp_receive(conn_qp(server), &message);
 		told += count;
-		KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == told &&
-						   server->recv_wrs.told == told));
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&client->sends) == told &&
+						   conn_told(&server->recv_wrs) == told));
 	}
 	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
 	KUNIT_EXPECT_EQ(test, 0, server->recv_wrs.failed);
@@ -597,8 +597,8 @@ static void test_bytes(struct kunit *test)
 	wr.opcode = KRDMA_OP_SEND;
 	KUNIT_ASSERT_EQ(test, 1, conn_receive(server, &recv_wr, 1));
 	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 1 &&
-					   server->recv_wrs.told == 1));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&client->sends) == 1 &&
+					   conn_told(&server->recv_wrs) == 1));
 	KUNIT_EXPECT_MEMEQ(test, client->buffer, server->buffer + 100, 1000);
 	KUNIT_EXPECT_MEMEQ(test, client->buffer + 2000, server->buffer + 1100, 500);
 	KUNIT_EXPECT_EQ(test, 1500, server->last.length);
@@ -610,7 +610,7 @@ static void test_bytes(struct kunit *test)
 	wr.remote_addr = info.remote_addr + 5000;
 	wr.rkey = info.rkey;
 	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 2));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&client->sends) == 2));
 	KUNIT_EXPECT_MEMEQ(test, client->buffer, server->buffer + 5000, 1000);
 	KUNIT_EXPECT_MEMEQ(test, client->buffer + 2000, server->buffer + 6000, 500);
 
@@ -620,13 +620,13 @@ static void test_bytes(struct kunit *test)
 		.remote_addr = info.remote_addr + 64, .rkey = info.rkey,
 	};
 	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 3));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&client->sends) == 3));
 	KUNIT_EXPECT_EQ(test, 8, client->last.length);
 	wr.opcode = KRDMA_OP_FLUSH;
 	wr.flush = KRDMA_FLUSH_GLOBAL;
 	wr.operand = 8;
 	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 4));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&client->sends) == 4));
 	KUNIT_EXPECT_EQ(test, 0x0102030405060708ULL, *(u64 *)(server->buffer + 64));
 
 	memset(client->buffer, 0, CONN_BUFFER);
@@ -635,7 +635,7 @@ static void test_bytes(struct kunit *test)
 		.remote_addr = info.remote_addr + 5000, .rkey = info.rkey,
 	};
 	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 5));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&client->sends) == 5));
 	KUNIT_EXPECT_MEMEQ(test, server->buffer + 5000, client->buffer, 1000);
 	KUNIT_EXPECT_MEMEQ(test, server->buffer + 6000, client->buffer + 2000, 500);
 	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
@@ -658,7 +658,7 @@ static void test_extras(struct kunit *test)
 	krdma_mr_query(map(test, server, KRDMA_ACCESS_REMOTE_READ), &info);
 	KUNIT_ASSERT_EQ(test, 2, conn_receive_empty(server, 2));
 	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(conn_qp(server), &message));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, server->recv_wrs.told == 1));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&server->recv_wrs) == 1));
 	KUNIT_EXPECT_EQ(test, KRDMA_WC_WITH_IMM, server->last.flags);
 	KUNIT_EXPECT_EQ(test, 0x11223344, server->last.imm);
 
@@ -666,7 +666,7 @@ static void test_extras(struct kunit *test)
 		.flags = IB_WC_WITH_INVALIDATE, .rkey = info.rkey,
 	};
 	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(conn_qp(server), &message));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, server->recv_wrs.told == 2));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&server->recv_wrs) == 2));
 	KUNIT_EXPECT_EQ(test, KRDMA_WC_WITH_INVALIDATE, server->last.flags);
 	KUNIT_EXPECT_EQ(test, info.rkey, server->last.key);
 }

@@ -53,8 +53,8 @@ static void test_requests_without_memory(struct kunit *test)
 			wrs[0].sge_count = !j;
 			KUNIT_ASSERT_EQ(test, 1, conn_receive(&pair->server, &recv_wr, 1));
 			KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, wrs, 1));
-			KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.recv_wrs.told ==
-							   j + 1));
+			KUNIT_EXPECT_TRUE(test, conn_until(pair, j + 1 ==
+							   conn_told(&pair->server.recv_wrs)));
 		}
 		/* One write, and a write and a message in one list. */
 		KUNIT_EXPECT_EQ(test, 1, conn_receive_empty(&pair->server, 1));
@@ -62,7 +62,7 @@ static void test_requests_without_memory(struct kunit *test)
 		wrs[0] = (struct krdma_send_wr) { .opcode = KRDMA_OP_WRITE };
 		wrs[1] = (struct krdma_send_wr) { .opcode = KRDMA_OP_SEND };
 		KUNIT_EXPECT_EQ(test, 2, conn_post(&pair->client, wrs, 2));
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == 5));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) == 5));
 		KUNIT_EXPECT_EQ(test, 0, pair->client.sends.failed);
 		KUNIT_EXPECT_EQ(test, 0, pair->server.recv_wrs.failed);
 
@@ -73,7 +73,7 @@ static void test_requests_without_memory(struct kunit *test)
 			.opcode = KRDMA_OP_SEND, .sges = &from, .sge_count = 1,
 		};
 		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, wrs, 1));
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.recv_wrs.told == 4));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->server.recv_wrs) == 4));
 		KUNIT_EXPECT_EQ(test, 1, pair->server.recv_wrs.failed);
 		KUNIT_EXPECT_EQ(test, 0, pair->server.buffer[0]);
 		conn_pair_end(pair);
@@ -96,7 +96,8 @@ static void test_events_for_reports(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, 1, conn_post_writes(&pair->client, 0, 1));
 			if (j % 10)
 				continue;
-			KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == j));
+			KUNIT_EXPECT_TRUE(test, conn_until(pair,
+							   conn_told(&pair->client.sends) == j));
 		}
 		conn_expect_whole(&pair->client);
 		conn_pair_end(pair);

@@ -71,11 +71,12 @@ static void test_refused_request(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, expected, conn_receive_empty(&pair->server, 40));
 		sends += nth - 1;
 		recv_wrs += nth - 1;
-		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == sends));
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) == sends));
 		for (i = 1; i < nth; i++)
 			KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS,
 					fake_qp_receive(conn_qp(&pair->server), &message));
-		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->server.recv_wrs.told == recv_wrs));
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, recv_wrs ==
+						   conn_told(&pair->server.recv_wrs)));
 	}
 	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTED, conn_info(&pair->client).state);
 	expect_over(test, pair, &pair->client);
@@ -117,7 +118,7 @@ static void test_cut_operation(struct kunit *test)
 								    KRDMA_EVENT_CLOSED)));
 		KUNIT_EXPECT_EQ(test, 1, conn_heard(&pair->client, KRDMA_EVENT_LOST));
 		KUNIT_EXPECT_EQ(test, -EIO, conn_info(&pair->client).error);
-		KUNIT_EXPECT_EQ(test, 1, pair->client.sends.told);
+		KUNIT_EXPECT_EQ(test, 1, conn_told(&pair->client.sends));
 		KUNIT_EXPECT_EQ(test, KRDMA_WC_WR_FLUSH_ERR, pair->client.last.status);
 		KUNIT_EXPECT_EQ(test, 40 * 8, pair->client.last.length);
 		expect_over(test, pair, &pair->client);
@@ -202,7 +203,8 @@ static void test_cut_keeps_all_memory(struct kunit *test)
 			if (start)
 				KUNIT_EXPECT_EQ(test, start,
 						conn_post_writes(&pair->client, 0, start));
-			KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == start));
+			KUNIT_ASSERT_TRUE(test, conn_until(pair, start ==
+							   conn_told(&pair->client.sends)));
 			fake_stall(pair->fake, NULL);
 			fake_device_fail(pair->fake, FAKE_POST_SEND, nth, -EIO);
 			/* As in test_cut_keeps_memory(). */
@@ -271,7 +273,7 @@ static void one_status(struct kunit *test, struct conn_pair *pair, enum fake_dir
 		for (i = 0; i < 4; i++)
 			fake_qp_receive(fault.qp, &message);
 	}
-	KUNIT_EXPECT_TRUE(test, conn_until(pair, flow->told == 9));
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(flow) == 9));
 	fake_fault(pair->fake, direction, NULL);
 	for (i = 0; i < 9; i++)
 		KUNIT_EXPECT_EQ(test, i < 3 ? KRDMA_WC_SUCCESS :
@@ -337,14 +339,15 @@ static void test_late(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->server, 0, 20));
 		msleep(20);
 		conn_pair_poll(pair);
-		KUNIT_EXPECT_EQ(test, 0, pair->client.sends.told + pair->server.sends.told);
+		KUNIT_EXPECT_EQ(test, 0, conn_told(&pair->client.sends) +
+				conn_told(&pair->server.sends));
 		KUNIT_EXPECT_EQ(test, 20, fake_held(client));
 		/* In the reverse order of posting. */
 		fake_release(pair->fake, server);
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.sends.told == 20));
-		KUNIT_EXPECT_EQ(test, 0, pair->client.sends.told);
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->server.sends) == 20));
+		KUNIT_EXPECT_EQ(test, 0, conn_told(&pair->client.sends));
 		fake_release(pair->fake, client);
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == 20));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) == 20));
 		fake_release(pair->fake, NULL);
 		expect_over(test, pair, &pair->client);
 		expect_over(test, pair, &pair->server);
@@ -371,8 +374,8 @@ static void test_twice(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 5, conn_receive_empty(&pair->server, 5));
 		for (n = 0; n < 5; n++)
 			fake_qp_receive(conn_qp(&pair->server), &message);
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == 5 &&
-						   pair->server.recv_wrs.told == 5));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) == 5 &&
+						   conn_told(&pair->server.recv_wrs) == 5));
 		KUNIT_EXPECT_EQ(test, 1, pair->client.conn->qp->stray);
 		KUNIT_EXPECT_EQ(test, 1, pair->server.conn->qp->stray);
 		/* A completion that comes twice must not give back a second credit. */
@@ -407,7 +410,7 @@ static void test_delivered_again(struct kunit *test)
 		fake_qp_fail(qp);
 		fake_release(pair->fake, qp);
 		expect_over(test, pair, &pair->server);
-		KUNIT_EXPECT_EQ(test, 4, pair->server.recv_wrs.told);
+		KUNIT_EXPECT_EQ(test, 4, conn_told(&pair->server.recv_wrs));
 		KUNIT_EXPECT_EQ(test, 2, pair->server.recv_wrs.failed);
 		expect_over(test, pair, &pair->client);
 		conn_pair_end(pair);

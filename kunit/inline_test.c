@@ -131,7 +131,8 @@ static void test_any_grant(struct kunit *test)
 			if (!round)
 				expect_given(test, pair, bytes);
 			fake_go_on(pair->fake, NULL);
-			KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->server.recv_wrs.told ==
+			KUNIT_ASSERT_TRUE(test, conn_until(pair,
+							   conn_told(&pair->server.recv_wrs) ==
 							   (round + 1) * ARRAY_SIZE(lengths)));
 			expect_received(test, pair, round);
 		}

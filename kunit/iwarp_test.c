@@ -95,7 +95,7 @@ static void test_refused_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(client->mr));
 	client->mr = NULL;
 	KUNIT_EXPECT_EQ(test, 1, conn_post_writes(client, 0, 1));
-	KUNIT_EXPECT_TRUE(test, conn_until(pair, client->sends.told == 1));
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&client->sends) == 1));
 	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
 	conn_pair_end(pair);
 }
@@ -122,7 +122,7 @@ static void test_read_to_region(struct kunit *test)
 			};
 		wr.sge_count = count;
 		KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
-		KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == count));
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&client->sends) == count));
 		KUNIT_EXPECT_EQ(test, KRDMA_WC_SUCCESS, client->last.status);
 		for (i = 0; i < count; i++)
 			KUNIT_EXPECT_MEMEQ(test, pair->server.buffer + i * LENGTH,
@@ -157,7 +157,7 @@ static void test_read_to_registration(struct kunit *test)
 	wr.sges = &sge;
 	wr.sge_count = 1;
 	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 2));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&client->sends) == 2));
 	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
 	KUNIT_EXPECT_MEMEQ(test, pair->server.buffer, client->buffer, LENGTH);
 	conn_end_close(client);
@@ -185,7 +185,7 @@ static void test_siw(struct kunit *test)
 	wr.opcode = KRDMA_OP_FLUSH;
 	wr.flush = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_MEMORY;
 	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &wr, 1));
-	KUNIT_EXPECT_TRUE(test, conn_until(pair, client->sends.told == 3));
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&client->sends) == 3));
 	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
 	conn_pair_end(pair);
 }

@@ -150,7 +150,7 @@ static void test_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 5, conn_post_writes(&pair->client, 0, 6));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pair->client.spaces));
 	fake_go_on(pair->fake, NULL);
-	KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == 5));
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) == 5));
 	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_post_send(pair->client.conn, NULL, 0));
 	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_post_send(pair->client.conn, NULL, -1));
 	conn_pair_close(pair);
@@ -178,7 +178,7 @@ static void test_refused_in_batch(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(&pair->client, &wrs[at], 1));
 		wrs[at].opcode = KRDMA_OP_WRITE;
 		told += at;
-		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == told));
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) == told));
 	}
 	conn_pair_close(pair);
 	conn_expect_whole(&pair->client);

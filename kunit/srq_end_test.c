@@ -77,12 +77,12 @@ static void expect_end(struct kunit *test, struct conn_pair *pair, u32 received)
 {
 	conn_end_close(&pair->client);
 	conn_end_close(&pair->server);
-	KUNIT_EXPECT_EQ(test, received, pair->shared.told);
+	KUNIT_EXPECT_EQ(test, received, conn_told(&pair->shared));
 	KUNIT_EXPECT_EQ(test, 0, pair->shared.failed);
 	/* Completed receives give back their credits. */
 	KUNIT_EXPECT_EQ(test, (int)received ?: -EAGAIN, conn_receive_empty(&pair->server, DEPTH));
 	krdma_srq_close(pair->srq);
-	KUNIT_EXPECT_TRUE(test, conn_until(pair, READ_ONCE(pair->shared.told) ==
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->shared) ==
 					   pair->shared.accepted));
 	conn_expect_srq_whole(pair);
 	conn_expect_whole(&pair->client);
@@ -180,7 +180,7 @@ static void test_destroyed_meanwhile(struct kunit *test)
 		conn_end_close(&pair->server);
 		pair->fake->hold_receives = false;
 		pair->fake->no_last_wqe = false;
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == MESSAGES));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->shared) == MESSAGES));
 		pair->hook = NULL;
 		expect_end(test, pair, MESSAGES);
 	}
@@ -335,7 +335,7 @@ static void test_busy_poller(struct kunit *test)
 		 * The completion is neither delivered nor lost: only that of the other connection
 		 * was delivered.
 		 */
-		KUNIT_EXPECT_EQ(test, 1, READ_ONCE(pair->shared.told));
+		KUNIT_EXPECT_EQ(test, 1, conn_told(&pair->shared));
 		complete_all(&poller.go_on);
 		flush_work(&poller.work);
 		destroy_work_on_stack(&poller.work);
@@ -365,9 +365,9 @@ static void test_endless_completions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, conn_post_writes(&pair->client, 0, 1));
 	krdma_cq_drain(pair->cq);
 	krdma_cq_unlock(pair->cq, flags);
-	KUNIT_EXPECT_GE(test, pair->client.sends.told, CONN_CQE);
-	KUNIT_EXPECT_LT(test, pair->client.sends.told, CONN_CQE + 100);
-	KUNIT_EXPECT_TRUE(test, conn_until(pair, READ_ONCE(pair->client.sends.told) ==
+	KUNIT_EXPECT_GE(test, conn_told(&pair->client.sends), CONN_CQE);
+	KUNIT_EXPECT_LT(test, conn_told(&pair->client.sends), CONN_CQE + 100);
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) ==
 					   CONN_COOKIES - 1));
 	conn_end_close(&pair->client);
 	conn_expect_whole(&pair->client);
@@ -388,10 +388,10 @@ static void test_lost_receive(struct kunit *test)
 		conn_end_close(&pair->server);
 		conn_end_close(&pair->client);
 		/* It is unknown which receive that was: another connection may have it. */
-		KUNIT_EXPECT_EQ(test, 2, pair->shared.told);
+		KUNIT_EXPECT_EQ(test, 2, conn_told(&pair->shared));
 		KUNIT_EXPECT_EQ(test, 2, conn_receive_empty(&pair->client, DEPTH));
 		krdma_srq_close(pair->srq);
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, READ_ONCE(pair->shared.told) ==
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->shared) ==
 						   pair->shared.accepted));
 		KUNIT_EXPECT_EQ(test, DEPTH, atomic_read(&pair->given_back));
 		conn_expect_srq_whole(pair);

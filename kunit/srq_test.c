@@ -104,7 +104,7 @@ static void attribution(struct kunit *test, enum krdma_context where)
 		recv_wr.sges = &sge;
 		KUNIT_ASSERT_EQ(test, 1, conn_receive(end, &recv_wr, 1));
 		KUNIT_ASSERT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(conn_qp(end), &message));
-		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->shared.told == i + 1));
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&pair->shared) == i + 1));
 		KUNIT_EXPECT_EQ(test, CONN_RECEIVE | i, end->last.wr_id);
 		KUNIT_EXPECT_PTR_EQ(test, end->conn, end->last.conn);
 		KUNIT_EXPECT_EQ(test, i % 5, end->last.length);
@@ -115,7 +115,7 @@ static void attribution(struct kunit *test, enum krdma_context where)
 	for (i = 0; i < 5; i++)
 		KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS,
 				fake_qp_receive(conn_qp(&pair->server), &(struct fake_message) {}));
-	KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == 3 * DEPTH + 5));
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->shared) == 3 * DEPTH + 5));
 	KUNIT_EXPECT_EQ(test, 0, pair->shared.failed);
 	conn_end_close(&pair->client);
 	conn_end_close(&pair->server);
@@ -127,7 +127,7 @@ static void attribution(struct kunit *test, enum krdma_context where)
 	krdma_srq_close(pair->srq);
 	krdma_srq_close(pair->srq);
 	KUNIT_EXPECT_EQ(test, -ESHUTDOWN, conn_receive_empty(&pair->server, 1));
-	KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == 4 * DEPTH));
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->shared) == 4 * DEPTH));
 	KUNIT_EXPECT_EQ(test, DEPTH - 5, atomic_read(&pair->given_back));
 	conn_expect_srq_whole(pair);
 	conn_expect_whole(&pair->client);
@@ -160,12 +160,12 @@ static void test_close_while_used(struct kunit *test)
 		for (n = 0; n < 7; n++)
 			KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS,
 					fake_qp_receive(conn_qp(&pair->server), &message));
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == 7));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->shared) == 7));
 		KUNIT_EXPECT_EQ(test, 1, atomic_read(&pair->fake->live[FAKE_SRQ]));
 		/* Its peer ends with it, and both were the last users of the SRQ. */
 		conn_end_close(&pair->server);
 		conn_end_close(&pair->client);
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == DEPTH));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->shared) == DEPTH));
 		KUNIT_EXPECT_EQ(test, DEPTH - 7, atomic_read(&pair->given_back));
 		KUNIT_EXPECT_TRUE(test, conn_until(pair,
 						   !atomic_read(&pair->fake->live[FAKE_SRQ])));
@@ -190,16 +190,16 @@ static void test_broken_connection(struct kunit *test)
 		fake_fault(pair->fake, FAKE_RECEIVE, &fault);
 		for (n = 0; n < 4; n++)
 			fake_qp_receive(qp, &message);
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == 4));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->shared) == 4));
 		KUNIT_EXPECT_EQ(test, KRDMA_WC_LOC_LEN_ERR, pair->server.failure.status);
 		KUNIT_EXPECT_PTR_EQ(test, pair->server.conn, pair->server.failure.conn);
 		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.heard[KRDMA_EVENT_CLOSED]));
 		KUNIT_EXPECT_EQ(test, 0, pair->client.failure.status);
-		KUNIT_EXPECT_EQ(test, 4, pair->shared.told);
+		KUNIT_EXPECT_EQ(test, 4, conn_told(&pair->shared));
 		conn_end_close(&pair->client);
 		conn_end_close(&pair->server);
 		krdma_srq_close(pair->srq);
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == DEPTH));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->shared) == DEPTH));
 		conn_expect_srq_whole(pair);
 		conn_pair_end(pair);
 	}
@@ -229,7 +229,7 @@ static void test_last_receive_often(struct kunit *test)
 		tell_last_receive(qp);
 		for (n = 0; n < 7; n++)
 			KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(qp, &message));
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == 7));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->shared) == 7));
 		/* The completions that are held back keep the QP. */
 		fake_hold(pair->fake, qp);
 		KUNIT_EXPECT_EQ(test, 0, krdma_conn_disconnect(pair->server.conn));
@@ -238,11 +238,11 @@ static void test_last_receive_often(struct kunit *test)
 		fake_release(pair->fake, qp);
 		conn_end_close(&pair->server);
 		conn_end_close(&pair->client);
-		KUNIT_EXPECT_EQ(test, 7, pair->shared.told);
+		KUNIT_EXPECT_EQ(test, 7, conn_told(&pair->shared));
 		KUNIT_EXPECT_EQ(test, 0, pair->shared.failed);
 		KUNIT_EXPECT_EQ(test, 1, pair->server.heard[KRDMA_EVENT_CLOSED]);
 		krdma_srq_close(pair->srq);
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == DEPTH));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->shared) == DEPTH));
 		conn_expect_srq_whole(pair);
 		conn_pair_end(pair);
 	}
@@ -267,7 +267,7 @@ static void test_refused_receive(struct kunit *test)
 		for (i = 1; i < nth; i++)
 			fake_qp_receive(conn_qp(&pair->server), &(struct fake_message) {});
 		told += nth - 1;
-		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->shared.told == told));
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&pair->shared) == told));
 	}
 	fake_device_fail(pair->fake, FAKE_POST_SRQ_RECV, 0, 0);
 	/* No credit was lost on the way. */
@@ -275,7 +275,7 @@ static void test_refused_receive(struct kunit *test)
 	conn_end_close(&pair->client);
 	conn_end_close(&pair->server);
 	krdma_srq_close(pair->srq);
-	KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == told + DEPTH));
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->shared) == told + DEPTH));
 	conn_expect_srq_whole(pair);
 }
 
@@ -290,7 +290,7 @@ static void test_removal(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, DEPTH, conn_receive_empty(&pair->server, DEPTH));
 		test_device_unregister(pair->device);
 		conn_pair_poll(pair);
-		KUNIT_EXPECT_EQ(test, DEPTH, pair->shared.told);
+		KUNIT_EXPECT_EQ(test, DEPTH, conn_told(&pair->shared));
 		KUNIT_EXPECT_EQ(test, DEPTH, atomic_read(&pair->given_back));
 		KUNIT_EXPECT_EQ(test, -ENODEV, conn_receive_empty(&pair->server, 1));
 		conn_expect_srq_whole(pair);
