@@ -22,13 +22,12 @@ static bool reclaim_closes(struct core_test *test, struct krdma_conn *conn)
 	return CORE_EQ(test, KRDMA_CONN_CLOSED, info.state);
 }
 
-/* A client of the same session as before connects to the same listener. */
-static bool reclaim_connect_again(struct core_pair *pair, struct core_end *end)
+/* A client of the same session as before connects to the same listener, and disconnects. */
+static void reclaim_connect_again(struct core_pair *pair, struct core_end *end)
 {
 	struct core_test *test = pair->test;
 	struct krdma_route route = { .remote = (struct sockaddr *)&pair->listen_address };
 	struct krdma_conn *server;
-	bool connected = false;
 
 	end->conn = krdma_conn_create(pair->client_session, &core_ops, end);
 	if (!CORE_OK_PTR(test, end->conn) ||
@@ -36,15 +35,16 @@ static bool reclaim_connect_again(struct core_pair *pair, struct core_end *end)
 	    !CORE_EQ(test, 0, krdma_conn_wait(end->conn, RECLAIM_MS)) ||
 	    !CORE_EQ(test, 0, krdma_conn_create_qp(end->conn, &pair->client_attr)) ||
 	    !CORE_EQ(test, 0, krdma_conn_connect(end->conn, &pair->wr)))
-		return false;
+		return;
 	server = krdma_listener_next(pair->listener, NULL, NULL, RECLAIM_MS);
-	if (CORE_OK_PTR(test, server)) {
-		connected = CORE_EQ(test, 0, krdma_conn_accept(server, &pair->answer)) &&
-			    CORE_EQ(test, 0, krdma_conn_wait(end->conn, RECLAIM_MS));
-		krdma_conn_abort(server);
-		krdma_conn_put(server);
-	}
-	return connected;
+	if (!CORE_OK_PTR(test, server))
+		return;
+	/* Before the peer ends it. */
+	if (CORE_EQ(test, 0, krdma_conn_accept(server, &pair->answer)) &&
+	    CORE_EQ(test, 0, krdma_conn_wait(end->conn, RECLAIM_MS)))
+		CORE_EQ(test, 0, krdma_conn_disconnect(end->conn));
+	krdma_conn_abort(server);
+	krdma_conn_put(server);
 }
 
 /*
@@ -70,8 +70,7 @@ static void reclaim_without_threads(struct core_test *test)
 	krdma_conn_abort(pair->client.conn);
 	if (!reclaim_closes(test, pair->client.conn))
 		goto out;
-	if (reclaim_connect_again(pair, &again))
-		CORE_EQ(test, 0, krdma_conn_disconnect(again.conn));
+	reclaim_connect_again(pair, &again);
 	if (!IS_ERR_OR_NULL(again.conn))
 		reclaim_closes(test, again.conn);
 out:
