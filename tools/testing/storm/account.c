@@ -85,7 +85,7 @@ void done(struct end *end)
  * Errors that each call may return while devices, interfaces and peers come and go.  This program
  * makes no invalid calls, so any other error is a violation.
  */
-#define ERRORS_MAX	6
+#define ERRORS_MAX	7
 
 static const int call_errors[CALL_COUNT][ERRORS_MAX] = {
 	/* The address, the neighbour or the device is gone, or the reply is lost. */
@@ -94,10 +94,12 @@ static const int call_errors[CALL_COUNT][ERRORS_MAX] = {
 	[CALL_PREPARE] = { ENODEV, ENOTCONN },
 	[CALL_REGISTER] = { ENODEV },
 	/*
-	 * The server does not listen, is gone or does not answer, or the device is gone; EIO: so is
-	 * the local address, and the QP cannot be connected.
+	 * The server does not listen, is gone or does not answer, or the device is gone, perhaps
+	 * before the call; EIO: so is the local address, and the QP cannot be connected.
 	 */
-	[CALL_CONNECT] = { ECONNREFUSED, EPIPE, ECONNRESET, ETIMEDOUT, ENODEV, EIO },
+	[CALL_CONNECT] = {
+		ECONNREFUSED, EPIPE, ECONNRESET, ETIMEDOUT, ENODEV, ENOTCONN, EIO,
+	},
 	/* The client has given up, before or while the server accepts it. */
 	[CALL_ACCEPT] = { ENOTCONN, EPIPE, ECONNRESET, ETIMEDOUT, ENODEV },
 	/* The connection has ended, or its device has. */
