@@ -134,7 +134,6 @@ struct krdma_user_conn *krdma_user_conn_new(struct krdma_user_session *session,
 		krdma_user_conn_put(conn);
 		return ERR_PTR(ret);
 	}
-	conn->filed = true;
 	return conn;
 }
 
@@ -323,7 +322,10 @@ static int krdma_user_conn_release(struct inode *inode, struct file *file)
 	struct krdma_user_conn *conn = file->private_data;
 
 	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
-	if (conn->core && conn->filed)
+	/* Discarded by KRDMA_CONNS_FD. */
+	if (!conn)
+		return 0;
+	if (conn->core)
 		krdma_conn_end(conn->core);
 	krdma_user_conn_put(conn);
 	return 0;

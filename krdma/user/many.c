@@ -751,10 +751,8 @@ static bool krdma_user_many_file(struct krdma_user_conn *conn)
 
 	spin_lock(&session->conns_lock);
 	numbered = conn->numbered;
-	if (numbered) {
+	if (numbered)
 		krdma_user_many_unlist(conn);
-		conn->filed = true;
-	}
 	spin_unlock(&session->conns_lock);
 
 	return numbered;
@@ -764,7 +762,8 @@ static bool krdma_user_many_file(struct krdma_user_conn *conn)
  * krdma_user_conns_fd() - Handle KRDMA_CONNS_FD
  * @ucmd: the ioctl
  *
- * The file has a reference of its own, so one that is discarded leaves the connection as it is.
+ * A file ends its connection.  One that is discarded here must not: the connection has its number
+ * still, or another thread has given it a descriptor.  So it forgets the connection first.
  *
  * Context: process context of the caller; may sleep.
  * Return: 0 or a negative errno, as documented in <linux/krdma_conn.h>.
@@ -792,7 +791,9 @@ int krdma_user_conns_fd(struct krdma_ucmd *ucmd)
 	if (!ret && !krdma_user_many_file(conn))
 		ret = -ENOENT;
 	if (ret) {
+		ufd.file->private_data = NULL;
 		krdma_user_fd_cancel(&ufd);
+		krdma_user_conn_put(conn);
 		return ret;
 	}
 	krdma_user_event_stop(conn);

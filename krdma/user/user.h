@@ -253,7 +253,6 @@ struct krdma_user_dest {
  * @event_node: entry of the list of @event_ring; under the ring's event_lock
  * @session_node: entry of the session's list; under conns_lock
  * @numbered: the connection is in that list; under conns_lock
- * @filed: the connection ends with its file; set before other threads can find the file
  * @free_work: frees the object, and what it holds, after an RCU grace period
  */
 struct krdma_user_conn {
@@ -281,7 +280,6 @@ struct krdma_user_conn {
 	struct list_head event_node;
 	struct list_head session_node;
 	bool numbered;
-	bool filed;
 	struct rcu_work free_work;
 };
 
