@@ -135,11 +135,11 @@ enum krdma_lane_stage {
  * @trunk: the trunk, with a reference; set once, before @lower.used
  * @find_work: finds or makes a trunk; holds a reference to @conn while it is queued
  * @searched: @find_work was queued
+ * @ending: no new trunk is to be found
  * @tries: trunks that were tried; by @find_work and under the trunk's lock, never at once
  * @routed: the consumer left the local address to the routing tables
  * @find_node: entry of the trunk's list of lanes that wait for it; under the trunk's lock
  * @ticket: number of its question there; 0: not asked yet
- * @ending: no new trunk is to be found
  * @stage: &enum krdma_lane_stage; under the trunk's lock
  * @broken: a message did not fit, so further ones are ignored; under the trunk's lock
  * @peer_closed: the peer has closed it, and completions of sends that it got are awaited; under the
@@ -180,11 +180,11 @@ struct krdma_lane {
 
 	struct work_struct find_work;
 	bool searched;
+	bool ending;
 	unsigned int tries;
 	bool routed;
 	struct list_head find_node;
 	u32 ticket;
-	bool ending;
 
 	u8 stage;
 	bool broken;
