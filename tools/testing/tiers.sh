@@ -849,7 +849,8 @@ tier_race()
 
 tier_race_full()
 {
-	"$topdir/tools/testing/race/run" --seeds "1 2 3 4 5 6 7 8"
+	"$topdir/tools/testing/race/run" --seeds "1 2 3 4 5 6 7 8" races.64 \
+		races_end.64 many.64
 }
 
 # Data races: each is a complaint in the kernel's log, or of the program.  The kernel is
