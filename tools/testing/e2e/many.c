@@ -212,6 +212,13 @@ static const char *await_events(struct side *side, uint32_t count, uint32_t type
 	return NULL;
 }
 
+/* Opens all and waits until the server knows it.  Returns NULL, or where it has failed. */
+static const char *establish_all(FIXTURE_DATA(many) * self)
+{
+	return open_all(self) ?: await_events(&self->server, self->count,
+					      KRDMA_EVENT_ESTABLISHED, SERVER, 0);
+}
+
 static struct krdma_sqe inline_send(uint32_t dest, uint64_t wr_id, const void *data)
 {
 	return (struct krdma_sqe) {
@@ -230,9 +237,7 @@ TEST_F(many, opened_used_and_closed)
 	uint32_t done;
 	int error;
 
-	ASSERT_STREQ("", open_all(self) ?: "");
-	ASSERT_STREQ("", await_events(&self->server, self->count, KRDMA_EVENT_ESTABLISHED, SERVER,
-				      0) ?: "");
+	ASSERT_STREQ("", establish_all(self) ?: "");
 	/* Each carries a message, by its number. */
 	ASSERT_EQ(0, session_named(self->server.session, BOOT_DEVICE, &device));
 	ASSERT_EQ(0, mr_create_with(self->server.session, device.id, 4096,
@@ -380,14 +385,14 @@ static void *ask_thread(void *context)
 
 static int take_two(FIXTURE_DATA(many) * self, struct krdma_conns_entry *entries)
 {
+	int ret = 0, error = 0;
 	uint32_t done;
-	int ret = 0;
 
-	for (uint32_t taken = 0; !ret && taken < 2; taken += done)
+	for (uint32_t taken = 0; !ret && !error && taken < 2; taken += done)
 		ret = conns_request(self->server.session, KRDMA_CONNS_TAKE, 0, self->listener,
 				    entries + taken, 2 - taken, deadline_in(PATIENCE_MS), &done,
-				    NULL);
-	return ret;
+				    &error);
+	return ret ?: error;
 }
 
 /* A number that stands in a call twice is accepted once, and closed once. */
@@ -443,7 +448,7 @@ TEST_F(many, a_request_can_be_rejected)
 	struct asker asker = { .self = self };
 	struct krdma_conns_entry *entries = self->server.entries;
 	char data[2][64] = { { 0 } };
-	uint32_t done, taken = 0;
+	uint32_t done;
 	int error;
 
 	fill_open(&self->address, self->client.entries, 2);
@@ -455,13 +460,7 @@ TEST_F(many, a_request_can_be_rejected)
 		};
 	}
 	ASSERT_EQ(0, pthread_create(&self->thread, NULL, ask_thread, &asker));
-	while (taken < 2) {
-		ASSERT_EQ(0, conns_request(self->server.session, KRDMA_CONNS_TAKE, 0,
-					   self->listener, entries + taken, 2 - taken,
-					   deadline_in(PATIENCE_MS), &done, &error));
-		ASSERT_EQ(0, error);
-		taken += done;
-	}
+	ASSERT_EQ(0, take_two(self, entries));
 	for (int i = 0; i < 2; i++) {
 		EXPECT_LE(5, entries[i].private_data_len);
 		EXPECT_EQ(0, memcmp(data[i], "hello", 5));
@@ -650,9 +649,7 @@ TEST_F(many, events_come_without_a_call)
 	struct krdma_cqe cqe;
 	uint32_t done, got = 0;
 
-	ASSERT_STREQ("", open_all(self) ?: "");
-	ASSERT_STREQ("", await_events(&self->server, self->count, KRDMA_EVENT_ESTABLISHED, SERVER,
-				      0) ?: "");
+	ASSERT_STREQ("", establish_all(self) ?: "");
 	ASSERT_EQ(0, conns_close(self->client.session, self->client.entries, self->count, &done,
 				 NULL));
 	for (int i = 0; i < PATIENCE_MS && got < self->count; i++) {
@@ -989,14 +986,12 @@ static bool event_is(int fd, uint32_t type, int error)
 TEST_F(many, a_descriptor_on_request)
 {
 	uint32_t done, id, state;
+	struct krdma_sqe receive, send;
 	struct krdma_cqe cqe;
-	uint64_t word = 1;
 	int error, fd, other;
-	struct krdma_sqe send;
+	uint64_t which;
 
-	ASSERT_STREQ("", open_all(self) ?: "");
-	ASSERT_STREQ("", await_events(&self->server, self->count, KRDMA_EVENT_ESTABLISHED, SERVER,
-				      0) ?: "");
+	ASSERT_STREQ("", establish_all(self) ?: "");
 	EXPECT_EQ(self->count, conns_shown(self->client.session));
 	id = self->client.entries[1].id;
 	ASSERT_EQ(0, conns_fd(self->client.session, id, &fd));
@@ -1010,15 +1005,22 @@ TEST_F(many, a_descriptor_on_request)
 				 &error));
 	EXPECT_EQ(0, done);
 	EXPECT_EQ(-ENOENT, error);
-	/* Rings do. */
+	/* Rings do.  Its message tells which one of the server's it is: they were taken in any order. */
 	EXPECT_EQ(0, poll_mask(fd, POLLIN, 0));
-	send = inline_send(id, 5, &word);
+	for (uint32_t i = 0; i < self->count; i++) {
+		receive = sqe_receive(self->server.entries[i].id, SERVER + i, NULL, 0, 0);
+		ASSERT_EQ(0, ring_submit(&self->server.ring, &receive, 1, NULL));
+	}
+	send = (struct krdma_sqe) { .opcode = KRDMA_OP_SEND, .dest = id };
 	EXPECT_EQ(0, ring_submit(&self->client.ring, &send, 1, NULL));
+	ASSERT_EQ(0, ring_wait(&self->server.ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_OP_RECV, cqe.opcode);
+	which = cqe.wr_id;
 	/* Closing it ends this connection, and no other one. */
 	ASSERT_EQ(0, close(fd));
 	ASSERT_EQ(0, ring_wait(&self->server.ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(KRDMA_EVENT_DISCONNECTED, cqe.length);
-	EXPECT_EQ(SERVER + 1, cqe.wr_id);
+	EXPECT_EQ(which, cqe.wr_id);
 	EXPECT_EQ(-ETIMEDOUT, ring_wait(&self->server.ring, &cqe, 100));
 	EXPECT_EQ(-ENOENT, conns_fd(self->client.session, id, &other));
 	ASSERT_EQ(0, conns_close(self->client.session, self->client.entries, self->count, &done,
@@ -1038,9 +1040,7 @@ TEST_F(many, a_descriptor_that_cannot_be_had)
 	uint32_t done;
 	int error, fd;
 
-	ASSERT_STREQ("", open_all(self) ?: "");
-	ASSERT_STREQ("", await_events(&self->server, self->count, KRDMA_EVENT_ESTABLISHED, SERVER,
-				      0) ?: "");
+	ASSERT_STREQ("", establish_all(self) ?: "");
 	args.id = self->client.entries[0].id;
 	args.flags = 1;
 	EXPECT_EQ(-EOPNOTSUPP, session_request(self->client.session, KRDMA_CONNS_FD, &args));
