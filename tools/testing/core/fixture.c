@@ -52,7 +52,7 @@ static void core_complete(const struct krdma_wc *wc)
 	if (end->complete)
 		end->complete(end, wc);
 	spin_lock_irqsave(&end->lock, flags);
-	end->told++;
+	WRITE_ONCE(end->told, end->told + 1);
 	if (!end->complete)
 		core_log_keep(end, received ? end->recv_wrs : end->sends, wc);
 	spin_unlock_irqrestore(&end->lock, flags);
@@ -65,7 +65,7 @@ static void core_space(struct krdma_conn *conn)
 	unsigned long flags;
 
 	spin_lock_irqsave(&end->lock, flags);
-	end->spaces++;
+	WRITE_ONCE(end->spaces, end->spaces + 1);
 	spin_unlock_irqrestore(&end->lock, flags);
 	wake_up_all(&end->wait);
 }
@@ -357,14 +357,24 @@ static bool core_log_take(struct core_end *end, struct core_log *log,
 	return there;
 }
 
+static bool core_log_filled(struct core_end *end, const struct core_log *log)
+{
+	bool there;
+
+	spin_lock_irq(&end->lock);
+	there = log->head != log->tail;
+	spin_unlock_irq(&end->lock);
+	return there;
+}
+
 static bool core_has_send(struct core_end *end, u64 unused)
 {
-	return READ_ONCE(end->sends->tail) != READ_ONCE(end->sends->head);
+	return core_log_filled(end, end->sends);
 }
 
 static bool core_has_receive(struct core_end *end, u64 unused)
 {
-	return READ_ONCE(end->recv_wrs->tail) != READ_ONCE(end->recv_wrs->head);
+	return core_log_filled(end, end->recv_wrs);
 }
 
 bool core_await_send(struct core_end *end, struct krdma_wc *wc, u32 timeout_ms)
