@@ -512,7 +512,7 @@ int conn_post(struct conn_end *end, struct krdma_send_wr *wrs, int count)
 	}
 	ret = krdma_conn_post_send(end->conn, wrs, count);
 	if (ret > 0)
-		flow->accepted += ret;
+		WRITE_ONCE(flow->accepted, flow->accepted + ret);
 	spin_unlock_irqrestore(&end->lock, flags);
 
 	return ret;
@@ -555,7 +555,7 @@ int conn_receive(struct conn_end *end, struct krdma_recv_wr *recv_wrs, int count
 	else
 		ret = krdma_conn_post_recv(end->conn, recv_wrs, count);
 	if (ret > 0)
-		flow->accepted += ret;
+		WRITE_ONCE(flow->accepted, flow->accepted + ret);
 	spin_unlock_irqrestore(&end->lock, flags);
 
 	return ret;

@@ -521,8 +521,10 @@ static void test_repost(struct kunit *test)
 			for (j = 0; j < depth; j++)
 				KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS,
 						fake_qp_receive(conn_qp(&pair->server), &message));
-			KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->server.recv_wrs.accepted ==
-							   (n + 2) * depth));
+			KUNIT_ASSERT_TRUE(test,
+					  conn_until(pair,
+						     READ_ONCE(pair->server.recv_wrs.accepted) ==
+						     (n + 2) * depth));
 		}
 		KUNIT_EXPECT_EQ(test, 0, atomic_read(&pair->server.spaces));
 		conn_pair_close(pair);

@@ -289,7 +289,7 @@ static void fake_cm_end_work(struct work_struct *ws)
 		fake_cm_finish(endpoint, FAKE_CM_CLOSED);
 		if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
 			fake_qp_to_error(qp);
-		if (peer && !(peer->fake->cm_manual & FAKE_MANUAL_CLOSE))
+		if (peer && !(READ_ONCE(peer->fake->cm_manual) & FAKE_MANUAL_CLOSE))
 			fake_cm_end(peer, true);
 	}
 	fake_end(flags);
@@ -314,10 +314,10 @@ void fake_cm_qp_left(struct fake_qp *qp)
 	if (!endpoint)
 		return;
 	if (endpoint->state == FAKE_CM_CONNECTED &&
-	    !(endpoint->fake->cm_manual & FAKE_MANUAL_CLOSE))
+	    !(READ_ONCE(endpoint->fake->cm_manual) & FAKE_MANUAL_CLOSE))
 		fake_cm_end(endpoint, true);
 	else if (endpoint->state == FAKE_CM_CONNECTING &&
-		 !(endpoint->fake->cm_manual & FAKE_MANUAL_CONNECT))
+		 !(READ_ONCE(endpoint->fake->cm_manual) & FAKE_MANUAL_CONNECT))
 		fake_cm_abandon(endpoint, -ECONNRESET, NULL, 0);
 }
 
@@ -540,7 +540,7 @@ static int fake_iw_connect(struct iw_cm_id *cm_id, struct iw_cm_conn_param *para
 	endpoint->local = cm_id->m_local_addr;
 	endpoint->remote = cm_id->m_remote_addr;
 	wake_up_all(&fake_cm_changed);
-	if (!(fake->cm_manual & FAKE_MANUAL_CONNECT))
+	if (!(READ_ONCE(fake->cm_manual) & FAKE_MANUAL_CONNECT))
 		fake_cm_seek(endpoint);
 out:
 	fake_end(flags);
@@ -568,7 +568,7 @@ static int fake_iw_accept(struct iw_cm_id *cm_id, struct iw_cm_conn_param *param
 	fake_cm_set_param(endpoint, param);
 	fake_cm_attach(endpoint, cm_id, qp);
 	fake_cm_set_state(endpoint, FAKE_CM_ACCEPTED);
-	if (!(fake->cm_manual & FAKE_MANUAL_ACCEPT))
+	if (!(READ_ONCE(fake->cm_manual) & FAKE_MANUAL_ACCEPT))
 		fake_cm_link(endpoint);
 out:
 	fake_end(flags);

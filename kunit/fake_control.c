@@ -140,7 +140,7 @@ void fake_qp_fail(struct ib_qp *qp)
  */
 void fake_device_let_go(struct fake_device *fake)
 {
-	fake->cm_manual = 0;
+	WRITE_ONCE(fake->cm_manual, 0);
 	fake_device_set_dead(fake, false);
 	fake_go_on(fake, NULL);
 	fake_release(fake, NULL);

@@ -15,7 +15,7 @@ static void fake_cq_work(struct work_struct *work)
 	struct fake_cq *cq = container_of(work, struct fake_cq, work);
 	unsigned long flags;
 
-	if (to_fake(cq->ib.device)->notify == FAKE_NOTIFY_WORK) {
+	if (READ_ONCE(to_fake(cq->ib.device)->notify) == FAKE_NOTIFY_WORK) {
 		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 		return;
 	}
@@ -28,7 +28,7 @@ static void fake_cq_irq_work(struct irq_work *work)
 {
 	struct fake_cq *cq = container_of(work, struct fake_cq, irq_work);
 
-	if (to_fake(cq->ib.device)->notify == FAKE_NOTIFY_TASKLET)
+	if (READ_ONCE(to_fake(cq->ib.device)->notify) == FAKE_NOTIFY_TASKLET)
 		tasklet_schedule(&cq->tasklet);
 	else
 		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
@@ -45,7 +45,7 @@ static void fake_notify(struct fake_cq *cq)
 {
 	struct fake_device *fake = to_fake(cq->ib.device);
 
-	switch (fake->notify) {
+	switch (READ_ONCE(fake->notify)) {
 	case FAKE_NOTIFY_INLINE:
 		fake_announce_completion(cq);
 		break;
@@ -243,12 +243,12 @@ static void fake_forget_in(struct fake_cq *cq, struct fake_qp *qp, bool drop)
 /* A QP is destroyed: its completions must not point to it, and may be removed with it. */
 void fake_forget_completions(struct fake_qp *qp)
 {
-	bool drop = to_fake(qp->ib.device)->destroy_drops_cqes;
+	bool drop = READ_ONCE(to_fake(qp->ib.device)->destroy_drops_cqes);
 	struct fake_wc *entry, *next;
 
 	fake_assert_locked();
 	list_for_each_entry(entry, &qp->held, entry) {
-		if (to_fake(qp->ib.device)->destroy_delivers)
+		if (READ_ONCE(to_fake(qp->ib.device)->destroy_delivers))
 			fake_deliver(entry);
 	}
 	fake_forget_in(to_fake_cq(qp->ib.send_cq), qp, drop);

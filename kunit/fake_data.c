@@ -22,7 +22,7 @@
 
 static void fake_complete_entry(struct fake_qp *qp, struct fake_wc *entry)
 {
-	bool recv_wrs = to_fake(qp->ib.device)->hold_receives;
+	bool recv_wrs = READ_ONCE(to_fake(qp->ib.device)->hold_receives);
 	struct fake_wc *held;
 
 	if (!qp->hold && !(recv_wrs && entry->direction == FAKE_RECEIVE)) {

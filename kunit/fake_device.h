@@ -227,7 +227,8 @@ struct fake_qp;
  * @cm_work: source of the events of connections, in order
  * @cq_work: calls the handlers of CQs
  *
- * From @faults on, the fake's one lock protects everything.
+ * What a test may change at any time is read once, without a lock.  From @faults on, the fake's one
+ * lock protects everything.
  */
 struct fake_device {
 	struct ib_device ib;

@@ -85,7 +85,7 @@ void fake_announce_completion(struct fake_cq *cq)
 void fake_announce_last_wqe(struct fake_qp *qp, unsigned int times)
 {
 	lockdep_assert_held(&fake_lock);
-	if (!qp->ib.srq || !times || to_fake(qp->ib.device)->no_last_wqe)
+	if (!qp->ib.srq || !times || READ_ONCE(to_fake(qp->ib.device)->no_last_wqe))
 		return;
 	qp->last_wqe_times += times;
 	if (list_empty(&qp->last_wqe))

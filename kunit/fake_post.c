@@ -19,9 +19,9 @@ static bool fake_knows(const struct fake_device *fake, enum ib_wr_opcode opcode)
 
 	switch (opcode) {
 	case IB_WR_SEND_WITH_IMM:
-		return !fake->no_immediate && !(lacks & FAKE_LACKS_SEND_IMM);
+		return !READ_ONCE(fake->no_immediate) && !(lacks & FAKE_LACKS_SEND_IMM);
 	case IB_WR_RDMA_WRITE_WITH_IMM:
-		return !fake->no_immediate && !(lacks & FAKE_LACKS_WRITE_IMM);
+		return !READ_ONCE(fake->no_immediate) && !(lacks & FAKE_LACKS_WRITE_IMM);
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		return fake->attr.atomic_cap != IB_ATOMIC_NONE;

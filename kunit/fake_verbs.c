@@ -270,7 +270,8 @@ static int fake_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	ret = fake_device_follow_script(to_fake(qp->device), FAKE_MODIFY_QP);
 	if (ret || !(mask & IB_QP_STATE))
 		return ret;
-	if (attr->qp_state == IB_QPS_RTR && (to_fake(qp->device)->deaf_ports & BIT(qp->port)))
+	if (attr->qp_state == IB_QPS_RTR &&
+	    (READ_ONCE(to_fake(qp->device)->deaf_ports) & BIT(qp->port)))
 		return -ENETUNREACH;
 
 	flags = fake_begin();

@@ -347,7 +347,7 @@ static void test_busy_poller(struct kunit *test)
 /* Posts from the completion callback, as many work requests as there are wr_ids. */
 static void post_again(struct conn_end *end, const struct krdma_wc *wc)
 {
-	if (end->sends.accepted < CONN_COOKIES - 1)
+	if (READ_ONCE(end->sends.accepted) < CONN_COOKIES - 1)
 		conn_post_writes(end, 0, 1);
 }
 
