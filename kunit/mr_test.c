@@ -8,6 +8,7 @@
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
+#include "core/session.h"
 #include "objects.h"
 #include "stage.h"
 
@@ -659,6 +660,130 @@ static void test_end_while_mapping(struct kunit *test)
 	destroy_work_on_stack(&mapping.work);
 }
 
+/*
+ * PDs of a session that keeps them
+ */
+
+struct keeper {
+	struct site *site;
+	struct krdma_session *session;
+	struct work_struct drop;
+	int pds;
+};
+
+static void keeper_drop(struct work_struct *work)
+{
+	krdma_session_drop_pds(container_of(work, struct keeper, drop)->session);
+}
+
+static void keeper_begin(struct kunit *test, struct keeper *keeper)
+{
+	keeper->site = site_new(test, NULL);
+	keeper->session = krdma_session_create(&init_net);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, keeper->session);
+	krdma_session_keep_pds(keeper->session);
+	keeper->pds = atomic_read(&keeper->site->stage->fake->live[FAKE_PD]);
+}
+
+static struct krdma_mr *keeper_register(struct keeper *keeper, u32 access)
+{
+	return krdma_mr_register(keeper->session, keeper->site->dev, keeper->site->buffer, LENGTH,
+				 access);
+}
+
+/* How many PDs there are more than before. */
+static int keeper_pds(struct keeper *keeper)
+{
+	return atomic_read(&keeper->site->stage->fake->live[FAKE_PD]) - keeper->pds;
+}
+
+/* Proves: E12 */
+static void test_kept_pd(struct kunit *test)
+{
+	struct keeper keeper = {};
+	struct krdma_mr *mr;
+
+	keeper_begin(test, &keeper);
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(keeper_register(&keeper, U32_MAX)));
+	KUNIT_EXPECT_EQ(test, 0, keeper_pds(&keeper));
+	for (int i = 0; i < 3; i++) {
+		mr = keeper_register(&keeper, LOCAL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+		KUNIT_EXPECT_EQ(test, 1, keeper_pds(&keeper));
+		KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+		KUNIT_EXPECT_EQ(test, 1, keeper_pds(&keeper));
+	}
+	/* What is still there keeps it, and then nothing does. */
+	mr = keeper_register(&keeper, LOCAL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	krdma_session_drop_pds(keeper.session);
+	KUNIT_EXPECT_EQ(test, 1, keeper_pds(&keeper));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	KUNIT_EXPECT_EQ(test, 0, keeper_pds(&keeper));
+	mr = keeper_register(&keeper, LOCAL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	KUNIT_EXPECT_EQ(test, 0, keeper_pds(&keeper));
+	krdma_session_put(keeper.session);
+}
+
+/* A QP for registrations is not kept, nor the PD in which it is. */
+/* Proves: E12 */
+static void test_kept_pd_of_registrations(struct kunit *test)
+{
+	struct keeper keeper = {};
+	struct krdma_mr *mr;
+	atomic_t *qps;
+	int live;
+
+	keeper_begin(test, &keeper);
+	qps = &keeper.site->stage->fake->live[FAKE_QP];
+	live = atomic_read(qps);
+	mr = keeper_register(&keeper, LOCAL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	mr = keeper_register(&keeper, ALL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_LT(test, live, atomic_read(qps));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	KUNIT_EXPECT_EQ(test, live, atomic_read(qps));
+	KUNIT_EXPECT_EQ(test, 0, keeper_pds(&keeper));
+	krdma_session_drop_pds(keeper.session);
+	krdma_session_put(keeper.session);
+}
+
+/* The device takes the PD along, also while the session drops it. */
+static void kept_pd_goes(struct kunit *test, bool both)
+{
+	struct keeper keeper = {};
+	struct krdma_mr *mr;
+
+	keeper_begin(test, &keeper);
+	INIT_WORK_ONSTACK(&keeper.drop, keeper_drop);
+	mr = keeper_register(&keeper, LOCAL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	if (both)
+		schedule_work(&keeper.drop);
+	test_device_unregister(keeper.site->stage->device);
+	flush_work(&keeper.drop);
+	destroy_work_on_stack(&keeper.drop);
+	krdma_session_drop_pds(keeper.session);
+	krdma_session_put(keeper.session);
+}
+
+/* Proves: B8 */
+static void test_kept_pd_goes_with_its_device(struct kunit *test)
+{
+	kept_pd_goes(test, false);
+}
+
+/* Proves: B8 */
+static void test_kept_pd_is_dropped_as_its_device_goes(struct kunit *test)
+{
+	kept_pd_goes(test, true);
+}
+
 static struct kunit_case region_cases[] = {
 	KUNIT_CASE(test_buffers),
 	KUNIT_CASE(test_scatterlists),
@@ -676,6 +801,10 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE(test_registrations),
 	KUNIT_CASE(test_registration_pool),
 	KUNIT_CASE(test_end_while_mapping),
+	KUNIT_CASE(test_kept_pd),
+	KUNIT_CASE(test_kept_pd_of_registrations),
+	KUNIT_CASE(test_kept_pd_goes_with_its_device),
+	KUNIT_CASE(test_kept_pd_is_dropped_as_its_device_goes),
 	{}
 };
 

@@ -218,6 +218,7 @@ static int krdma_conn_create_lower(struct krdma_conn *conn, struct krdma_pd *pd,
 		return ret;
 	}
 	conn->lkey = pd->ib->local_dma_lkey;
+	krdma_pd_keep(pd);
 	if (attr->session)
 		krdma_conn_join(conn, attr->session);
 	return 0;
@@ -257,6 +258,7 @@ static int krdma_conn_create_qp_locked(struct krdma_conn *conn, const struct krd
 	conn->pd = pd;
 	conn->lkey = pd->ib->local_dma_lkey;
 	krdma_conn_set_qp(conn, qp);
+	krdma_pd_keep(pd);
 	return 0;
 }
 

@@ -27,6 +27,7 @@
  *	  krdma_trunks_mutex (of a lane's connection)
  *	  rdma_cm's handler mutex (of the cm_id)
  *	  krdma_session.lock
+ *	    krdma_device.uses_lock
  *	  krdma_qp_list_mutex
  *	    krdma_device.name_lock
  *	  krdma_pd.frwr_lock
@@ -116,7 +117,8 @@
  *
  * krdma_session.lock
  *	kind:		mutex
- *	protects:	creation and destruction of the session's PDs
+ *	protects:	creation and destruction of the session's PDs, and whether it
+ *			keeps them
  *	taken in:	process context
  *
  * krdma_conn.cm_lock, krdma_listener.cm_lock

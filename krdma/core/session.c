@@ -2,8 +2,9 @@
 /*
  * Sessions, and their protection domains (PDs).
  *
- * A PD exists as long as it contains objects.  All objects of a session on a device share one
- * PD, so a peer of one session cannot use an rkey of another session.
+ * A PD exists as long as it contains objects, and in a session that keeps its PDs as long as the
+ * session.  All objects of a session on a device share one PD, so a peer of one session cannot use
+ * an rkey of another session.
  */
 #include <linux/err.h>
 #include <linux/init.h>
@@ -239,6 +240,8 @@ static void krdma_pd_uncharge(struct krdma_pd *pd, struct ib_device *ibdev)
 	krdma_uncharge_handle(&pd->handle_charge, ibdev);
 }
 
+static void krdma_pd_unkeep_work(struct work_struct *work);
+
 static struct krdma_pd *krdma_pd_create(struct krdma_session *session,
 					struct krdma_device *dev)
 {
@@ -257,6 +260,7 @@ static struct krdma_pd *krdma_pd_create(struct krdma_session *session,
 	refcount_set(&pd->refs, 1);
 	mutex_init(&pd->frwr_lock);
 	INIT_WORK(&pd->end_users, krdma_pd_ops->end_users);
+	INIT_WORK(&pd->unkeep, krdma_pd_unkeep_work);
 	spin_lock_init(&pd->lock);
 	INIT_LIST_HEAD(&pd->connections);
 	INIT_LIST_HEAD(&pd->srqs);
@@ -337,15 +341,145 @@ void krdma_pd_put(struct krdma_pd *pd)
 
 	/* The PD contains nothing that this work could find, but it may be running. */
 	cancel_work_sync(&pd->end_users);
-	/* The caller's session and use keep session and device until the PD is gone. */
+	/* The session, and the use of the caller or of the PD, stay until the PD is gone. */
 	krdma_pd_ops->destroy(pd);
 	WARN_ON(!list_empty(&pd->connections) || !list_empty(&pd->srqs) ||
 		!list_empty(&pd->retired));
 	ib_dealloc_pd(pd->ib);
 	krdma_pd_uncharge(pd, ibdev);
 	mutex_destroy(&pd->frwr_lock);
+	if (test_bit(KRDMA_PD_USES, &pd->flags)) {
+		krdma_device_unuse(pd->dev, &pd->use);
+		krdma_device_put(pd->dev);
+		krdma_session_put(session);
+	}
 	kfree(krdma_object_uncount(KRDMA_OBJECT_PD, pd));
 }
+
+/*
+ * PDs that are kept
+ */
+
+static void krdma_pd_unkeep_work(struct work_struct *work)
+{
+	krdma_pd_put(container_of(work, struct krdma_pd, unkeep));
+}
+
+/* Under uses_lock: the reference is put by a work item. */
+static void krdma_pd_gone(struct krdma_use *use)
+{
+	struct krdma_pd *pd = container_of(use, struct krdma_pd, use);
+
+	if (test_and_clear_bit(KRDMA_PD_KEPT, &pd->flags))
+		queue_work(krdma_workqueue, &pd->unkeep);
+}
+
+/* Once in the life of a PD. */
+static void krdma_pd_keep_locked(struct krdma_pd *pd)
+{
+	lockdep_assert_held(&pd->session->lock);
+
+	if (!pd->session->keeps_pds || READ_ONCE(pd->frwr) ||
+	    test_and_set_bit(KRDMA_PD_TRIED, &pd->flags))
+		return;
+	/* All of it before the use, which may end at once. */
+	refcount_inc(&pd->refs);
+	set_bit(KRDMA_PD_KEPT, &pd->flags);
+	set_bit(KRDMA_PD_USES, &pd->flags);
+	krdma_session_get(pd->session);
+	krdma_device_get(pd->dev);
+	if (!krdma_device_use(pd->dev, &pd->use, krdma_pd_gone))
+		return;
+	krdma_device_put(pd->dev);
+	krdma_session_put(pd->session);
+	clear_bit(KRDMA_PD_USES, &pd->flags);
+	clear_bit(KRDMA_PD_KEPT, &pd->flags);
+	/* The caller has a reference. */
+	WARN_ON(refcount_dec_and_test(&pd->refs));
+}
+
+/**
+ * krdma_pd_keep() - Keep a PD without objects, if its session keeps its PDs
+ * @pd: the PD; the caller has a reference, and has created an object in it
+ *
+ * Called when the object is complete: what fails leaves no PD, nor its charges, behind.  A PD with
+ * a QP for registrations is not kept: such a QP lives no longer than what it has registered.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_pd_keep(struct krdma_pd *pd)
+{
+	if (test_bit(KRDMA_PD_TRIED, &pd->flags) || !READ_ONCE(pd->session->keeps_pds))
+		return;
+	mutex_lock(&pd->session->lock);
+	krdma_pd_keep_locked(pd);
+	mutex_unlock(&pd->session->lock);
+}
+
+/**
+ * krdma_pd_unkeep() - Do not keep a PD any more
+ * @pd: the PD; the caller has a reference
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_pd_unkeep(struct krdma_pd *pd)
+{
+	set_bit(KRDMA_PD_TRIED, &pd->flags);
+	if (test_and_clear_bit(KRDMA_PD_KEPT, &pd->flags))
+		krdma_pd_put(pd);
+}
+
+/**
+ * krdma_session_keep_pds() - Keep the PDs of a session until krdma_session_drop_pds()
+ * @session: the session, which has no objects yet
+ *
+ * A consumer that registers memory again and again does not create a PD each time.
+ *
+ * Context: any.
+ */
+void krdma_session_keep_pds(struct krdma_session *session)
+{
+	session->keeps_pds = true;
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_session_keep_pds);
+
+/* The next PD that the session keeps, with the session's reference; NULL: there is none. */
+static struct krdma_pd *krdma_session_kept_pd(struct krdma_session *session)
+{
+	struct krdma_pd *pd;
+	unsigned long id;
+
+	lockdep_assert_held(&session->lock);
+
+	xa_for_each(&session->pds, id, pd) {
+		if (test_and_clear_bit(KRDMA_PD_KEPT, &pd->flags))
+			return pd;
+	}
+	return NULL;
+}
+
+/**
+ * krdma_session_drop_pds() - Keep no PDs any more
+ * @session: the session; PDs with objects stay as long as these
+ *
+ * Needed before the last krdma_session_put() of a session that keeps its PDs.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_session_drop_pds(struct krdma_session *session)
+{
+	struct krdma_pd *pd;
+
+	do {
+		mutex_lock(&session->lock);
+		WRITE_ONCE(session->keeps_pds, false);
+		pd = krdma_session_kept_pd(session);
+		mutex_unlock(&session->lock);
+		if (pd)
+			krdma_pd_put(pd);
+	} while (pd);
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_session_drop_pds);
 
 /**
  * krdma_pd_add_user() - Add a user of a PD that is no QP

@@ -11,6 +11,7 @@
 
 #include "core/cgroup.h"
 #include "core/private.h"
+#include "core/resource.h"
 
 struct ib_pd;
 struct krdma_frwr_qp;
@@ -51,7 +52,8 @@ struct krdma_pd_user {
  * @account_ops: callbacks of the account for its queues; NULL: no account.  Set before any
  *	object is created.
  * @account: argument of @account_ops
- * @lock: protects @pds and the creation and destruction of PDs
+ * @lock: protects @keeps_pds, @pds and the creation and destruction of PDs
+ * @keeps_pds: its PDs stay without objects: krdma_session_keep_pds()
  * @pds: the session's PDs, &struct krdma_pd, by device number
  */
 struct krdma_session {
@@ -61,16 +63,31 @@ struct krdma_session {
 	const struct krdma_account_ops *account_ops;
 	void *account;
 	struct mutex lock;		/* see above */
+	bool keeps_pds;
 	struct xarray pds;
+};
+
+/*
+ * Bits of &struct krdma_pd.flags: the PD was to be kept once; the session still has a reference,
+ * which whoever clears the bit has to put; the PD has a use of the device, and a reference to the
+ * session.
+ */
+enum {
+	KRDMA_PD_TRIED,
+	KRDMA_PD_KEPT,
+	KRDMA_PD_USES,
 };
 
 /**
  * struct krdma_pd - a session's protection domain on a device
  * @session: the session
- * @dev: the device; the holder of a reference to the PD has a use of the device, and the PD has
- *	none of its own
- * @refs: one for each queue pair, SRQ and MR in the PD; protected by @session's lock where it
- *	becomes 0
+ * @dev: the device; the holder of a reference to the PD has a use of the device, and a PD that its
+ *	session keeps has one of its own
+ * @refs: one for each queue pair, SRQ and MR in the PD, and one of a session that keeps it;
+ *	protected by @session's lock where it becomes 0
+ * @flags: KRDMA_PD_*
+ * @use: the PD's use of the device, see KRDMA_PD_USES
+ * @unkeep: puts the session's reference
  * @ib: ib_core's PD
  * @handle_charge: charge for the session's use of the device
  * @pd_charge: charge for @ib
@@ -90,6 +107,9 @@ struct krdma_pd {
 	struct krdma_session *session;
 	struct krdma_device *dev;
 	refcount_t refs;
+	unsigned long flags;
+	struct krdma_use use;
+	struct work_struct unkeep;
 	struct ib_pd *ib;
 	struct krdma_charge handle_charge;
 	struct krdma_charge pd_charge;
@@ -122,6 +142,10 @@ void krdma_pd_set_ops(const struct krdma_pd_ops *ops);
 
 void krdma_session_get(struct krdma_session *session);
 
+void krdma_session_keep_pds(struct krdma_session *session);
+/* Process context; may sleep. */
+void krdma_session_drop_pds(struct krdma_session *session);
+
 /* Charge the bytes of queues; process context.  charge: 0 or a negative errno. */
 int krdma_session_charge(struct krdma_session *session, u64 bytes);
 void krdma_session_uncharge(struct krdma_session *session, u64 bytes);
@@ -151,6 +175,10 @@ void krdma_port_uncharge(struct krdma_charged_port *charge);
 /* The caller has a use of @dev.  Process context; may sleep. */
 struct krdma_pd *krdma_pd_get(struct krdma_session *session, struct krdma_device *dev);
 void krdma_pd_put(struct krdma_pd *pd);
+
+/* The caller has a reference to the PD, and an object in it.  Process context; may sleep. */
+void krdma_pd_keep(struct krdma_pd *pd);
+void krdma_pd_unkeep(struct krdma_pd *pd);
 
 /* The user has a reference to the PD from add to remove.  Process context. */
 void krdma_pd_add_user(struct krdma_pd *pd, struct krdma_pd_user *user);

@@ -440,7 +440,8 @@ static int krdma_frwr_create(struct krdma_pd *pd)
 		krdma_frwr_free(frwr);
 		return ret;
 	}
-	pd->frwr = frwr;
+	WRITE_ONCE(pd->frwr, frwr);
+	krdma_pd_unkeep(pd);
 	return 0;
 }
 

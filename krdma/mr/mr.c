@@ -192,6 +192,7 @@ static struct krdma_mr *krdma_mr_finish(struct krdma_mr *mr, int error)
 	}
 
 	krdma_mr_set_fast(mr);
+	krdma_pd_keep(mr->pd);
 	krdma_resource_put(&mr->res);
 	return mr;
 }

@@ -20,6 +20,7 @@
 #include <net/net_namespace.h>
 
 #include "core/objects.h"
+#include "core/session.h"
 #include "user/user.h"
 
 /*
@@ -151,6 +152,7 @@ void krdma_user_session_put(struct krdma_user_session *session)
 
 	krdma_user_mr_end(session);
 	krdma_user_batches_destroy(&session->batches);
+	krdma_session_drop_pds(session->core);
 	krdma_session_put(session->core);
 	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY, KRDMA_SESSION_BYTES);
 	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
@@ -209,6 +211,7 @@ static struct krdma_user_session *krdma_user_session_create(struct net *net)
 		goto err_memory;
 	}
 	krdma_user_account_pays(session->account, session->core);
+	krdma_session_keep_pds(session->core);
 	session->net = get_net(net);
 	return session;
 

@@ -147,7 +147,11 @@ TEST_F(mr, places_and_lengths)
 	static const uint32_t offsets[] = { 0, 1, 8, 4095, 4096, 4097 };
 	static const uint32_t lengths[] = { 1, 2, 4095, 4096, 4097, 8192, LENGTH - 2 * PAGE };
 	struct resources before;
+	struct mr first;
 
+	/* The session has its PD from the first one on. */
+	ASSERT_EQ(0, mr_register(self->session, self->device, self->data, 1, ACCESS_ALL, &first));
+	ASSERT_EQ(0, mr_deregister(self->session, first.id, 0));
 	ASSERT_EQ(0, resources_read(&before));
 	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
 		for (size_t j = 0; j < ARRAY_SIZE(lengths); j++) {
