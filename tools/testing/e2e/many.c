@@ -1005,7 +1005,7 @@ TEST_F(many, a_descriptor_on_request)
 				 &error));
 	EXPECT_EQ(0, done);
 	EXPECT_EQ(-ENOENT, error);
-	/* Rings do.  Its message tells which one of the server's it is: they were taken in any order. */
+	/* Rings do.  Its message tells which of the server's it is: they come in any order. */
 	EXPECT_EQ(0, poll_mask(fd, POLLIN, 0));
 	for (uint32_t i = 0; i < self->count; i++) {
 		receive = sqe_receive(self->server.entries[i].id, SERVER + i, NULL, 0, 0);
