@@ -260,8 +260,8 @@ static void explain_enable(const char *kind, const char *name, int err)
 		complain("cannot export '%s': there is not enough memory", name);
 	else if (err == -EDESTADDRREQ)
 		complain("cannot export '%s': it permits no client\n"
-			 "Permit addresses (-a 10.0.0.0/24) or all (-a any), or give a secret (-k FILE)",
-			 name);
+			 "Permit addresses: --allow 10.0.0.0/24, or any for all\n"
+			 "Or give a secret: -k FILE", name);
 	else if (err == -EFBIG)
 		complain("cannot export '%s': it is too large, or --keep's file has another size",
 			 name);
