@@ -10,6 +10,8 @@
  *  - Any thread may call it at any time, also for the same object.
  *  - A signal does not interrupt it unless it takes a deadline. A function with a deadline
  *    fails with EINTR after a handler without SA_RESTART, and the same call can be repeated.
+ *    krdma_conn_await_closed(), krdma_conn_next_event(), krdma_device_next_event() and
+ *    krdma_ring_wait_any() do so after any handler. krdma_conns_accept() can fail with EINTR, too.
  *  - For a structure that the function fills in, the caller passes the size it was compiled
  *    with. The library first clears the whole structure, so fields that an older module or
  *    library does not know read as zero. After an error its content is undefined.
@@ -58,7 +60,7 @@ extern "C" {
 /* The path of the device. Each open() of it is a session. */
 #define KRDMA_DEVICE_PATH "/dev/krdma"
 
-/* A session: one open file of the device, and the objects created through it. */
+/* A session: one open file of the device, and the memory regions registered through it. */
 struct krdma;
 /* A listener: accepts connection requests from peers. */
 struct krdma_listener;
@@ -88,8 +90,9 @@ uint64_t krdma_deadline(unsigned int ms);
  * The session's file descriptor is close-on-exec.
  *
  * Errors: those of open(2) for KRDMA_DEVICE_PATH, in particular ENOENT (the module is not
- * loaded) and EACCES (the caller has no permission); ENOTTY (the opened file is not a krdma
- * device); EPROTONOSUPPORT (the module implements another version of the interface); ENOMEM.
+ * loaded) and EACCES (the caller has no permission); EDQUOT (the user has reached the limit of
+ * sessions); ENOTTY (the opened file is not a krdma device); EPROTONOSUPPORT (the module
+ * implements another version of the interface); ENOMEM.
  */
 int krdma_open(struct krdma **session);
 
@@ -106,11 +109,13 @@ int krdma_open(struct krdma **session);
 int krdma_open_fd(int fd, struct krdma **session);
 
 /**
- * krdma_close() - Close a session and release all objects created through it
+ * krdma_close() - Close a session
  * @session: the session; NULL does nothing
  *
  * No other thread may be using the session, and it must not be used again. Other copies of its
- * descriptor (after a fork or a transfer) are not affected.
+ * descriptor (after a fork or a transfer) are not affected. Listeners, connections, rings and
+ * SRQs of the session remain until each is closed. When the last copy of the descriptor is
+ * closed, connections without descriptors end: see krdma_conns_open().
  *
  * Errors: none at present; the session is gone whatever the function returns.
  */
@@ -221,7 +226,9 @@ int krdma_port_query(struct krdma *session, uint32_t device_id, uint32_t number,
  * @id: receives the device number
  *
  * Errors: ENOENT (no device has the local address); EHOSTUNREACH (no route to the remote
- * address); EAFNOSUPPORT; EINVAL; ETIMEDOUT.
+ * address); EAFNOSUPPORT (neither IPv4 nor IPv6); EINVAL (no address, an invalid one, or
+ * addresses of two families); ETIMEDOUT (also if @remote is given and @deadline is 0); EDQUOT (the
+ * search takes a port: see krdma_limit_refused()).
  */
 int krdma_device_by_address(struct krdma *session, const struct sockaddr *local,
 			    const struct sockaddr *remote, uint64_t deadline, uint32_t *id);
@@ -266,7 +273,9 @@ int krdma_device_next_event(struct krdma *session, uint64_t deadline,
  * @listener: receives the listener
  *
  * Errors: those of KRDMA_LISTEN, in particular EADDRINUSE, EADDRNOTAVAIL (not an address of an
- * RDMA device), EACCES (a privileged port), EOPNOTSUPP (a flag that the module does not have).
+ * RDMA device, or a listener at all addresses has the port), EACCES (a privileged port),
+ * EOPNOTSUPP (a flag that the module does not have), EAFNOSUPPORT (neither IPv4 nor IPv6), EDQUOT
+ * (a limit of the user, see krdma_limit_refused()).
  */
 int krdma_listen(struct krdma *session, const struct sockaddr *address, uint32_t flags,
 		 uint32_t backlog, struct krdma_listener **listener);
@@ -323,7 +332,8 @@ int krdma_listener_flags(struct krdma_listener *listener, uint32_t *flags);
  *
  * If several threads wait, one of them gets the request.
  *
- * Errors: EAGAIN (no request, and @deadline is 0); ETIMEDOUT; ENODEV (the device is gone).
+ * Errors: EAGAIN (no request, and @deadline is 0); ETIMEDOUT; ENODEV (the device is gone); those
+ * of krdma_conn_create().
  */
 int krdma_listener_next(struct krdma_listener *listener, uint64_t deadline,
 			struct krdma_conn **conn);
@@ -360,7 +370,7 @@ int krdma_conn_create_lane(struct krdma *session, struct krdma_conn **conn);
  * Many connections at a time, without descriptors. Each has a number: the member id of its entry,
  * for krdma_entry() and for these functions. Its events are completions of its ring with the opcode
  * KRDMA_OP_EVENT; <linux/krdma_conn.h> describes them. The connections end with
- * krdma_conns_close(), or when the session is closed by the last process that has it.
+ * krdma_conns_close(), or when the last process that has the session closes it.
  *
  * Each function tries all entries, sets the member error of each, and *@done (may be NULL) to the
  * number of those that succeeded. It returns the error of the first entry that failed, or an error
@@ -374,7 +384,8 @@ int krdma_conn_create_lane(struct krdma *session, struct krdma_conn **conn);
  * @entries: the members wr_id, private_data, private_data_len and remote are used, the other ones
  *	must be 0; receives the numbers, 0 where it failed
  * @count: number of entries, up to KRDMA_CONNS_MAX
- * @options: flags, and depths of the queues; NULL: the defaults. The other members are not used.
+ * @options: the flags, and the members from @send_depth to @keepalive_ms, as for
+ *	krdma_conn_create_qp(); NULL: the defaults. The other members are ignored.
  * @deadline: deadline
  * @done: receives the number of connections that are connected
  *
@@ -419,8 +430,9 @@ int krdma_conns_take(struct krdma *session, struct krdma_listener *listener,
  * @options: as for krdma_conns_open(), without flags
  * @done: receives the number of connections that are accepted
  *
- * Errors: EOPNOTSUPP; EINVAL; EFAULT; ENOMEM. Of an entry also: ENOENT (the session has no such
- * number); those of krdma_conn_create_qp() and krdma_conn_accept(), but for those of descriptors.
+ * Errors: EOPNOTSUPP; EINVAL; EINTR (a signal, while another thread creates the queues of the same
+ * connection); EFAULT; ENOMEM. Of an entry also: ENOENT (the session has no such number); those of
+ * krdma_conn_create_qp() and krdma_conn_accept(), but for those of descriptors.
  */
 int krdma_conns_accept(struct krdma *session, struct krdma_ring *ring,
 		       struct krdma_conns_entry *entries, uint32_t count,
@@ -476,8 +488,9 @@ int krdma_conn_trunk(struct krdma_conn *conn, uint64_t *trunk);
  * krdma_conn_wait() reports the result.
  *
  * Errors: EAFNOSUPPORT (neither IPv4 nor IPv6); EINVAL (invalid addresses); EALREADY, EISCONN,
- * ENOTCONN (not possible in this state). EADDRNOTAVAIL (the local address is not on an RDMA
- * device) and EHOSTUNREACH (no route from there) close the connection.
+ * ENOTCONN (not possible in this state); EDQUOT (a limit of the user, see krdma_limit_refused()).
+ * After another error, such as EADDRNOTAVAIL (the local address is not on an RDMA device) or
+ * EHOSTUNREACH (no route from there), the connection is closed.
  */
 int krdma_conn_resolve(struct krdma_conn *conn, const struct sockaddr *remote,
 		       const struct krdma_conn_resolve_args *options);
@@ -494,8 +507,9 @@ int krdma_conn_resolve(struct krdma_conn *conn, const struct sockaddr *remote,
  * From now on receives can be posted; post them before the connection is established.
  * krdma_conn_query() reports the granted values.
  *
- * Errors: those of KRDMA_CONN_CREATE_QP, in particular ENOSPC (the ring has too few free
- * entries) and EINVAL (more than the device supports).
+ * Errors: those of KRDMA_CONN_CREATE_QP, in particular EBUSY (not resolved yet), ENOSPC (the ring
+ * has too few free entries), EINVAL (more than the device supports), EDQUOT (a limit of the user,
+ * see krdma_limit_refused()).
  */
 int krdma_conn_create_qp(struct krdma_conn *conn, struct krdma_ring *ring,
 			 struct krdma_ring *recv_ring, struct krdma_srq *srq,
@@ -511,7 +525,9 @@ int krdma_conn_create_qp(struct krdma_conn *conn, struct krdma_ring *ring,
  *
  * krdma_conn_wait() reports the peer's reply.
  *
- * Errors: EMSGSIZE (more private data than the transport can carry); EINVAL.
+ * Errors: EMSGSIZE (more private data than the transport can carry); EINVAL (more than the device
+ * supports, or the connection is a request of a peer); EBUSY (not resolved yet, or no QP);
+ * EALREADY, EISCONN, ENOTCONN (not possible in this state).
  */
 int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param_args *param,
 		       const void *data, size_t length);
@@ -526,8 +542,9 @@ int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param_ar
  * krdma_conn_wait() reports when the connection is established. If several threads accept, one
  * of them succeeds.
  *
- * Errors: as for krdma_conn_connect(), and EBUSY (it has no QP yet); EALREADY, EISCONN,
- * ENOTCONN (not possible in this state).
+ * Errors: EMSGSIZE (more private data than the transport can carry); EINVAL (more than the device
+ * supports, or the connection is not a request of a peer); EBUSY (it has no QP yet); EALREADY,
+ * EISCONN, ENOTCONN (not possible in this state).
  */
 int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param_args *param,
 		      const void *data, size_t length);
@@ -548,6 +565,8 @@ int krdma_conn_reject(struct krdma_conn *conn, const void *data, size_t length);
  * @conn: the connection
  * @flags: &enum krdma_disconnect_flags
  *
+ * With KRDMA_DISCONNECT_ABORT it succeeds in any state.
+ *
  * Errors: EALREADY (already called); ENOTCONN (the connection is not connected, or no longer).
  */
 int krdma_conn_disconnect(struct krdma_conn *conn, uint32_t flags);
@@ -560,9 +579,10 @@ int krdma_conn_disconnect(struct krdma_conn *conn, uint32_t flags);
  *
  * Succeeds when the connection is new, resolved, requested or connected.
  *
- * Errors: EINPROGRESS (the transition has not ended, and @deadline is 0); ETIMEDOUT. If the
- * connection is closed, the error is the reason: those of KRDMA_CONN_WAIT, in particular
- * ECONNREFUSED, EHOSTUNREACH, EPIPE, ECONNRESET.
+ * Errors: EINPROGRESS (the transition has not ended, and @deadline is 0); ETIMEDOUT; EINTR. If
+ * the connection is closed, the error is the reason: those of KRDMA_CONN_WAIT, in particular
+ * ECONNREFUSED, EHOSTUNREACH, EPIPE, ECONNRESET. ETIMEDOUT can be the reason, too:
+ * krdma_conn_query() distinguishes the two.
  */
 int krdma_conn_wait(struct krdma_conn *conn, uint64_t deadline, uint32_t *state);
 
@@ -632,8 +652,9 @@ uint32_t krdma_conn_id(const struct krdma_conn *conn);
  *
  * A ring belongs to one device: the one given in @options, or that of its first connection.
  *
- * Errors: EINVAL (more entries than KRDMA_RING_ENTRIES_MAX, or than the device supports);
- * ENODEV (no such device); EDQUOT (a limit of the user, see krdma_limit_refused()); ENOMEM.
+ * Errors: EINVAL (more entries than KRDMA_RING_ENTRIES_MAX, or than the device supports, or a
+ * vector without its flag); ENODEV (no such device); EDQUOT (a limit of the user, see
+ * krdma_limit_refused()); ENOMEM.
  */
 int krdma_ring_create(struct krdma *session, const struct krdma_ring_create_args *options,
 		      struct krdma_ring **ring);
@@ -768,8 +789,8 @@ int krdma_ring_confine(struct krdma_ring *ring, const uint32_t *ids, size_t coun
  * @options: &struct krdma_srq_create_args with the depth; its descriptors are ignored
  * @srq: receives the SRQ
  *
- * Errors: EOPNOTSUPP (the device has no SRQs); EINVAL (more than the device supports, or
- * neither the ring nor @options name a device); ENOSPC (more completions than the ring has
+ * Errors: EOPNOTSUPP (the device has no SRQs); EINVAL (no depth, more than the device supports,
+ * or neither the ring nor @options name a device); ENOSPC (more completions than the ring has
  * free); EXDEV (a ring of another session or device); ENODEV (no such device); EDQUOT (a limit
  * of the user, see krdma_limit_refused()).
  */
@@ -840,7 +861,9 @@ int krdma_srq_close(struct krdma_srq *srq);
  * @mr: receives the memory region
  *
  * Errors: those of KRDMA_MR_REGISTER, in particular ENOMEM and EPERM (more than
- * RLIMIT_MEMLOCK), EDQUOT (more than the user's limit).
+ * RLIMIT_MEMLOCK), EDQUOT (more than the user's limit), EACCES and EFAULT (not mapped, or not with
+ * these rights), EINVAL (length 0, or a right to remote writes or atomics without
+ * KRDMA_ACCESS_LOCAL_WRITE), ENODEV (no such device).
  */
 int krdma_mr_register(struct krdma *session, uint32_t device_id, void *data, size_t length,
 		      uint32_t access, struct krdma_mr **mr);
@@ -900,8 +923,8 @@ int krdma_mr_alloc_for_lanes(struct krdma *session, uint32_t device_id, size_t l
  * @mr: the memory region, or NULL
  * @flags: &enum krdma_mr_deregister_flags
  *
- * Without KRDMA_DEREGISTER_LATER, no device and no peer can access the memory after the
- * function returns.
+ * When it has succeeded without KRDMA_DEREGISTER_LATER, no device and no peer can access the
+ * memory.
  *
  * Errors: EBUSY (work requests that use it are in flight): @mr stays registered.
  */
@@ -923,8 +946,8 @@ uint32_t krdma_mr_rkey(const struct krdma_mr *mr);
  * @key: receives the rkey
  * @reach: receives the number of bytes from @offset that the rkey covers
  *
- * A memory region usually has one rkey. It has several, each for a part of it, if the kernel
- * registers it itself, because the device's driver cannot be used for that, and if it is longer
+ * A memory region usually has one rkey. It has several, each for a part of it, if krdma registers
+ * it itself, for lanes or because the device's driver cannot be used for that, and if it is longer
  * than one fast registration of that device can cover (max_fast_reg_pages).
  *
  * Errors: ERANGE (outside the memory region); EACCES (no remote access rights).
@@ -981,7 +1004,7 @@ struct krdma_remote_mr {
  * @length: number of received bytes
  * @remote: receives the parsed descriptor
  *
- * Errors: EINVAL (not a memory descriptor); EPROTONOSUPPORT (a later version).
+ * Errors: EINVAL (not a memory descriptor); EPROTONOSUPPORT (another version).
  */
 int krdma_remote_mr_from_desc(const void *descriptor, size_t length,
 			      struct krdma_remote_mr *remote);

@@ -77,7 +77,7 @@ struct krdma_ep_memory;
  *	sides use the smaller value of each, and of @depth.
  * @idle_ms: a peer whose device does not respond, or that has no receive for what was sent, for
  *	this time is disconnected; 0: 30000
- * @longest: bytes of the longest message of a peer; 0: 16 MiB
+ * @longest: bytes of the longest message of a peer, at least @eager; 0: 16 MiB
  * @budget: bytes of the long messages of all peers that were read and not given back, at least
  *	@longest; 0: four times @longest
  * @allow: addresses and networks of admitted peers, as "10.0.0.0/8, fd00::1"; NULL: all
@@ -87,7 +87,13 @@ struct krdma_ep_memory;
  * @context: argument for @admit
  *
  * The hub needs (3 * @depth + 18) * (@eager + 24) bytes of registered memory for each endpoint,
- * and keeps two thirds of them for the next one. That is 89 KB with the defaults.
+ * which is 87 KB with the defaults, and keeps (2 * @depth + 9) * (@eager + 24) of them for the
+ * next one.
+ *
+ * One ring has the completions of all endpoints of a device: 2 * @depth + 9 of each for receives,
+ * and @depth + 33 of a quarter more of them for the rest. That is at most 65536, and at most what
+ * the device supports. Otherwise no endpoint can connect: krdma_ep_connect() fails with EINVAL,
+ * and peers are refused.
  */
 struct krdma_hub_options {
 	uint32_t size;
@@ -233,10 +239,13 @@ void krdma_ep_done(struct krdma_ep_record *record);
  * If the function waits and succeeds, the endpoint is ready, and there is no record JOINED.
  *
  * Errors: ENXIO (no such name); EAGAIN (temporary failure of name resolution); EHOSTUNREACH (no
- * route through an RDMA device); ECONNREFUSED (nothing listens there); EPROTO (the listener is
- * no hub); EPROTONOSUPPORT (it has another version); EACCES, EUSERS, or what the peer's @admit
- * returned (the peer refuses this one); EUSERS also if this hub has no place; EOPNOTSUPP (the
- * device has no SRQs); those of krdma_mr_alloc() and krdma_conn_create_qp().
+ * route through an RDMA device); ECONNREFUSED (nothing listens there, or what listens refuses
+ * this protocol or its version); EPROTO (the listener has accepted, and is no hub);
+ * EPROTONOSUPPORT (it has accepted, with another version); EACCES, EUSERS, or what the peer's
+ * @admit returned (the peer refuses this one; EIO for an errno that the protocol does not have);
+ * EUSERS also if this hub has no place; EOPNOTSUPP (the device has no SRQs); EINVAL also if @peers
+ * and @depth of the options take more completions than a ring has; those of krdma_mr_alloc() and
+ * krdma_conn_create_qp().
  */
 int krdma_ep_connect(struct krdma_hub *hub, const char *to, const void *hello, size_t length,
 		     uint64_t deadline, struct krdma_ep **ep);
@@ -341,7 +350,7 @@ int krdma_ep_call(struct krdma_ep *ep, uint64_t tag, const void *data, size_t le
  * Does not wait.
  *
  * Errors: as for krdma_ep_send(); EAGAIN (too many calls are in flight, or the peer has no free
- * receive).
+ * receive); EINVAL also if @deadline is 0.
  */
 int krdma_ep_call_begin(struct krdma_ep *ep, uint64_t tag, const void *data, size_t length,
 			uint64_t deadline, uint64_t user_data);
@@ -406,7 +415,7 @@ int krdma_hub_unshare(struct krdma_hub *hub, const char *name, uint64_t deadline
  * @memory: receives the memory. It ends with the endpoint or with krdma_ep_memory_close()
  *
  * Errors: ENOENT (no such memory); EACCES (not for this peer, or not these rights); EMSGSIZE (the
- * memory has several rkeys); ETIMEDOUT; EINTR.
+ * memory has several rkeys); ETIMEDOUT; EINTR; EINVAL also if @deadline is 0.
  */
 int krdma_ep_memory_open(struct krdma_ep *ep, const char *name, uint32_t access,
 			 uint64_t deadline, struct krdma_ep_memory **memory);
@@ -428,7 +437,8 @@ uint64_t krdma_ep_memory_length(const struct krdma_ep_memory *memory);
  * The peer's program is not involved.
  *
  * Errors: ERANGE (outside of the memory); EACCES (the peer offers it without this right); ESTALE
- * (the peer has withdrawn the memory); ETIMEDOUT, EINTR (the contents of @data are undefined).
+ * (the peer has withdrawn the memory); ETIMEDOUT, EINTR (the contents of @data are undefined);
+ * EINVAL also if @deadline is 0.
  */
 int krdma_ep_memory_read(struct krdma_ep_memory *memory, uint64_t offset, void *data,
 			 size_t length, uint64_t deadline);

@@ -94,7 +94,7 @@ void krdma_messenger_destroy(struct krdma_messenger *messenger);
  * because the memory has several rkeys, see krdma_mr_rkey_at(): send it in several messages);
  * ECANCELED (the receiver gave up on this message). After these two the connection remains
  * usable. ETIMEDOUT (the receiver may still be reading, so the connection has been
- * disconnected); those of krdma_mr_register().
+ * disconnected, unless the call has only waited for its turn); those of krdma_mr_register().
  */
 int krdma_message_send(struct krdma_messenger *messenger, const void *data, size_t length,
 		       uint64_t deadline);
