@@ -91,8 +91,8 @@ uint64_t krdma_deadline(unsigned int ms);
  *
  * Errors: those of open(2) for KRDMA_DEVICE_PATH, in particular ENOENT (the module is not
  * loaded) and EACCES (the caller has no permission); EDQUOT (the user has reached the limit of
- * sessions); ENOTTY (the opened file is not a krdma device); EPROTONOSUPPORT (the module
- * implements another version of the interface); ENOMEM.
+ * sessions or of memory); ENOTTY (the opened file is not a krdma device); EPROTONOSUPPORT (the
+ * module implements another version of the interface); ENOMEM.
  */
 int krdma_open(struct krdma **session);
 
