@@ -171,6 +171,7 @@ void krdma_user_many_end(struct krdma_user_session *session)
 		krdma_user_many_end_some(session);
 		cond_resched();
 	}
+	kvfree(session->group);
 }
 
 /*
@@ -210,7 +211,9 @@ static int krdma_user_many_begin(struct krdma_user_many *many, struct krdma_ucmd
 	};
 	args->done = 0;
 	args->error = 0;
-	many->group = kvmalloc_objs(*many->group, 1, GFP_KERNEL_ACCOUNT);
+	many->group = xchg(&ucmd->session->group, NULL);
+	if (!many->group)
+		many->group = kvmalloc_objs(*many->group, 1, GFP_KERNEL_ACCOUNT);
 	return many->group ? 0 : -ENOMEM;
 }
 
@@ -288,7 +291,9 @@ static int krdma_user_many_run(struct krdma_user_many *many,
 /* A call that a signal has ended before any entry succeeded can be repeated. */
 static int krdma_user_many_finish(struct krdma_user_many *many, struct krdma_ucmd *ucmd, int ret)
 {
-	kvfree(many->group);
+	/* The session keeps the memory of one call. */
+	if (cmpxchg(&many->session->group, NULL, many->group))
+		kvfree(many->group);
 	if (ret)
 		return ret;
 	if (!many->args->done && many->args->error == -EINTR && signal_pending(current))

@@ -130,6 +130,7 @@ struct file;
 struct file_operations;
 struct krdma_user_account;
 struct krdma_user_batch;
+struct krdma_user_group;
 struct krdma_user_mm;
 struct krdma_user_notifier;
 struct net;
@@ -182,6 +183,7 @@ void krdma_user_batches_destroy(struct krdma_user_batches *batches);
  * @conns_lock: see above
  * @conns: connections without a descriptor, which end with the session's file
  * @conn_count: their number
+ * @group: memory for the next call with many of them; NULL: none is kept
  */
 struct krdma_user_session {
 	u32 id;
@@ -199,6 +201,7 @@ struct krdma_user_session {
 	spinlock_t conns_lock;		/* see above */
 	struct list_head conns;
 	u32 conn_count;
+	struct krdma_user_group *group;
 };
 
 /* Kinds of objects that an entry of a ring can have as its destination. */
