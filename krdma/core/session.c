@@ -379,8 +379,7 @@ static void krdma_pd_keep_locked(struct krdma_pd *pd)
 {
 	lockdep_assert_held(&pd->session->lock);
 
-	if (!pd->session->keeps_pds || READ_ONCE(pd->frwr) ||
-	    test_and_set_bit(KRDMA_PD_TRIED, &pd->flags))
+	if (!pd->session->keeps_pds || test_and_set_bit(KRDMA_PD_TRIED, &pd->flags))
 		return;
 	/* All of it before the use, which may end at once. */
 	refcount_inc(&pd->refs);
@@ -414,17 +413,22 @@ void krdma_pd_keep(struct krdma_pd *pd)
 	mutex_lock(&pd->session->lock);
 	krdma_pd_keep_locked(pd);
 	mutex_unlock(&pd->session->lock);
+	/* Either this sees such a QP of another thread, or krdma_pd_unkeep() sees the bit. */
+	smp_mb();
+	if (READ_ONCE(pd->frwr))
+		krdma_pd_unkeep(pd);
 }
 
 /**
  * krdma_pd_unkeep() - Do not keep a PD any more
- * @pd: the PD; the caller has a reference
+ * @pd: the PD; the caller has a reference, and has set @pd->frwr
  *
  * Context: process context; may sleep.
  */
 void krdma_pd_unkeep(struct krdma_pd *pd)
 {
 	set_bit(KRDMA_PD_TRIED, &pd->flags);
+	/* Fully ordered behind the write of @pd->frwr. */
 	if (test_and_clear_bit(KRDMA_PD_KEPT, &pd->flags))
 		krdma_pd_put(pd);
 }
