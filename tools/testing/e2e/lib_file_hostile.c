@@ -9,7 +9,7 @@
 
 #include "kselftest_harness.h"
 #include "lib_files.h"
-#include "lib_raw.h"
+#include "lib_script.h"
 #include "session.h"
 
 #define LENGTH		20000
@@ -217,19 +217,8 @@ TEST_F_TIMEOUT(hostile, credit_that_was_not_earned_is_refused, 240)
 static void offer(struct __test_metadata *_metadata, FIXTURE_DATA(hostile) * self,
 		  uint64_t length)
 {
-	struct message message = raw_make(PUT, "evil");
-
-	raw_set(&message, 16, length, 8);
-	raw_set(&message, 36, 0644, 4);
 	ASSERT_EQ(0, raw_connect(&self->raw, &self->files, self->hello, sizeof(self->hello)));
-	ASSERT_EQ(0, raw_send(&self->raw, &message));
-	ASSERT_EQ(HAVE, raw_receive(&self->raw, &message));
-	message = raw_make(OFFER, NULL);
-	raw_set_window(&self->raw, &message, 4096, 1);
-	ASSERT_EQ(0, raw_send(&self->raw, &message));
-	message = raw_piece(DATA, 0, 4096, 0);
-	ASSERT_EQ(0, raw_send(&self->raw, &message));
-	ASSERT_EQ(CREDIT, raw_next(&self->raw, &message));
+	ASSERT_EQ(CREDIT, raw_offer(&self->raw, length, 1));
 }
 
 TEST_F_TIMEOUT(hostile, pieces_are_judged, 240)
@@ -399,43 +388,25 @@ TEST_F_TIMEOUT(hostile, memory_that_is_gone_is_missed, 240)
  * A hostile server
  */
 
-struct script {
-	struct krdma *session;
-	struct krdma_listener *listener;
-	pthread_t thread;
-	/* Its messages: a hello, then a description of the file, then the ones in @next. */
-	uint32_t code;
-	bool silent;
+/* Its messages: a description of the file, then the others. */
+struct lines {
 	struct message file;
 	struct message next[4];
 	unsigned int count;
-	int ret;
 };
 
-static void *script_run(void *context)
+static void say_lines(struct raw *raw, void *context)
 {
-	struct script *script = context;
-	unsigned char own[16];
+	const struct lines *lines = context;
 	struct message message;
-	struct raw raw;
 
-	raw_hello(own, RAW_VERSION, script->code);
-	script->ret = raw_accept(&raw, script->session, script->listener, own,
-				 script->silent ? 0 : sizeof(own));
-	if (!script->ret && !script->silent && !script->code &&
-	    raw_receive(&raw, &message) == GET) {
-		script->ret = raw_send(&raw, &script->file);
-		for (unsigned int i = 0; i < script->count && !script->ret; i++) {
-			if (!i && raw_receive(&raw, &message) != FETCH)
-				break;
-			raw_send(&raw, &script->next[i]);
-		}
+	if (raw_receive(raw, &message) != GET || raw_send(raw, &lines->file) ||
+	    (lines->count && raw_receive(raw, &message) != FETCH))
+		return;
+	for (unsigned int i = 0; i < lines->count; i++) {
+		if (raw_send(raw, &lines->next[i]))
+			return;
 	}
-	/* Until the client disconnects. */
-	while (raw_receive(&raw, &message) > 0)
-		;
-	raw_close(&raw);
-	return NULL;
 }
 
 static struct message file_is(uint64_t length, const char *name)
@@ -449,38 +420,34 @@ static struct message file_is(uint64_t length, const char *name)
 	return message;
 }
 
-static int get_from(struct __test_metadata *_metadata, FIXTURE_DATA(hostile) * self,
-		    struct script *script, const char *name, const char *as)
+static int get_script(struct __test_metadata *_metadata, FIXTURE_DATA(hostile) * self,
+		      struct script *script, const char *name, const char *as)
 {
-	struct __kernel_sockaddr_storage address;
 	struct krdma_file_options options = { .size = sizeof(options), .patience_ms = 5000 };
-	struct sockaddr_storage at;
-	char path[FILES_PATH];
-	int ret;
+	int ret = script_get(script, &self->files, name, as, &options, &self->result);
 
-	script->session = self->files.session;
-	EXPECT_EQ(0, address_set(&address, BOOT_ADDRESS, 0));
-	EXPECT_EQ(0, krdma_listen(script->session, (struct sockaddr *)&address, 0, 0,
-				  &script->listener));
-	EXPECT_EQ(0, krdma_listener_address(script->listener, &at));
-	EXPECT_EQ(0, pthread_create(&script->thread, NULL, script_run, script));
-	ret = krdma_file_get(self->files.session, (struct sockaddr *)&at, name,
-			     files_path(path, self->files.here, as), &options, &self->result,
-			     sizeof(self->result));
-	pthread_join(script->thread, NULL);
-	krdma_listener_close(script->listener);
 	EXPECT_FALSE(files_exist(self->files.here, "x"));
 	return ret;
 }
 
+static int get_from(struct __test_metadata *_metadata, FIXTURE_DATA(hostile) * self,
+		    struct lines *lines, const char *name, const char *as)
+{
+	struct script script = { .length = HELLO_SHORT, .talk = say_lines, .context = lines };
+
+	raw_hello(script.hello, RAW_VERSION, 0);
+	return get_script(_metadata, self, &script, name, as);
+}
+
 TEST_F_TIMEOUT(hostile, servers_of_something_else_are_noticed, 240)
 {
-	struct script script = { .silent = true };
+	struct script script = { .length = 0 };
 
-	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &script, "a", "x"));
+	EXPECT_EQ(-EPROTO, get_script(_metadata, self, &script, "a", "x"));
 	EXPECT_EQ(KRDMA_FILE_SIDE_BETWEEN, self->result.side);
-	script = (struct script){ .code = 18 };
-	EXPECT_EQ(-EUSERS, get_from(_metadata, self, &script, "a", "x"));
+	script.length = HELLO_SHORT;
+	raw_hello(script.hello, RAW_VERSION, 18);
+	EXPECT_EQ(-EUSERS, get_script(_metadata, self, &script, "a", "x"));
 }
 
 TEST_F_TIMEOUT(hostile, servers_do_not_choose_where_a_file_goes, 240)
@@ -495,9 +462,9 @@ TEST_F_TIMEOUT(hostile, servers_do_not_choose_where_a_file_goes, 240)
 	};
 
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		struct script script = { .file = file_is(0, names[i].name), .count = 0 };
+		struct lines lines = { .file = file_is(0, names[i].name), .count = 0 };
 
-		EXPECT_EQ(names[i].error, get_from(_metadata, self, &script, "", ".")) {
+		EXPECT_EQ(names[i].error, get_from(_metadata, self, &lines, "", ".")) {
 			TH_LOG("'%s'", names[i].name);
 		}
 	}
@@ -506,13 +473,13 @@ TEST_F_TIMEOUT(hostile, servers_do_not_choose_where_a_file_goes, 240)
 }
 
 /* A server that transfers an empty file of that name correctly. */
-static struct script gives(const char *name)
+static struct lines gives(const char *name)
 {
-	struct script script = { .file = file_is(0, name), .count = 2 };
+	struct lines lines = { .file = file_is(0, name), .count = 2 };
 
-	script.next[0] = raw_make(BEGIN, NULL);
-	script.next[1] = raw_make(END, NULL);
-	return script;
+	lines.next[0] = raw_make(BEGIN, NULL);
+	lines.next[1] = raw_make(END, NULL);
+	return lines;
 }
 
 TEST_F_TIMEOUT(hostile, servers_do_not_choose_any_name, 240)
@@ -521,79 +488,79 @@ TEST_F_TIMEOUT(hostile, servers_do_not_choose_any_name, 240)
 		".bashrc", "...", "-rf", "--", "a\033]0;b\007", "a\nb", "a\177", "a\302\2332J",
 		"a\342\200\256b", "a\377",
 	};
-	struct script script;
+	struct lines lines;
 
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		script = gives(names[i]);
-		EXPECT_EQ(-EILSEQ, get_from(_metadata, self, &script, "", ".")) {
+		lines = gives(names[i]);
+		EXPECT_EQ(-EILSEQ, get_from(_metadata, self, &lines, "", ".")) {
 			TH_LOG("'%s'", names[i]);
 		}
 		EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->result.side);
 		EXPECT_FALSE(files_exist(self->files.here, names[i]));
 	}
-	script = gives("a\303\244 b");
-	EXPECT_EQ(0, get_from(_metadata, self, &script, "", "."));
+	lines = gives("a\303\244 b");
+	EXPECT_EQ(0, get_from(_metadata, self, &lines, "", "."));
 	EXPECT_TRUE(files_are(self->files.here, "a\303\244 b", 0, 1));
 	/* The client's own choice of a name is used. */
-	script = gives(".bashrc");
-	EXPECT_EQ(0, get_from(_metadata, self, &script, "", "mine"));
+	lines = gives(".bashrc");
+	EXPECT_EQ(0, get_from(_metadata, self, &lines, "", "mine"));
 	EXPECT_TRUE(files_are(self->files.here, "mine", 0, 1));
-	script = gives("other");
-	EXPECT_EQ(0, get_from(_metadata, self, &script, ".profile", "."));
+	lines = gives("other");
+	EXPECT_EQ(0, get_from(_metadata, self, &lines, ".profile", "."));
 	EXPECT_TRUE(files_are(self->files.here, ".profile", 0, 1));
 }
 
 TEST_F_TIMEOUT(hostile, servers_do_not_choose_what_is_replaced, 240)
 {
-	struct script script = gives("taken");
+	struct lines lines = gives("taken");
 	char path[FILES_PATH];
 
 	ASSERT_EQ(0, files_make(self->files.here, "taken", LENGTH, 9));
-	EXPECT_EQ(-EEXIST, get_from(_metadata, self, &script, "", "."));
+	EXPECT_EQ(-EEXIST, get_from(_metadata, self, &lines, "", "."));
 	EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->result.side);
 	EXPECT_TRUE(files_are(self->files.here, "taken", LENGTH, 9));
 	/* Not even a dangling symbolic link is replaced. */
 	ASSERT_EQ(0, symlink("nowhere", files_path(path, self->files.here, "link")));
-	script = gives("link");
-	EXPECT_EQ(-EEXIST, get_from(_metadata, self, &script, "", "."));
+	lines = gives("link");
+	EXPECT_EQ(-EEXIST, get_from(_metadata, self, &lines, "", "."));
 	EXPECT_FALSE(files_exist(self->files.here, "nowhere"));
-	script = gives("taken");
-	EXPECT_EQ(0, get_from(_metadata, self, &script, "taken", "."));
+	lines = gives("taken");
+	EXPECT_EQ(0, get_from(_metadata, self, &lines, "taken", "."));
 	EXPECT_TRUE(files_are(self->files.here, "taken", 0, 1));
 }
 
 TEST_F_TIMEOUT(hostile, servers_are_judged_too, 240)
 {
 	struct message begin = raw_make(BEGIN, NULL);
-	struct script script;
+	struct lines lines;
 
-	script = (struct script){ .file = file_is(4096, NULL), .count = 3 };
-	script.next[0] = begin;
-	script.next[1] = raw_piece(DATA, 0, 4096, 0);
-	script.next[2] = raw_make(END, NULL);
-	raw_set(&script.next[2], 16, 4096, 8);
-	raw_set(&script.next[2], 40, 0xbad, 4);
-	EXPECT_EQ(-EBADMSG, get_from(_metadata, self, &script, "a", "x"));
+	lines = (struct lines){ .file = file_is(4096, NULL), .count = 3 };
+	lines.next[0] = begin;
+	lines.next[1] = raw_piece(DATA, 0, 4096, 0);
+	lines.next[2] = raw_make(END, NULL);
+	raw_set(&lines.next[2], 16, 4096, 8);
+	raw_set(&lines.next[2], 40, 0xbad, 4);
+	EXPECT_EQ(-EBADMSG, get_from(_metadata, self, &lines, "a", "x"));
 	EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->result.side);
 	EXPECT_EQ(0, files_parts(self->files.here, NULL));
 
-	script.next[1] = raw_piece(DATA, 0, 8192, 0);
-	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &script, "a", "x"));
-	script.next[1] = raw_piece(DATA, 4096, 4096, 0);
-	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &script, "a", "x"));
-	script.next[1] = raw_piece(DATA, 0, 4096, 1);
-	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &script, "a", "x"));
-	script.next[1] = raw_make(CREDIT, NULL);
-	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &script, "a", "x"));
+	lines.next[1] = raw_piece(DATA, 0, 8192, 0);
+	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &lines, "a", "x"));
+	lines.next[1] = raw_piece(DATA, 4096, 4096, 0);
+	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &lines, "a", "x"));
+	lines.next[1] = raw_piece(DATA, 0, 4096, 1);
+	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &lines, "a", "x"));
+	lines.next[1] = raw_make(CREDIT, NULL);
+	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &lines, "a", "x"));
 	/* The server resumes although there is no part. */
-	raw_set(&script.next[0], 8, 100, 8);
-	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &script, "a", "x"));
-	script.file = file_is(UINT64_MAX, NULL);
-	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &script, "a", "x"));
+	raw_set(&lines.next[0], 8, 100, 8);
+	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &lines, "a", "x"));
+	lines.file = file_is(UINT64_MAX, NULL);
+	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &lines, "a", "x"));
 	/* The server sends nothing more. */
-	script = (struct script){ .file = file_is(4096, NULL), .count = 1 };
-	script.next[0] = begin;
-	EXPECT_EQ(-ETIMEDOUT, get_from(_metadata, self, &script, "a", "x"));
+	lines = (struct lines){ .file = file_is(4096, NULL), .count = 1 };
+	lines.next[0] = begin;
+	EXPECT_EQ(-ETIMEDOUT, get_from(_metadata, self, &lines, "a", "x"));
 }
 
 TEST_HARNESS_MAIN

@@ -10,14 +10,13 @@
 
 #include "kselftest_harness.h"
 #include "lib_files.h"
-#include "lib_raw.h"
+#include "lib_script.h"
 #include "session.h"
 
 /* Many rounds of all buffers. */
 #define LONG		(600 * 1024 + 7)
 #define SLOT		4096
 #define SLOTS		4
-#define HELLO		48
 #define REQUEST_MS	2000
 #define LONG_MS		20000
 #define JOIN		2
@@ -34,7 +33,7 @@ FIXTURE(streams)
 	/* The first connection of a client that does what it should not, and the second one. */
 	struct raw raw;
 	struct raw other;
-	unsigned char ticket[32];
+	unsigned char ticket[TOKEN];
 };
 
 FIXTURE_SETUP(streams)
@@ -207,56 +206,44 @@ TEST_F_TIMEOUT(streams, that_are_interrupted_are_continued, 240)
  * Clients that do what they should not
  */
 
-static void hello(unsigned char bytes[HELLO], uint16_t flags, uint32_t number,
-		  const unsigned char token[32])
+/* Ask for @count connections.  Returns how many the server grants, and learns the ticket. */
+static int ask(FIXTURE_DATA(streams) * self, struct raw *raw, uint32_t count)
 {
-	raw_hello(bytes, RAW_VERSION, 0);
-	bytes[6] = flags;
-	bytes[12] = number;
-	memcpy(bytes + 16, token, 32);
-}
-
-/* Ask for @count connections; learn the ticket. */
-static void begin(struct __test_metadata *_metadata, FIXTURE_DATA(streams) * self, uint32_t count)
-{
-	unsigned char bytes[HELLO], answer[256] = { 0 };
+	unsigned char bytes[HELLO_SHORT], answer[256] = { 0 };
 	size_t length = sizeof(answer);
+	int ret;
 
 	raw_hello(bytes, RAW_VERSION, 0);
 	bytes[12] = count;
-	ASSERT_EQ(0, raw_connect(&self->raw, &self->files, bytes, 16));
-	ASSERT_EQ(0, krdma_conn_private_data(self->raw.conn, answer, &length));
-	ASSERT_LE(HELLO, length);
-	EXPECT_EQ(count < 16 ? count : 16, answer[12]);
-	memcpy(self->ticket, answer + 16, 32);
+	ret = raw_connect(raw, &self->files, bytes, sizeof(bytes));
+	if (!ret)
+		ret = krdma_conn_private_data(raw->conn, answer, &length);
+	if (ret)
+		return ret;
+	memcpy(self->ticket, answer + HELLO_SHORT, TOKEN);
+	return answer[12];
+}
+
+static void begin(struct __test_metadata *_metadata, FIXTURE_DATA(streams) * self, uint32_t count)
+{
+	ASSERT_EQ(count < 16 ? count : 16, ask(self, &self->raw, count));
 }
 
 static int join(FIXTURE_DATA(streams) * self, struct raw *raw, uint32_t number,
-		const unsigned char token[32])
+		const unsigned char token[TOKEN])
 {
 	unsigned char bytes[HELLO];
 
-	hello(bytes, JOIN, number, token);
+	raw_hello_join(bytes, JOIN, number, token);
 	return raw_connect(raw, &self->files, bytes, sizeof(bytes));
 }
 
 /* Put "evil" over two connections, up to the first piece, which is stored. */
 static void offer(struct __test_metadata *_metadata, FIXTURE_DATA(streams) * self)
 {
-	struct message message = raw_make(PUT, "evil");
-
 	begin(_metadata, self, 2);
 	ASSERT_EQ(0, join(self, &self->other, 1, self->ticket));
-	raw_set(&message, 16, 10 * SLOT, 8);
-	raw_set(&message, 36, 0644, 4);
-	ASSERT_EQ(0, raw_send(&self->raw, &message));
-	ASSERT_EQ(HAVE, raw_receive(&self->raw, &message));
-	message = raw_make(OFFER, NULL);
-	raw_set_window(&self->raw, &message, SLOT, SLOTS);
-	ASSERT_EQ(0, raw_send(&self->raw, &message));
-	message = raw_piece(DATA, 0, SLOT, 0);
-	ASSERT_EQ(0, raw_send(&self->raw, &message));
-	ASSERT_EQ(CREDIT, raw_next(&self->raw, &message));
+	ASSERT_EQ(CREDIT, raw_offer(&self->raw, 10 * SLOT, SLOTS));
 }
 
 static void expect_refused(struct __test_metadata *_metadata, FIXTURE_DATA(streams) * self,
@@ -332,7 +319,7 @@ TEST_F_TIMEOUT(streams, that_lose_one_end_the_transfer, 120)
 /* A connection joins a client only with its ticket, and each number once. */
 TEST_F_TIMEOUT(streams, are_joined_by_their_client_alone, 240)
 {
-	unsigned char wrong[32];
+	unsigned char wrong[TOKEN];
 	struct raw stranger;
 	uint64_t begun;
 
@@ -426,9 +413,9 @@ TEST_F_TIMEOUT(streams, of_a_secret_need_it_each, 120)
 	raw_hello(bytes, RAW_VERSION, 0);
 	bytes[6] = 1;
 	bytes[12] = 2;
-	ASSERT_EQ(0, raw_connect(&self->raw, &self->files, bytes, 16));
+	ASSERT_EQ(0, raw_connect(&self->raw, &self->files, bytes, HELLO_SHORT));
 	ASSERT_EQ(0, krdma_conn_private_data(self->raw.conn, answer, &length));
-	hello(bytes, 1 | JOIN, 1, answer + 16);
+	raw_hello_join(bytes, 1 | JOIN, 1, answer + HELLO_SHORT);
 	/* At once: it does not wait for its client's proof. */
 	begun = now_ms();
 	EXPECT_EQ(-ECONNREFUSED, raw_connect(&stranger, &self->files, bytes, sizeof(bytes)));
@@ -441,58 +428,32 @@ TEST_F_TIMEOUT(streams, of_a_secret_need_it_each, 120)
  * Servers of another kind
  */
 
-struct script {
-	struct krdma *session;
-	struct krdma_listener *listener;
-	pthread_t thread;
-	unsigned char hello[HELLO];
-	size_t length;
-	int ret;
-};
-
-/* Accept a client with the hello, and refuse its request. */
-static void *script_run(void *context)
+/* Refuses requests. */
+static void refuse(struct raw *raw, void *context)
 {
-	struct script *script = context;
 	struct message message;
-	struct raw raw;
 
-	script->ret = raw_accept(&raw, script->session, script->listener, script->hello,
-				 script->length);
-	while (!script->ret && raw_receive(&raw, &message) > 0) {
+	(void)context;
+	while (raw_receive(raw, &message) > 0) {
 		if (message.bytes[0] != GET)
 			continue;
 		message = raw_make(REFUSE, NULL);
 		raw_set(&message, 4, 2, 4);
-		raw_send(&raw, &message);
+		raw_send(raw, &message);
 	}
-	raw_close(&raw);
-	return NULL;
 }
 
 static int get_from(struct __test_metadata *_metadata, FIXTURE_DATA(streams) * self,
 		    uint32_t granted, size_t length)
 {
-	struct script script = { .session = self->files.session, .length = length };
-	struct __kernel_sockaddr_storage address;
-	struct sockaddr_storage at;
-	char path[FILES_PATH];
+	struct script script = { .length = length, .talk = refuse };
 	int ret;
 
 	raw_hello(script.hello, RAW_VERSION, 0);
 	script.hello[12] = granted;
 	self->options.streams = 4;
 	self->options.patience_ms = 2000;
-	EXPECT_EQ(0, address_set(&address, BOOT_ADDRESS, 0));
-	EXPECT_EQ(0, krdma_listen(script.session, (struct sockaddr *)&address, 0, 0,
-				  &script.listener));
-	EXPECT_EQ(0, krdma_listener_address(script.listener, &at));
-	EXPECT_EQ(0, pthread_create(&script.thread, NULL, script_run, &script));
-	ret = krdma_file_get(self->files.session, (struct sockaddr *)&at, "a",
-			     files_path(path, self->files.here, "x"), &self->options,
-			     &self->result, sizeof(self->result));
-	pthread_join(script.thread, NULL);
-	krdma_listener_close(script.listener);
+	ret = script_get(&script, &self->files, "a", "x", &self->options, &self->result);
 	EXPECT_FALSE(files_exist(self->files.here, "x"));
 	return ret;
 }
@@ -500,17 +461,17 @@ static int get_from(struct __test_metadata *_metadata, FIXTURE_DATA(streams) * s
 /* A server that knows one connection is asked over one. */
 TEST_F_TIMEOUT(streams, are_one_with_a_server_that_does_not_know_them, 120)
 {
-	EXPECT_EQ(-ENOENT, get_from(_metadata, self, 0, 16));
+	EXPECT_EQ(-ENOENT, get_from(_metadata, self, 0, HELLO_SHORT));
 	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
 	EXPECT_EQ(1, self->result.streams);
-	EXPECT_EQ(-ENOENT, get_from(_metadata, self, 1, 16));
+	EXPECT_EQ(-ENOENT, get_from(_metadata, self, 1, HELLO_SHORT));
 	EXPECT_EQ(1, self->result.streams);
 }
 
 TEST_F_TIMEOUT(streams, that_a_server_grants_are_judged, 120)
 {
 	EXPECT_EQ(-EPROTO, get_from(_metadata, self, 5, HELLO));
-	EXPECT_EQ(-EPROTO, get_from(_metadata, self, 2, 16));
+	EXPECT_EQ(-EPROTO, get_from(_metadata, self, 2, HELLO_SHORT));
 	/* It takes no second connection. */
 	EXPECT_EQ(-ETIMEDOUT, get_from(_metadata, self, 2, HELLO));
 	EXPECT_EQ(KRDMA_FILE_SIDE_BETWEEN, self->result.side);

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,20 @@ int files_serve(struct files *files, const char *at, const char *path,
 	if (ret)
 		return ret;
 	return -pthread_create(&files->thread, NULL, run, files);
+}
+
+int files_at(struct files *files, const char *at)
+{
+	struct __kernel_sockaddr_storage address;
+	struct sockaddr_in in;
+	int ret;
+
+	/* The port is at the same place for IPv6. */
+	memcpy(&in, &files->address, sizeof(in));
+	ret = address_set(&address, at, ntohs(in.sin_port));
+	if (!ret)
+		memcpy(&files->address, &address, sizeof(files->address));
+	return ret;
 }
 
 int files_stop(struct files *files)

@@ -64,6 +64,8 @@ void files_close(struct files *files);
 int files_serve(struct files *files, const char *at, const char *path,
 		const struct krdma_file_server_options *options);
 int files_stop(struct files *files);
+/* The server, which listens at all addresses, is reached at this one. */
+int files_at(struct files *files, const char *at);
 
 /* Wait for a report, and take the oldest one that was not taken yet. */
 int files_report(struct files *files, struct files_report *report);

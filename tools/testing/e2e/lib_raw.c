@@ -46,12 +46,21 @@ void raw_set_window(struct raw *raw, struct message *message, uint32_t size, uin
 	krdma_mr_describe(raw->window, 0, 0, message->bytes + 56);
 }
 
-void raw_hello(unsigned char bytes[16], uint16_t version, uint32_t code)
+void raw_hello(unsigned char bytes[HELLO_SHORT], uint16_t version, uint32_t code)
 {
-	memset(bytes, 0, 16);
+	memset(bytes, 0, HELLO_SHORT);
 	memcpy(bytes, "krdf", 4);
 	bytes[4] = version;
 	bytes[8] = code;
+}
+
+void raw_hello_join(unsigned char bytes[HELLO], uint16_t flags, uint32_t number,
+		    const unsigned char token[TOKEN])
+{
+	raw_hello(bytes, RAW_VERSION, 0);
+	bytes[6] = flags;
+	bytes[12] = number;
+	memcpy(bytes + HELLO_SHORT, token, TOKEN);
 }
 
 static int raw_prepare(struct raw *raw)
@@ -98,20 +107,29 @@ int raw_connect(struct raw *raw, struct files *files, const void *data, size_t l
 	return ret ? ret : krdma_conn_wait(raw->conn, deadline, NULL);
 }
 
-int raw_accept(struct raw *raw, struct krdma *session, struct krdma_listener *listener,
-	       const void *data, size_t length)
+int raw_take(struct raw *raw, struct krdma *session, struct krdma_conn *conn, const void *data,
+	     size_t length)
 {
-	uint64_t deadline = krdma_deadline(PATIENCE_MS);
 	int ret;
 
 	memset(raw, 0, sizeof(*raw));
 	raw->session = session;
-	ret = krdma_listener_next(listener, deadline, &raw->conn);
-	if (!ret)
-		ret = raw_prepare(raw);
+	raw->conn = conn;
+	ret = raw_prepare(raw);
 	if (!ret)
 		ret = krdma_conn_accept(raw->conn, NULL, data, length);
-	return ret ? ret : krdma_conn_wait(raw->conn, deadline, NULL);
+	return ret ? ret : krdma_conn_wait(raw->conn, krdma_deadline(PATIENCE_MS), NULL);
+}
+
+int raw_accept(struct raw *raw, struct krdma *session, struct krdma_listener *listener,
+	       const void *data, size_t length)
+{
+	struct krdma_conn *conn;
+	int ret;
+
+	memset(raw, 0, sizeof(*raw));
+	ret = krdma_listener_next(listener, krdma_deadline(PATIENCE_MS), &conn);
+	return ret ? ret : raw_take(raw, session, conn, data, length);
 }
 
 void raw_close(struct raw *raw)
@@ -197,4 +215,25 @@ int raw_receive(struct raw *raw, struct message *message)
 		ret = raw_next(raw, message);
 	} while (ret == CREDIT);
 	return ret;
+}
+
+int raw_offer(struct raw *raw, uint64_t length, uint32_t slots)
+{
+	struct message message = raw_make(PUT, "evil");
+	int ret;
+
+	raw_set(&message, 16, length, 8);
+	raw_set(&message, 36, 0644, 4);
+	ret = raw_send(raw, &message);
+	if (!ret)
+		ret = raw_receive(raw, &message);
+	if (ret != HAVE)
+		return ret;
+	message = raw_make(OFFER, NULL);
+	raw_set_window(raw, &message, 4096, slots);
+	ret = raw_send(raw, &message);
+	message = raw_piece(DATA, 0, 4096, 0);
+	if (!ret)
+		ret = raw_send(raw, &message);
+	return ret ? ret : raw_next(raw, &message);
 }

@@ -47,12 +47,28 @@ void raw_set_window(struct raw *raw, struct message *message, uint32_t size, uin
 /* The version of the protocol that the library has. */
 #define RAW_VERSION	2
 
-void raw_hello(unsigned char bytes[16], uint16_t version, uint32_t code);
+/* Bytes of a hello without a token, of a token, and of a hello with one. */
+#define HELLO_SHORT	16
+#define TOKEN		32
+#define HELLO		(HELLO_SHORT + TOKEN)
+
+void raw_hello(unsigned char bytes[HELLO_SHORT], uint16_t version, uint32_t code);
+/* The hello of this library with FILE_HELLO_* and a token, of or for the connection @number. */
+void raw_hello_join(unsigned char bytes[HELLO], uint16_t flags, uint32_t number,
+		    const unsigned char token[TOKEN]);
 int raw_connect(struct raw *raw, struct files *files, const void *data, size_t length);
 int raw_accept(struct raw *raw, struct krdma *session, struct krdma_listener *listener,
 	       const void *data, size_t length);
+/* The same for a connection that the listener has returned; @raw owns it. */
+int raw_take(struct raw *raw, struct krdma *session, struct krdma_conn *conn, const void *data,
+	     size_t length);
 void raw_close(struct raw *raw);
 int raw_send(struct raw *raw, const struct message *message);
+/*
+ * Put "evil" of @length bytes with @slots of a page, and send the first page of it.  Returns
+ * CREDIT when that is stored, or what was received instead.
+ */
+int raw_offer(struct raw *raw, uint64_t length, uint32_t slots);
 /* An RDMA operation between raw->window and memory of the peer; waits for its end. */
 int raw_transfer(struct raw *raw, uint8_t opcode, size_t offset, uint32_t length,
 		 const struct krdma_remote_mr *remote, uint64_t remote_offset);
