@@ -2,8 +2,9 @@
 /*
  * libkrdma's file server and a client that does many things that no client does.
  *
- * Each action is a message, mostly the one that the protocol wants next, or a change of the memory
- * that the client offers.  KRDMA_ACTIONS is their number, and KRDMA_SEED determines them.
+ * Each action is a message, mostly the one that the protocol wants next, a change of the memory
+ * that the client offers, or something that happens to one of its connections.  KRDMA_ACTIONS is
+ * their number, and KRDMA_SEED determines them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,18 +31,21 @@
 /* Bytes that a program may use more after many clients. */
 #define SPARE		32768
 #define SECRET		"never to be sent"
+/* Connections that the client asks for at most. */
+#define STREAMS		4
 
 FIXTURE(bad_client)
 {
 	struct files files;
 	struct rng rng;
 	struct raw raw;
-	/* Its second connection, if it has one. */
-	struct raw other;
-	bool joined;
+	/* Its further connections, of those that the server has granted. */
+	struct raw others[STREAMS - 1];
+	unsigned int joined;
+	unsigned int granted;
 	struct message answer;
 	unsigned char data[WHOLE_ROOM];
-	unsigned char hello[16];
+	unsigned char hello[HELLO_SHORT];
 	char outside[FILES_PATH];
 	unsigned int actions;
 	unsigned int visits;
@@ -176,15 +180,34 @@ static const char *any_name(FIXTURE_DATA(bad_client) * self, char name[FILES_PAT
 	return RNG_PICK(&self->rng, names);
 }
 
+/* One of the connections that are there; number 0 is the first one. */
+static struct raw *raw_of(FIXTURE_DATA(bad_client) * self, unsigned int number)
+{
+	return number && number <= self->joined ? &self->others[number - 1] : &self->raw;
+}
+
 /* Mostly over the connection that has the slot. */
 static int send_over(FIXTURE_DATA(bad_client) * self, const struct message *message)
 {
 	bool is_piece = message->bytes[0] == DATA || message->bytes[0] == HOLE;
-	bool second = self->joined && is_piece && message->bytes[44] & 1;
+	unsigned int number = is_piece ? message->bytes[44] % self->granted : 0;
 
 	if (self->joined && rng_once_in(&self->rng, 128))
-		second = !second;
-	return raw_send(second ? &self->other : &self->raw, message);
+		number = rng_below(&self->rng, self->joined + 1);
+	return raw_send(raw_of(self, number), message);
+}
+
+/* One of several connections ends, or says why everything does. */
+static bool disturb(FIXTURE_DATA(bad_client) * self)
+{
+	struct raw *raw = raw_of(self, rng_below(&self->rng, self->joined + 1));
+	struct message error = raw_make(ERROR, NULL);
+
+	self->actions++;
+	if (rng_once_in(&self->rng, 2))
+		return !krdma_conn_disconnect(raw->conn, 0);
+	raw_set(&error, 4, rng_below(&self->rng, 40), 4);
+	return !raw_send(raw, &error);
 }
 
 /* Sends the message, or another one.  Returns false when the client should leave. */
@@ -195,6 +218,8 @@ static bool say(FIXTURE_DATA(bad_client) * self, const struct message *message)
 
 	self->actions++;
 	if (rng_once_in(&self->rng, 128))
+		return false;
+	if (self->joined && rng_once_in(&self->rng, 256) && !disturb(self))
 		return false;
 	if (rng_once_in(&self->rng, 32)) {
 		mutate(&self->rng, &other);
@@ -243,6 +268,9 @@ static bool put_data(FIXTURE_DATA(bad_client) * self, size_t offset, size_t leng
 		memcpy(window + sent % slots * SLOT, self->data + offset, piece);
 		message = raw_piece(DATA, offset, piece, sent % slots);
 		if (!say(self, &message))
+			return false;
+		/* The same again. */
+		if (rng_once_in(&self->rng, 256) && !say(self, &message))
 			return false;
 		if (rng_once_in(&self->rng, 64)) {
 			window[rng_below(&self->rng, slots * SLOT)] ^= 1;
@@ -302,18 +330,38 @@ static void put(FIXTURE_DATA(bad_client) * self, const char *name)
 		self->puts++;
 }
 
+/* Takes the pieces from the connections of their slots, and the end; false: not all have come. */
+static bool get_data(FIXTURE_DATA(bad_client) * self, uint64_t length, uint32_t slots)
+{
+	const struct message credit = raw_make(CREDIT, NULL);
+	uint64_t offset = field(&self->answer, 8, 8);
+	int type;
+
+	for (uint32_t slot = 0; offset < length; slot = (slot + 1) % slots) {
+		type = raw_next(raw_of(self, slot % self->granted), &self->answer);
+		if (type != DATA && type != HOLE)
+			return false;
+		offset += field(&self->answer, 16, 8);
+		if (!say(self, &credit))
+			return false;
+	}
+	return hear(self, END);
+}
+
 static void get(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * self,
 		const char *name)
 {
-	struct message message = raw_make(GET, name), credit = raw_make(CREDIT, NULL);
+	struct message message = raw_make(GET, name);
 	uint32_t slots = 1 + rng_below(&self->rng, SLOTS);
-	int type;
+	uint64_t length;
+	bool whole;
 
 	/* Sometimes a list. */
 	if (rng_once_in(&self->rng, 4))
 		raw_set(&message, 4, rng_below(&self->rng, 4), 4);
 	if (!say(self, &message) || !hear(self, FILE_IS))
 		return;
+	length = field(&self->answer, 16, 8);
 	if (slots > field(&self->answer, 52, 4))
 		slots = field(&self->answer, 52, 4);
 	message = window_message(self, FETCH, slots);
@@ -323,14 +371,12 @@ static void get(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * se
 	}
 	if (!slots || !say(self, &message) || !hear(self, BEGIN))
 		return;
-	do {
-		type = raw_next(&self->raw, &self->answer);
-	} while ((type == DATA || type == HOLE) && say(self, &credit));
+	whole = get_data(self, length, slots);
 	EXPECT_EQ(NULL, memmem(krdma_mr_data(self->raw.window), WINDOW, SECRET,
 			       strlen(SECRET))) {
 		TH_LOG("'%s' leads to a file outside the folder", name);
 	}
-	if (type == END) {
+	if (whole) {
 		message = raw_make(DONE, NULL);
 		say(self, &message);
 		self->gets++;
@@ -366,41 +412,58 @@ static void babble(FIXTURE_DATA(bad_client) * self)
 	raw_next(&self->raw, &self->answer);
 }
 
-/* Makes the second connection that the server has granted, or something like it. */
+/* The number of the next further connection; sometimes one that is there, or that no one has. */
+static unsigned int any_number(FIXTURE_DATA(bad_client) * self)
+{
+	static const unsigned int wrong[] = { 0, 1, 3, 4, 15, 16, 255 };
+
+	return rng_once_in(&self->rng, 32) ? RNG_PICK(&self->rng, wrong) : self->joined + 1;
+}
+
+/* Makes the further connections that the server has granted, or something like them. */
 static void join(FIXTURE_DATA(bad_client) * self)
 {
-	unsigned char hello[48], answer[256] = { 0 };
+	unsigned char hello[HELLO], answer[256] = { 0 };
 	size_t length = sizeof(answer);
+	struct raw *raw;
 
-	self->actions++;
 	if (krdma_conn_private_data(self->raw.conn, answer, &length))
 		return;
-	raw_hello(hello, RAW_VERSION, 0);
-	hello[6] = FILE_HELLO_JOIN;
-	hello[12] = 1;
-	memcpy(hello + 16, answer + 16, 32);
-	if (rng_once_in(&self->rng, 8))
-		hello[rng_below(&self->rng, sizeof(hello))] ^= 1 << rng_below(&self->rng, 8);
-	self->joined = !raw_connect(&self->other, &self->files, hello, sizeof(hello));
-	self->joins += self->joined;
-	if (!self->joined)
-		raw_close(&self->other);
+	if (answer[12] > 1 && answer[12] <= STREAMS)
+		self->granted = answer[12];
+	/* One too many, or some too few. */
+	while (self->joined < STREAMS - 1 &&
+	       (self->joined + 1 < self->granted || rng_once_in(&self->rng, 32)) &&
+	       !rng_once_in(&self->rng, 64)) {
+		self->actions++;
+		raw_hello_join(hello, FILE_HELLO_JOIN, any_number(self), answer + HELLO_SHORT);
+		if (rng_once_in(&self->rng, 16))
+			hello[rng_below(&self->rng, HELLO)] ^= 1 << rng_below(&self->rng, 8);
+		raw = &self->others[self->joined];
+		if (raw_connect(raw, &self->files, hello, sizeof(hello))) {
+			raw_close(raw);
+			break;
+		}
+		self->joined++;
+	}
+	self->joins += self->joined && self->joined + 1 == self->granted;
 }
 
 static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * self)
 {
-	unsigned char hello[16];
+	unsigned char hello[HELLO_SHORT];
 	char name[FILES_PATH];
 
 	self->visits++;
 	self->actions++;
 	memcpy(hello, self->hello, sizeof(hello));
-	if (rng_once_in(&self->rng, 4))
-		hello[12] = 2;
+	self->granted = 1;
+	if (rng_once_in(&self->rng, 3))
+		hello[12] = 2 + rng_below(&self->rng, STREAMS - 1);
 	if (rng_once_in(&self->rng, 32))
 		hello[rng_below(&self->rng, sizeof(hello))] ^= 1 << rng_below(&self->rng, 8);
 	if (!raw_connect(&self->raw, &self->files, hello, sizeof(hello))) {
-		if (hello[12] == 2 || rng_once_in(&self->rng, 32))
+		if (hello[12] > 1 || rng_once_in(&self->rng, 32))
 			join(self);
 		/* Another request may follow, also on a connection that the server has ended. */
 		do {
@@ -422,9 +485,8 @@ static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * 
 			}
 		} while (self->raw.window && rng_once_in(&self->rng, 3));
 	}
-	if (self->joined)
-		raw_close(&self->other);
-	self->joined = false;
+	while (self->joined)
+		raw_close(&self->others[--self->joined]);
 	raw_close(&self->raw);
 }
 
@@ -503,7 +565,7 @@ TEST_F_TIMEOUT(bad_client, harms_neither_the_server_nor_its_files, 3600)
 	after = usage_after(&before);
 	TH_LOG("%u actions in %u visits: %u files put and %u got; %zu and then %zu bytes",
 	       actions, self->visits, self->puts, self->gets, before.bytes, after.bytes);
-	TH_LOG("%u visits had two connections", self->joins);
+	TH_LOG("%u visits had several connections", self->joins);
 	EXPECT_LT(0, self->puts);
 	EXPECT_LT(0, self->joins);
 	EXPECT_LT(0, self->gets);

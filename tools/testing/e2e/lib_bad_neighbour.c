@@ -36,6 +36,8 @@
 #define SECRET		"never to be sent"
 #define LINKS		"/proc/sys/fs/protected_symlinks"
 #define EXCHANGE	2u
+/* Connections of a transfer at most. */
+#define STREAMS		4
 
 FIXTURE(neighbour)
 {
@@ -49,6 +51,7 @@ FIXTURE(neighbour)
 	uint64_t version;
 	unsigned int transfers;
 	unsigned int complete;
+	unsigned int shared;
 };
 
 static unsigned int number_of(const char *name, unsigned int usual)
@@ -293,6 +296,9 @@ static void transfer(struct __test_metadata *_metadata, FIXTURE_DATA(neighbour) 
 	struct krdma_file_options options = {
 		.size = sizeof(options),
 		.flags = rng_below(&self->rng, 4) | KRDMA_FILE_NO_SYNC,
+		/* So that a file has several pieces, and each connection some of them. */
+		.buffer_size = 4096,
+		.streams = rng_below(&self->rng, STREAMS + 1),
 	};
 	unsigned int kind = rng_below(&self->rng, 4);
 	struct krdma_file_result result;
@@ -320,6 +326,7 @@ static void transfer(struct __test_metadata *_metadata, FIXTURE_DATA(neighbour) 
 	}
 	self->transfers++;
 	self->complete += !ret;
+	self->shared += !ret && result.streams > 1;
 	EXPECT_TRUE(can_be(ret)) {
 		TH_LOG("number %u of kind %u: %s", self->transfers, kind, strerror(-ret));
 	}
@@ -402,7 +409,9 @@ TEST_F_TIMEOUT(neighbour, changes_nothing_that_is_not_his, 3600)
 	after = usage_after(&before);
 	TH_LOG("%u actions, %u of %u transfers were complete; %zu and then %zu bytes",
 	       neighbour.actions, self->complete, self->transfers, before.bytes, after.bytes);
+	TH_LOG("%u of them over several connections", self->shared);
 	EXPECT_LT(self->transfers / 10, self->complete);
+	EXPECT_LT(0, self->shared);
 	EXPECT_GE(before.bytes + SPARE, after.bytes);
 	EXPECT_GE(before.descriptors, after.descriptors);
 	EXPECT_FALSE(usage_leaks());

@@ -2,10 +2,12 @@
 /*
  * libkrdma's file client and a server that does many things that no server does.
  *
- * Each action is a message, mostly the one that the protocol wants next, or an operation in the
- * memory that the client offers.  KRDMA_ACTIONS is their number, and KRDMA_SEED determines them.
+ * Each action is a message, mostly the one that the protocol wants next, an operation in the
+ * memory that the client offers, or something that happens to one of the connections that the
+ * server has granted.  KRDMA_ACTIONS is their number, and KRDMA_SEED determines them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +33,11 @@
 #define SLOTS		(WINDOW / SLOT)
 /* Bytes that a program may use more after many visits. */
 #define SPARE		32768
+/* Connections that a client asks for at most. */
+#define STREAMS		4
+#define REQUESTS	2
+/* A client that ends later than this waits for something that nobody promises. */
+#define LONGEST_MS	30000
 
 FIXTURE(bad_server)
 {
@@ -38,7 +45,11 @@ FIXTURE(bad_server)
 	struct krdma_listener *listener;
 	struct sockaddr_storage address;
 	struct rng rng;
-	struct raw raw;
+	/* The connections of a client, of which the first one has all messages but the data's. */
+	struct raw raws[STREAMS];
+	unsigned int count;
+	/* Number of connections that the data use, which is more if some do not come. */
+	unsigned int granted;
 	struct message answer;
 	unsigned char data[WHOLE_ROOM];
 	char outside[FILES_PATH];
@@ -47,6 +58,10 @@ FIXTURE(bad_server)
 	unsigned int visits;
 	unsigned int gets;
 	unsigned int puts;
+	/* Files that several connections have carried, and hellos that no client has. */
+	unsigned int shared;
+	unsigned int wrong_joins;
+	uint64_t longest_ms;
 };
 
 static unsigned int number_of(const char *name, unsigned int usual)
@@ -90,8 +105,27 @@ FIXTURE_TEARDOWN(bad_server)
  * The server
  */
 
-/* Sends the message, or another one.  Returns false when the server should leave. */
-static bool say(FIXTURE_DATA(bad_server) * self, const struct message *message)
+/* One of the connections that are there. */
+static struct raw *any_raw(FIXTURE_DATA(bad_server) * self)
+{
+	return &self->raws[rng_below(&self->rng, self->count)];
+}
+
+/* What is of no piece: an end of a connection, or of everything with a reason. */
+static bool disturb(FIXTURE_DATA(bad_server) * self)
+{
+	struct message error = raw_make(ERROR, NULL);
+
+	self->actions++;
+	if (rng_once_in(&self->rng, 2))
+		return !krdma_conn_disconnect(any_raw(self)->conn, 0);
+	raw_set(&error, 4, rng_below(&self->rng, 40), 4);
+	return !raw_send(any_raw(self), &error);
+}
+
+/* Sends the message over @raw, or another one.  Returns false when the server should leave. */
+static bool say_over(FIXTURE_DATA(bad_server) * self, struct raw *raw,
+		     const struct message *message)
 {
 	static const struct message alive = { .bytes = { ALIVE }, .length = FIXED };
 	struct message other = *message;
@@ -99,21 +133,36 @@ static bool say(FIXTURE_DATA(bad_server) * self, const struct message *message)
 	self->actions++;
 	if (rng_once_in(&self->rng, 128))
 		return false;
+	if (rng_once_in(&self->rng, 256) && !disturb(self))
+		return false;
+	if (rng_once_in(&self->rng, 128))
+		raw = any_raw(self);
 	if (rng_once_in(&self->rng, 32)) {
 		mutate(&self->rng, &other);
 	} else if (rng_once_in(&self->rng, 64)) {
 		other = mutate_any(&self->rng, "x");
 	} else if (rng_once_in(&self->rng, 16)) {
 		self->actions++;
-		if (raw_send(&self->raw, &alive))
+		if (raw_send(self->raws, &alive))
 			return false;
 	}
-	return !raw_send(&self->raw, &other);
+	return !raw_send(raw, &other);
+}
+
+static bool say(FIXTURE_DATA(bad_server) * self, const struct message *message)
+{
+	return say_over(self, self->raws, message);
+}
+
+/* The connection of a slot, if it is there. */
+static struct raw *raw_of(FIXTURE_DATA(bad_server) * self, uint32_t slot)
+{
+	return &self->raws[slot % self->granted % self->count];
 }
 
 static bool hear(FIXTURE_DATA(bad_server) * self, int type)
 {
-	return raw_next(&self->raw, &self->answer) == type;
+	return raw_next(self->raws, &self->answer) == type;
 }
 
 static uint64_t field(const struct message *message, unsigned int offset, unsigned int bytes)
@@ -151,40 +200,111 @@ static void set_limits(FIXTURE_DATA(bad_server) * self, struct message *message)
 	raw_set(message, 52, 1 + rng_below(&self->rng, SLOTS), 4);
 }
 
+/* Changes what a piece says, so that no sender would say it. */
+static void lie(FIXTURE_DATA(bad_server) * self, struct message *piece, size_t length)
+{
+	switch (rng_below(&self->rng, 5)) {
+	case 0:
+		raw_set(piece, 44, field(piece, 44, 4) + 1 + rng_below(&self->rng, STREAMS), 4);
+		break;
+	case 1:
+		/* A gap, or what is there. */
+		raw_set(piece, 8, rng_below(&self->rng, length + 1), 8);
+		break;
+	case 2:
+		raw_set(piece, 16, length - field(piece, 8, 8) + 1, 8);
+		break;
+	case 3:
+		raw_set(piece, 16, SLOT + 1 + rng_below(&self->rng, WINDOW), 8);
+		break;
+	default:
+		piece->bytes[0] = HOLE;
+		break;
+	}
+}
+
+/* Reads or writes around and beyond the client's window. */
+static bool reach(FIXTURE_DATA(bad_server) * self, const struct krdma_remote_mr *remote)
+{
+	self->actions++;
+	return !raw_transfer(any_raw(self),
+			     rng_once_in(&self->rng, 2) ? KRDMA_OP_WRITE : KRDMA_OP_READ, 0,
+			     1 + rng_below(&self->rng, SLOT), remote,
+			     rng_below(&self->rng, 2 * WINDOW));
+}
+
+/* An announcement that waits until one for another connection was sent. */
+struct held {
+	bool is;
+	struct message message;
+	struct raw *raw;
+};
+
+static bool release(FIXTURE_DATA(bad_server) * self, struct held *held)
+{
+	if (!held->is)
+		return true;
+	held->is = false;
+	return say_over(self, held->raw, &held->message);
+}
+
+/* Sends it now or after the next one, which is right if that has another connection. */
+static bool announce(FIXTURE_DATA(bad_server) * self, const struct message *piece, size_t length,
+		     struct held *held)
+{
+	struct raw *raw = raw_of(self, field(piece, 44, 4));
+	struct message message = *piece;
+
+	if (rng_once_in(&self->rng, 128))
+		lie(self, &message, length);
+	if (!held->is && self->count > 1 && rng_once_in(&self->rng, 4)) {
+		*held = (struct held){ .is = true, .message = message, .raw = raw };
+		return true;
+	}
+	if (!say_over(self, raw, &message) || !release(self, held))
+		return false;
+	return !rng_once_in(&self->rng, 128) || say_over(self, raw, &message);
+}
+
+/* Writes a piece into the client's window over the connection of its slot. */
+static bool write_piece(FIXTURE_DATA(bad_server) * self, const struct krdma_remote_mr *remote,
+			size_t offset, size_t piece, uint32_t slot)
+{
+	struct raw *raw = rng_once_in(&self->rng, 128) ? any_raw(self) : raw_of(self, slot);
+	unsigned char *window = krdma_mr_data(raw->window);
+	uint32_t at = slot * SLOT;
+
+	memcpy(window + at, self->data + offset, piece);
+	if (rng_once_in(&self->rng, 128))
+		window[at] ^= 1;
+	return !raw_transfer(raw, KRDMA_OP_WRITE, at, piece, remote, at);
+}
+
 /* Writes the data into the client's window and announces them; sometimes also other data. */
 static bool give_data(FIXTURE_DATA(bad_server) * self, const struct krdma_remote_mr *remote,
 		      size_t offset, size_t length, uint32_t slots)
 {
-	unsigned char *window = krdma_mr_data(self->raw.window);
 	unsigned int sent = 0, credited = 0;
+	struct held held = { 0 };
 	struct message message;
-	uint32_t at;
 
 	for (size_t piece; offset < length; offset += piece) {
 		piece = 1 + rng_below(&self->rng, SLOT);
 		piece = piece < length - offset ? piece : length - offset;
-		at = sent % slots * SLOT;
-		memcpy(window + at, self->data + offset, piece);
-		if (rng_once_in(&self->rng, 128))
-			window[at] ^= 1;
-		if (raw_transfer(&self->raw, KRDMA_OP_WRITE, at, piece, remote, at))
+		if (!write_piece(self, remote, offset, piece, sent % slots))
 			return false;
 		message = raw_piece(DATA, offset, piece, sent % slots);
-		if (!say(self, &message))
+		if (!announce(self, &message, length, &held))
 			return false;
-		if (rng_once_in(&self->rng, 32)) {
-			/* Around and beyond the client's window. */
-			self->actions++;
-			if (raw_transfer(&self->raw, rng_once_in(&self->rng, 2) ? KRDMA_OP_WRITE :
-					 KRDMA_OP_READ, 0, 1 + rng_below(&self->rng, SLOT), remote,
-					 rng_below(&self->rng, 2 * WINDOW)))
-				return false;
-		}
+		if (rng_once_in(&self->rng, 32) && !reach(self, remote))
+			return false;
 		for (sent++; sent - credited == slots; credited++) {
-			if (!hear(self, CREDIT))
+			if (!release(self, &held) || !hear(self, CREDIT))
 				return false;
 		}
 	}
+	if (!release(self, &held))
+		return false;
 	while (credited++ < sent) {
 		if (!hear(self, CREDIT))
 			return false;
@@ -192,7 +312,7 @@ static bool give_data(FIXTURE_DATA(bad_server) * self, const struct krdma_remote
 	return true;
 }
 
-static void give(FIXTURE_DATA(bad_server) * self)
+static bool give(FIXTURE_DATA(bad_server) * self)
 {
 	size_t length = whole_fill(self->data, rng_below(&self->rng, 1000)), offset;
 	struct krdma_remote_mr remote;
@@ -205,11 +325,11 @@ static void give(FIXTURE_DATA(bad_server) * self)
 	raw_set(&message, 36, rng_below(&self->rng, 01000), 4);
 	set_limits(self, &message);
 	if (!say(self, &message) || !hear(self, FETCH))
-		return;
+		return false;
 	slots = field(&self->answer, 52, 4);
 	if (!slots || slots > SLOTS || field(&self->answer, 48, 4) != SLOT ||
 	    krdma_remote_mr_from_desc(self->answer.bytes + 56, KRDMA_MR_DESC_SIZE, &remote))
-		return;
+		return false;
 	/* Sometimes the server goes on from data that are not the file's. */
 	offset = field(&self->answer, 8, 8);
 	if (offset > length || (file_crc(0, self->data, offset) != field(&self->answer, 40, 4) &&
@@ -218,17 +338,49 @@ static void give(FIXTURE_DATA(bad_server) * self)
 	message = raw_make(BEGIN, NULL);
 	raw_set(&message, 8, offset, 8);
 	if (!say(self, &message) || !give_data(self, &remote, offset, length, slots))
-		return;
+		return false;
 	message = raw_make(END, NULL);
 	raw_set(&message, 16, length, 8);
 	raw_set(&message, 40, file_crc(0, self->data, length), 4);
-	if (say(self, &message))
-		hear(self, DONE);
+	return say(self, &message) && hear(self, DONE);
 }
 
-static void take(FIXTURE_DATA(bad_server) * self)
+/* Takes the pieces from the connections of their slots; false: not all of them have come. */
+static bool take_data(FIXTURE_DATA(bad_server) * self, uint64_t length)
 {
-	struct message have = raw_make(HAVE, NULL), credit = raw_make(CREDIT, NULL), message;
+	const struct message credit = raw_make(CREDIT, NULL);
+	uint64_t offset = field(&self->answer, 8, 8);
+	uint32_t slots = field(&self->answer, 52, 4), slot = 0;
+	struct krdma_remote_mr remote;
+	struct raw *raw;
+	int type;
+
+	if (!slots || krdma_remote_mr_from_desc(self->answer.bytes + 56, KRDMA_MR_DESC_SIZE,
+						&remote))
+		return false;
+	while (offset < length) {
+		raw = raw_of(self, slot);
+		type = raw_next(raw, &self->answer);
+		if (type != DATA && type != HOLE)
+			return false;
+		offset += field(&self->answer, 16, 8);
+		if (type == DATA && slot < SLOTS &&
+		    raw_transfer(raw, KRDMA_OP_READ, slot * SLOT, SLOT, &remote, slot * SLOT))
+			return false;
+		if (rng_once_in(&self->rng, 32) && !reach(self, &remote))
+			return false;
+		if (!say(self, &credit))
+			return false;
+		slot = (slot + 1) % slots;
+	}
+	return hear(self, END);
+}
+
+static bool take(FIXTURE_DATA(bad_server) * self)
+{
+	const struct message done = raw_make(DONE, NULL);
+	uint64_t length = field(&self->answer, 16, 8);
+	struct message have = raw_make(HAVE, NULL);
 	int type;
 
 	do {
@@ -238,42 +390,169 @@ static void take(FIXTURE_DATA(bad_server) * self)
 		}
 		set_limits(self, &have);
 		if (!say(self, &have))
-			return;
-		type = raw_next(&self->raw, &self->answer);
+			return false;
+		type = raw_next(self->raws, &self->answer);
 		have = raw_make(HAVE, NULL);
 	} while (type == NEXT);
 	if (type != OFFER)
-		return;
-	do {
-		type = raw_next(&self->raw, &self->answer);
-	} while ((type == DATA || type == HOLE) && say(self, &credit));
-	message = raw_make(DONE, NULL);
-	if (type == END || rng_once_in(&self->rng, 8))
-		say(self, &message);
+		return false;
+	return (take_data(self, length) || rng_once_in(&self->rng, 8)) && say(self, &done);
 }
 
-/* One client; the hello may be wrong, too. */
+/*
+ * Connections
+ */
+
+#define JOINS	FILE_HELLO_JOIN
+
+/* Takes the next request for a connection: the first one of a client, or a further one. */
+static struct krdma_conn *next_conn(FIXTURE_DATA(bad_server) * self, bool joins,
+				    unsigned char hello[256])
+{
+	uint64_t deadline = krdma_deadline(joins ? PATIENT_MS : PATIENCE_MS);
+	struct krdma_conn *conn;
+	size_t length = 256;
+
+	while (!krdma_listener_next(self->listener, deadline, &conn)) {
+		memset(hello, 0, 256);
+		length = 256;
+		if (!krdma_conn_private_data(conn, hello, &length) &&
+		    !(hello[6] & JOINS) == !joins)
+			return conn;
+		/* Of a client that has given up. */
+		krdma_conn_close(conn);
+	}
+	return NULL;
+}
+
+/* What the server says of itself; mostly what the library's would. */
+static size_t make_hello(FIXTURE_DATA(bad_server) * self, unsigned char hello[HELLO],
+			 uint32_t streams)
+{
+	size_t length = streams > 1 ? HELLO : HELLO_SHORT;
+
+	raw_hello(hello, RAW_VERSION, rng_once_in(&self->rng, 64) ? rng_below(&self->rng, 40) : 0);
+	memcpy(hello + 12, &streams, sizeof(streams));
+	for (unsigned int i = HELLO_SHORT; i < HELLO; i++)
+		hello[i] = rng_next(&self->rng);
+	if (rng_once_in(&self->rng, 32))
+		hello[rng_below(&self->rng, HELLO_SHORT)] ^= 1 << rng_below(&self->rng, 8);
+	return rng_once_in(&self->rng, 64) ? rng_below(&self->rng, length) : length;
+}
+
+/* The number of connections that the server grants to a client that asks for some. */
+static uint32_t grant(FIXTURE_DATA(bad_server) * self, uint32_t asked)
+{
+	static const uint32_t many[] = { 5, 16, 17, 255, 1 << 16, UINT32_MAX };
+
+	if (rng_once_in(&self->rng, 64))
+		return RNG_PICK(&self->rng, many);
+	if (asked < 2)
+		return rng_once_in(&self->rng, 64) ? 2 : 0;
+	return rng_once_in(&self->rng, 4) ? rng_below(&self->rng, asked + 1) : asked;
+}
+
+static bool accept_first(FIXTURE_DATA(bad_server) * self, unsigned char own[HELLO])
+{
+	unsigned char hello[256];
+	struct krdma_conn *conn = next_conn(self, false, hello);
+	size_t length;
+
+	self->actions++;
+	self->granted = 1;
+	if (!conn)
+		return false;
+	length = make_hello(self, own, grant(self, hello[12]));
+	self->count = 1;
+	if (raw_take(self->raws, self->files.session, conn, own, length))
+		return false;
+	/* As the client sees it. */
+	if (length == HELLO && own[12] > 1 && own[12] <= STREAMS)
+		self->granted = own[12];
+	return true;
+}
+
+/* Answers the request for a further connection. */
+static bool accept_other(FIXTURE_DATA(bad_server) * self, struct krdma_conn *conn)
+{
+	struct raw *raw = &self->raws[self->count];
+	unsigned char own[HELLO];
+	/* Sometimes with the numbers and the token of a first one. */
+	uint32_t streams = rng_once_in(&self->rng, 64) ? rng_below(&self->rng, STREAMS + 1) : 0;
+	size_t length = make_hello(self, own, streams);
+
+	self->actions++;
+	switch (rng_below(&self->rng, 64)) {
+	case 0:
+		/* Not at all. */
+		while (raw_next(self->raws, &self->answer) >= 0)
+			;
+		break;
+	case 1:
+		raw_hello(own, RAW_VERSION, rng_below(&self->rng, 40));
+		krdma_conn_reject(conn, own, rng_once_in(&self->rng, 2) ? HELLO_SHORT : 0);
+		break;
+	case 2:
+		break;
+	default:
+		if (!raw_take(raw, self->files.session, conn, own, length)) {
+			self->count++;
+			return true;
+		}
+		raw_close(raw);
+		return false;
+	}
+	krdma_conn_close(conn);
+	return false;
+}
+
+/* Takes the client's further connections, which it makes in their order with the ticket. */
+static bool accept_others(FIXTURE_DATA(bad_server) * self, const unsigned char own[HELLO])
+{
+	unsigned char hello[256], expected[HELLO];
+	struct krdma_conn *conn;
+
+	while (self->count < self->granted) {
+		raw_hello_join(expected, JOINS, self->count, own + HELLO_SHORT);
+		conn = next_conn(self, true, hello);
+		if (!conn)
+			return false;
+		self->wrong_joins += !!memcmp(hello, expected, HELLO);
+		if (rng_once_in(&self->rng, 256) && !disturb(self)) {
+			krdma_conn_close(conn);
+			return false;
+		}
+		if (!accept_other(self, conn))
+			return false;
+	}
+	return true;
+}
+
+/* One client, until it leaves; the hello may be wrong, too. */
 static void *serve(void *context)
 {
 	FIXTURE_DATA(bad_server) * self = context;
-	unsigned char hello[16];
+	unsigned char own[HELLO];
+	bool goes_on;
 
-	raw_hello(hello, RAW_VERSION, rng_once_in(&self->rng, 64) ? rng_below(&self->rng, 40) : 0);
-	if (rng_once_in(&self->rng, 32))
-		hello[rng_below(&self->rng, sizeof(hello))] ^= 1 << rng_below(&self->rng, 8);
-	self->actions++;
-	if (!raw_accept(&self->raw, self->files.session, self->listener, hello,
-			rng_once_in(&self->rng, 64) ? rng_below(&self->rng, 16) : 16)) {
-		switch (raw_next(&self->raw, &self->answer)) {
+	self->count = 0;
+	goes_on = accept_first(self, own);
+	if (goes_on)
+		goes_on = accept_others(self, own) || rng_once_in(&self->rng, 8);
+	while (goes_on) {
+		switch (raw_next(self->raws, &self->answer)) {
 		case GET:
-			give(self);
+			goes_on = give(self);
 			break;
 		case PUT:
-			take(self);
+			goes_on = take(self);
 			break;
+		default:
+			goes_on = false;
 		}
 	}
-	raw_close(&self->raw);
+	for (unsigned int i = 0; i < self->count; i++)
+		raw_close(&self->raws[i]);
 	return NULL;
 }
 
@@ -299,6 +578,7 @@ struct choice {
 	bool put;
 	const char *name;
 	const char *as;
+	unsigned int requests;
 	struct krdma_file_options options;
 };
 
@@ -309,12 +589,14 @@ static struct choice choose(struct rng *rng)
 	struct choice choice = {
 		.put = rng_once_in(rng, 3),
 		.as = rng_once_in(rng, 2) ? RNG_PICK(rng, own) : NULL,
+		.requests = 1 + rng_below(rng, REQUESTS),
 		.options = {
 			.size = sizeof(choice.options),
 			.flags = rng_below(rng, 8),
 			.patience_ms = PATIENT_MS,
 			.buffer_size = SLOT,
 			.buffer_count = 1 + rng_below(rng, SLOTS),
+			.streams = rng_below(rng, STREAMS + 1),
 		},
 	};
 
@@ -323,47 +605,110 @@ static struct choice choose(struct rng *rng)
 	return choice;
 }
 
-static void get(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * self,
-		const struct choice *choice)
+/* What a peer can say of itself, and what a client can have of it; anything else is a fault. */
+static bool can_be(int error, uint32_t side)
+{
+	static const int here[] = {
+		-EEXIST, -EILSEQ, -EBADMSG, -EFBIG, -EINVAL, -EISDIR, -ENOTDIR, -ENOENT,
+		-ENAMETOOLONG, -ENOSPC,
+	};
+	static const int between[] = {
+		-EPROTO, -EPROTONOSUPPORT, -ECONNRESET, -ETIMEDOUT, -ECONNREFUSED, -EKEYREJECTED,
+	};
+
+	if (side == KRDMA_FILE_SIDE_PEER)
+		return file_code_of(error) != file_code_of(-EIO) || error == -EIO;
+	if (side == KRDMA_FILE_SIDE_HERE) {
+		for (unsigned int i = 0; i < sizeof(here) / sizeof(*here); i++) {
+			if (here[i] == error)
+				return true;
+		}
+	}
+	if (side == KRDMA_FILE_SIDE_BETWEEN) {
+		for (unsigned int i = 0; i < sizeof(between) / sizeof(*between); i++) {
+			if (between[i] == error)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A request ends with one reason, and a file of the client's name is whole whatever it is. */
+static void judge(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * self,
+		  const struct choice *choice, int ret, const struct krdma_file_result *result)
+{
+	EXPECT_GE(choice->options.streams > 1 ? choice->options.streams : 1, result->streams);
+	if (ret) {
+		EXPECT_TRUE(can_be(ret, result->side)) {
+			TH_LOG("visit %u ends with %s of side %u", self->visits, strerror(-ret),
+			       result->side);
+		}
+		EXPECT_EQ(0, result->crc32c);
+		if (!choice->put && choice->as && files_exist(self->files.here, choice->as))
+			check_file(_metadata, self->files.here, choice->as);
+		return;
+	}
+	EXPECT_EQ(KRDMA_FILE_SIDE_NONE, result->side);
+	self->shared += result->streams > 1;
+}
+
+static int get(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * self,
+	       struct krdma_file_client *client, const struct choice *choice)
 {
 	const char *folder = choice->as ? self->files.here : self->keep, *name;
 	struct krdma_file_result result;
 	char path[FILES_PATH];
+	int ret;
 
 	files_path(path, folder, choice->as ? choice->as : "");
-	if (krdma_file_get(self->files.session, (struct sockaddr *)&self->address, choice->name,
-			   path, &choice->options, &result, sizeof(result)))
-		return;
+	ret = krdma_file_client_get(client, choice->name, AT_FDCWD, path, 0, &result,
+				    sizeof(result));
+	judge(_metadata, self, choice, ret, &result);
+	if (ret)
+		return ret;
 	self->gets++;
 	name = choice->as ? choice->as : result.last;
 	check_file(_metadata, folder, name);
 	if (!choice->as)
 		EXPECT_EQ(0, unlink(files_path(path, folder, name)));
+	return 0;
 }
 
-static void put(FIXTURE_DATA(bad_server) * self, const struct choice *choice)
+static int put(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * self,
+	       struct krdma_file_client *client, const struct choice *choice)
 {
 	struct krdma_file_result result;
 	char path[FILES_PATH];
+	int ret = krdma_file_client_put(client, AT_FDCWD,
+					files_path(path, self->files.here, "source"), "x", 0,
+					&result, sizeof(result));
 
-	if (!krdma_file_put(self->files.session, (struct sockaddr *)&self->address,
-			    files_path(path, self->files.here, "source"), "x", &choice->options,
-			    &result, sizeof(result)))
-		self->puts++;
+	judge(_metadata, self, choice, ret, &result);
+	self->puts += !ret;
+	return ret;
 }
 
 static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * self)
 {
 	struct choice choice = choose(&self->rng);
+	struct krdma_file_client *client;
+	uint64_t begun = now_ms(), took;
 	pthread_t thread;
+	int ret = 0;
 
 	self->visits++;
+	ASSERT_EQ(0, krdma_file_client_create(self->files.session,
+					      (struct sockaddr *)&self->address, &choice.options,
+					      &client));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, serve, self));
-	if (choice.put)
-		put(self, &choice);
-	else
-		get(_metadata, self, &choice);
+	/* The server takes one client: after an error there would be no connection. */
+	while (choice.requests-- && !ret)
+		ret = choice.put ? put(_metadata, self, client, &choice) :
+				   get(_metadata, self, client, &choice);
+	krdma_file_client_destroy(client);
+	took = now_ms() - begun;
 	pthread_join(thread, NULL);
+	self->longest_ms = took > self->longest_ms ? took : self->longest_ms;
 }
 
 static void remove_parts(const char *folder)
@@ -409,8 +754,13 @@ TEST_F_TIMEOUT(bad_server, harms_neither_the_client_nor_its_files, 3600)
 	after = usage_after(&before);
 	TH_LOG("%u actions in %u visits: %u files got and %u put; %zu and then %zu bytes",
 	       actions, self->visits, self->gets, self->puts, before.bytes, after.bytes);
+	TH_LOG("%u of them over several connections; the longest visit took %u ms", self->shared,
+	       (unsigned int)self->longest_ms);
 	EXPECT_LT(0, self->gets);
 	EXPECT_LT(0, self->puts);
+	EXPECT_LT(0, self->shared);
+	EXPECT_EQ(0, self->wrong_joins);
+	EXPECT_GT(LONGEST_MS, self->longest_ms);
 	EXPECT_GE(before.bytes + SPARE, after.bytes);
 	EXPECT_GE(before.descriptors, after.descriptors);
 	EXPECT_FALSE(usage_leaks());
