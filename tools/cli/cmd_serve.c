@@ -34,6 +34,7 @@ static const char usage[] =
 	"      --once             end after the first file that was copied\n"
 	"      --clients N        clients at a time (16)\n"
 	"      --clients-per-address N  of these, from one address (half of them)\n"
+	"      --connections N    of all clients, which may have several each (256)\n"
 	"      --allow NETS       only clients at these addresses: 10.0.0.0/24,fd00::/8\n"
 	"  -k, --secret FILE      only clients that know this secret\n"
 	"      --read-only DIR    in this folder below DIR, clients only get files\n"
@@ -52,6 +53,7 @@ enum {
 	OPTION_CLIENTS,
 	OPTION_NO_SYNC,
 	OPTION_PER_ADDRESS,
+	OPTION_CONNECTIONS,
 	OPTION_ALLOW,
 	OPTION_WRITE,
 	OPTION_READ_ONLY,
@@ -61,6 +63,7 @@ enum {
 };
 
 #define RULES_MAX	64
+#define CLIENTS		16
 
 /* An error whose message has been printed already. */
 #define SAID		1
@@ -73,6 +76,7 @@ static const struct own_option own_options[] = {
 	{ "clients", OPTION_CLIENTS, true },
 	{ "no-sync", OPTION_NO_SYNC, false },
 	{ "clients-per-address", OPTION_PER_ADDRESS, true },
+	{ "connections", OPTION_CONNECTIONS, true },
 	{ "allow", OPTION_ALLOW, true },
 	{ "secret", 'k', FILE_VALUE },
 	{ "read-only", OPTION_READ_ONLY, true },
@@ -96,6 +100,7 @@ static const struct own_option own_options[] = {
  * @no_sync: --no-sync was given
  * @clients: value of --clients, 0 if not given
  * @per_address: value of --clients-per-address, 0 if not given
+ * @connections: value of --connections, 0 if not given
  * @request_ms: value of --request-timeout in milliseconds, 0 if not given
  * @progress_ms: value of --progress-timeout in milliseconds, 0 if not given
  * @allow: value of --allow, or NULL
@@ -116,6 +121,7 @@ struct serving {
 	bool no_sync;
 	uint32_t clients;
 	uint32_t per_address;
+	uint32_t connections;
 	uint32_t request_ms;
 	uint32_t progress_ms;
 	const char *allow;
@@ -204,6 +210,11 @@ static int set_option(int key, const char *value, void *to)
 		if (value_number("--clients-per-address", value, 1, 1024, &number))
 			return -EINVAL;
 		serving->per_address = (uint32_t)number;
+		return 0;
+	case OPTION_CONNECTIONS:
+		if (value_number("--connections", value, 1, 16384, &number))
+			return -EINVAL;
+		serving->connections = (uint32_t)number;
 		return 0;
 	case OPTION_ALLOW:
 		serving->allow = value;
@@ -410,6 +421,7 @@ static int create(struct serving *serving, struct krdma *session)
 		.allow = serving->allow,
 		.rules = serving->rules,
 		.rule_count = serving->rule_count,
+		.max_conns = serving->connections,
 	};
 	struct sockaddr_storage address = { .ss_family = AF_INET6 };
 	int err;
@@ -511,6 +523,11 @@ int cmd_serve(int argc, char **argv, struct options *options)
 	}
 	if (first + 1 != argc)
 		return usage_error("'krdma serve' needs one folder or file; see 'krdma serve -h'");
+	if (serving.connections &&
+	    serving.connections < (serving.clients ? serving.clients : CLIENTS))
+		return usage_error("--connections must not be less than --clients: %u clients\n"
+				   "need a connection each",
+				   serving.clients ? serving.clients : CLIENTS);
 	serving.path = argv[first];
 	return run_server(&serving);
 }

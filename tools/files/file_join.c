@@ -13,27 +13,24 @@
 #include <sys/random.h>
 #include <time.h>
 
-int file_joining_begin(struct krdma_file_server *server, struct file_joining *joining,
+void file_joining_init(struct krdma_file_server *server, struct file_joining *joining,
 		       const struct sockaddr_storage *peer)
 {
 	memset(joining, 0, sizeof(*joining));
 	joining->peer = *peer;
-	if (getrandom(joining->ticket, FILE_TOKEN, 0) != FILE_TOKEN) {
-		/* No connection has a number that has come. */
-		joining->came = UINT32_MAX;
-		return -EIO;
-	}
+	/* Without random numbers nothing can join, and the client gets one connection. */
+	joining->closed = getrandom(joining->ticket, FILE_TOKEN, 0) != FILE_TOKEN;
 	pthread_mutex_lock(&server->join_lock);
 	joining->next = server->joinings;
 	server->joinings = joining;
 	pthread_mutex_unlock(&server->join_lock);
-	return 0;
 }
 
-void file_joining_end(struct krdma_file_server *server, struct file_joining *joining)
+void file_joining_exit(struct krdma_file_server *server, struct file_joining *joining)
 {
 	struct file_joining **link;
 
+	file_joining_close(server, joining);
 	pthread_mutex_lock(&server->join_lock);
 	for (link = &server->joinings; *link; link = &(*link)->next) {
 		if (*link == joining) {
@@ -41,6 +38,46 @@ void file_joining_end(struct krdma_file_server *server, struct file_joining *joi
 			break;
 		}
 	}
+	pthread_mutex_unlock(&server->join_lock);
+}
+
+/*
+ * Each client has its first connection in any case. Of the others, the clients of one address get
+ * the same share as of the places for clients.
+ */
+uint32_t file_joining_grant(struct krdma_file_server *server, struct file_joining *joining,
+			    uint32_t asked)
+{
+	const struct krdma_file_server_options *options = &server->options;
+	uint32_t all = options->max_conns - options->max_clients;
+	uint64_t same = (uint64_t)all * options->max_per_peer / options->max_clients;
+	uint32_t further = asked < FILE_STREAMS_MAX ? asked : FILE_STREAMS_MAX;
+	const struct file_joining *other;
+
+	if (asked < 2 || joining->closed)
+		return 1;
+	further--;
+	if (same > all)
+		same = all;
+	pthread_mutex_lock(&server->join_lock);
+	for (other = server->joinings; other; other = other->next) {
+		all -= other->further;
+		if (nets_same_peer(&other->peer, &joining->peer))
+			same -= other->further;
+	}
+	if (further > same)
+		further = (uint32_t)same;
+	if (further > all)
+		further = all;
+	joining->further = further;
+	pthread_mutex_unlock(&server->join_lock);
+	return 1 + further;
+}
+
+void file_joining_close(struct krdma_file_server *server, struct file_joining *joining)
+{
+	pthread_mutex_lock(&server->join_lock);
+	joining->closed = true;
 	pthread_mutex_unlock(&server->join_lock);
 	for (unsigned int i = 0; i < FILE_STREAMS_MAX; i++) {
 		/* Closing rejects it. */
@@ -94,8 +131,8 @@ int file_joining_give(struct krdma_file_server *server, const struct sockaddr_st
 		return err;
 	pthread_mutex_lock(&server->join_lock);
 	for (joining = server->joinings; joining && err; joining = joining->next) {
-		if (!nets_same_peer(&joining->peer, peer) || joining->came >> hello->streams & 1 ||
-		    !is_token(server, joining, hello))
+		if (joining->closed || !nets_same_peer(&joining->peer, peer) ||
+		    joining->came >> hello->streams & 1 || !is_token(server, joining, hello))
 			continue;
 		joining->came |= 1u << hello->streams;
 		joining->conns[hello->streams] = conn;

@@ -15,6 +15,8 @@
 
 #define CLIENTS_DEFAULT	16
 #define CLIENTS_MAX	1024
+#define CONNS_DEFAULT	256
+#define CONNS_MAX	(CLIENTS_MAX * FILE_STREAMS_MAX)
 #define REQUEST_MS	10000
 #define PROGRESS_MS	120000
 
@@ -226,7 +228,10 @@ static int set_options(struct krdma_file_server_options *own,
 		own->progress_ms = PROGRESS_MS;
 	if (!own->max_per_peer)
 		own->max_per_peer = (own->max_clients + 1) / 2;
-	return own->reserved ? -EINVAL : 0;
+	if (!own->max_conns)
+		own->max_conns = own->max_clients > CONNS_DEFAULT ? own->max_clients :
+								    CONNS_DEFAULT;
+	return own->max_conns < own->max_clients || own->max_conns > CONNS_MAX ? -EINVAL : 0;
 }
 
 /* Sets the secret, the allowed addresses and the rules for access rights from the options. */

@@ -12,19 +12,23 @@
 struct file_worker;
 
 /**
- * struct file_joining - a client whose further connections are expected
- * @next: the next one
+ * struct file_joining - a client and its further connections
+ * @next: the next client
  * @peer: its address
- * @ticket: what it must know
+ * @ticket: what each further connection must know
+ * @further: number of further connections that were granted
  * @conns: connections that have come and were not taken, by number
  * @came: bitmap of those that have come
+ * @closed: no more can come
  */
 struct file_joining {
 	struct file_joining *next;
 	struct sockaddr_storage peer;
 	unsigned char ticket[FILE_TOKEN];
+	unsigned int further;
 	struct krdma_conn *conns[FILE_STREAMS_MAX];
 	uint32_t came;
+	bool closed;
 };
 
 /**
@@ -41,7 +45,7 @@ struct file_joining {
  * @worker_count: number of @workers; used only by the running thread
  * @join_lock: protects @joinings
  * @joined: signalled when a connection has come
- * @joinings: clients whose further connections are expected
+ * @joinings: the clients that are served
  */
 struct krdma_file_server {
 	struct krdma *session;
@@ -66,11 +70,15 @@ void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn
  * file_join.c: the further connections of clients. The thread that accepts clients gives them to
  * that of their client.
  */
-/* A negative errno without random numbers: then no connection can join. */
-int file_joining_begin(struct krdma_file_server *server, struct file_joining *joining,
+/* A client from @peer.  Call file_joining_exit() in the end. */
+void file_joining_init(struct krdma_file_server *server, struct file_joining *joining,
 		       const struct sockaddr_storage *peer);
+void file_joining_exit(struct krdma_file_server *server, struct file_joining *joining);
+/* Returns how many connections the client may have, of those that it asks for; at least 1. */
+uint32_t file_joining_grant(struct krdma_file_server *server, struct file_joining *joining,
+			    uint32_t asked);
 /* No more connections can join.  Closes those that were not taken. */
-void file_joining_end(struct krdma_file_server *server, struct file_joining *joining);
+void file_joining_close(struct krdma_file_server *server, struct file_joining *joining);
 /* Waits for at most @ms milliseconds.  NULL: it has not come. */
 struct krdma_conn *file_joining_take(struct krdma_file_server *server,
 				     struct file_joining *joining, unsigned int number,

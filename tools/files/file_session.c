@@ -446,6 +446,19 @@ static int join_all(struct serving *serving, struct file_joining *joining)
 	return err;
 }
 
+/* Connections that the client asks for. */
+static uint32_t streams_asked(struct krdma_conn *conn)
+{
+	unsigned char data[256];
+	size_t length = sizeof(data);
+	struct file_hello hello;
+
+	if (krdma_conn_private_data(conn, data, &length) ||
+	    file_hello_decode(data, length < sizeof(data) ? length : sizeof(data), &hello))
+		return 0;
+	return hello.streams;
+}
+
 /* Serves until the client is gone. Returns the error that ends the connection; 0: none. */
 static int serve(struct serving *serving, struct krdma_conn *conn, struct file_joining *joining)
 {
@@ -456,7 +469,7 @@ static int serve(struct serving *serving, struct krdma_conn *conn, struct file_j
 	err = file_link_accept(&serving->link, conn);
 	if (!err)
 		err = join_all(serving, joining);
-	file_joining_end(serving->server, joining);
+	file_joining_close(serving->server, joining);
 	while (!err) {
 		err = next_request(serving, &message);
 		if (err == -ENODATA)
@@ -503,13 +516,12 @@ void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn
 	begin(serving);
 	if (!krdma_conn_query(conn, &query, sizeof(query)))
 		memcpy(&serving->report.peer, &query.remote, sizeof(serving->report.peer));
-	serving->link.streams_wanted = FILE_STREAMS_MAX;
-	if (file_joining_begin(server, &joining, &serving->report.peer))
-		/* Without random numbers there is one connection. */
-		serving->link.streams_wanted = 1;
+	file_joining_init(server, &joining, &serving->report.peer);
+	serving->link.streams_wanted = file_joining_grant(server, &joining, streams_asked(conn));
 	memcpy(serving->link.ticket, joining.ticket, FILE_TOKEN);
 	err = serve(serving, conn, &joining);
 	file_link_close(&serving->link, err);
+	file_joining_exit(server, &joining);
 	file_window_destroy(&serving->flow.window);
 	free(serving);
 }

@@ -535,7 +535,10 @@ struct krdma_file_rule {
  *	10.0.0.0/24,fd00::/8; NULL: all. Other clients get ECONNREFUSED.
  * @rules: access rules for folders; or NULL
  * @rule_count: number of @rules
- * @reserved: 0
+ * @max_conns: maximum number of connections of all clients at a time, from @max_clients to 16384;
+ *	0: 256, or @max_clients if that is more. Each client has one. One that asks for several
+ *	gets as many as there are; to the clients of one address the server grants the share that
+ *	@max_per_peer is of @max_clients.
  */
 struct krdma_file_server_options {
 	uint32_t size;
@@ -554,7 +557,7 @@ struct krdma_file_server_options {
 	const char *allow;
 	const struct krdma_file_rule *rules;
 	uint32_t rule_count;
-	uint32_t reserved;
+	uint32_t max_conns;
 };
 
 /**

@@ -1312,14 +1312,14 @@ class krdma_file_server_options(Structure):
     allow: Any
     rules: Any
     rule_count: int
-    reserved: int
+    max_conns: int
     _fields_ = [
         ("size", c_uint32), ("flags", c_uint32), ("max_clients", c_uint32), ("patience_ms",
         c_uint32), ("buffer_size", c_uint32), ("buffer_count", c_uint32), ("report", CFUNCTYPE(None,
         c_void_p, POINTER(krdma_file_report))), ("context", c_void_p), ("request_ms", c_uint32),
         ("progress_ms", c_uint32), ("max_per_peer", c_uint32), ("secret_length", c_uint32),
         ("secret", c_void_p), ("allow", c_void_p), ("rules", c_void_p), ("rule_count", c_uint32),
-        ("reserved", c_uint32)
+        ("max_conns", c_uint32)
     ]
 
 

@@ -207,7 +207,8 @@ class Server(Object):
 
     def __init__(self, session: Session, address: Address, path: Name, *, writable: bool = False,
                  sync: bool = True, max_clients: int = 0, max_per_peer: int = 0,
-                 patience: float = 0, secret: Optional[bytes] = None, allow: Optional[str] = None,
+                 max_conns: int = 0, patience: float = 0, secret: Optional[bytes] = None,
+                 allow: Optional[str] = None,
                  rules: Optional[Dict[str, FileAccess]] = None,
                  report: Optional[Callable[[Report], Any]] = None) -> None:
         flags = FileServerFlags.WRITABLE if writable else FileServerFlags(0)
@@ -226,7 +227,8 @@ class Server(Object):
         pointer, length = _memory_of(secret)
         options = _abi.krdma_file_server_options(
             size=ctypes.sizeof(_abi.krdma_file_server_options), flags=flags,
-            max_clients=max_clients, max_per_peer=max_per_peer, patience_ms=int(patience * 1000),
+            max_clients=max_clients, max_per_peer=max_per_peer, max_conns=max_conns,
+            patience_ms=int(patience * 1000),
             secret=pointer, secret_length=length,
             allow=ctypes.cast(self._allow, ctypes.c_void_p),
             rules=ctypes.cast(table, ctypes.c_void_p) if its else None, rule_count=len(its))

@@ -389,6 +389,62 @@ TEST_F_TIMEOUT(streams, are_there_before_a_request, 120)
 	expect_refused(_metadata, self, -EPROTO, "a request before its connections");
 }
 
+/*
+ * The clients of one address get no more further connections than their share, and those of another
+ * one get theirs.
+ */
+TEST_F_TIMEOUT(streams, of_one_address_leave_those_of_others, 240)
+{
+	struct raw third;
+	int granted = 0;
+	uint64_t end;
+
+	self->server.request_ms = LONG_MS;
+	self->server.max_clients = 4;
+	/* One for each client, and four others, of which an address gets two. */
+	self->server.max_conns = 8;
+	ASSERT_EQ(0, files_serve(&self->files, "::", NULL, &self->server));
+	ASSERT_EQ(0, files_make(self->files.there, "a", LONG, 1));
+	ASSERT_EQ(0, files_at(&self->files, BOOT_ADDRESS));
+	EXPECT_EQ(3, ask(self, &self->raw, 16));
+	/* A client whose address has no more has one. */
+	self->options.streams = 4;
+	ASSERT_EQ(0, get(self, "a", "b"));
+	EXPECT_EQ(1, self->result.streams);
+	EXPECT_TRUE(files_are(self->files.here, "b", LONG, 1));
+	ASSERT_EQ(0, files_report(&self->files, &self->report));
+
+	ASSERT_EQ(0, files_at(&self->files, BOOT_ADDRESS_6));
+	EXPECT_EQ(2, ask(self, &self->other, 2));
+	ASSERT_EQ(0, get(self, "a", "b"));
+	EXPECT_EQ(2, self->result.streams);
+	ASSERT_EQ(0, files_report(&self->files, &self->report));
+	/* What a client had is there for the next one. */
+	raw_close(&self->other);
+	memset(&self->other, 0, sizeof(self->other));
+	for (end = now_ms() + PATIENCE_MS; granted != 3 && now_ms() < end; sleep_ms(20)) {
+		granted = ask(self, &third, 16);
+		raw_close(&third);
+	}
+	EXPECT_EQ(3, granted);
+	raw_close(&self->raw);
+}
+
+TEST_F(streams, are_at_least_one_for_each_client)
+{
+	self->server.max_clients = 4;
+	self->server.max_conns = 3;
+	EXPECT_EQ(-EINVAL, serve(self));
+	self->server.max_conns = 16385;
+	EXPECT_EQ(-EINVAL, serve(self));
+	self->server.max_conns = 4;
+	ASSERT_EQ(0, serve(self));
+	ASSERT_EQ(0, files_make(self->files.there, "a", LONG, 1));
+	self->options.streams = 16;
+	ASSERT_EQ(0, get(self, "a", "b"));
+	EXPECT_EQ(1, self->result.streams);
+}
+
 /* With a secret, a ticket that was overheard joins nothing. */
 TEST_F_TIMEOUT(streams, of_a_secret_need_it_each, 120)
 {

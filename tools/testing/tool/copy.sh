@@ -313,7 +313,7 @@ ended "the server tells of them" 0 '^10\.77\.0\.1:[0-9]+ was refused: it has ano
 mkdir -p "$there/drop" "$there/pub"
 cp "$there/digits" "$there/pub/digits"
 offer rules --write --read-only pub --write-only drop --request-timeout 5s --progress-timeout 30s \
-	--clients-per-address 4 --no-sync "$there"
+	--clients-per-address 4 --connections 20 --no-sync "$there"
 try krdma put digits $host/drop/
 ended "into a folder to be written only, a file is put" 0 '!.'
 try krdma put odd $host/drop/digits
@@ -322,6 +322,9 @@ try krdma get $host/drop/digits dropped
 ended "nor is one got" 1 'or is not permitted'
 try krdma get $host/pub/digits public
 ended "from a folder to be read only, a file is got" 0 '!.'
+# Of the four further connections this address has one, as of the 16 places it has four.
+try krdma get -j --streams 4 $host/pub/digits public
+ended "over as many connections as the server grants" 0 '"streams":2'
 try krdma put odd $host/pub/digits
 ended "but none is put there" 1 'does not allow writing'
 try krdma serve --read-only nothing "$there"
@@ -390,7 +393,7 @@ ended "it ends as it should" 0 "get 'long' failed"
 for words in 'get' 'put' 'put digits' 'serve' 'serve a b' "get digits" "get $host" \
 	"get -j $host/digits -" "get -C $host/digits -" "get $host/a $host/b missing" \
 	"get rdma://$host:x/a" "get $host:0/a" "get $host:70000/a" "get [fd77::1/a" "get :1/a" \
-	"serve -P x ." "serve --clients 0 ." "get --nonsense $host/a" "put / $host/"; do
+	"serve -P x ." "serve --clients 0 ." "serve --connections 15 ." "get --nonsense $host/a" "put / $host/"; do
 	# shellcheck disable=SC2086 # words
 	try krdma $words
 	ended "not understood: krdma $words" 2 '^krdma: '
