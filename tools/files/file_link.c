@@ -597,6 +597,9 @@ static int connect_others(struct file_link *link, const struct sockaddr *server)
 			err = connect_stream(link, i, &own, &hello);
 		if (!err)
 			err = hear_hello(link, link->streams[i].conn, &hello);
+		/* It has no number, and grants nothing. */
+		if (!err && (hello.flags != own_flags(link) || hello.streams))
+			err = file_link_fail(link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
 	}
 	established(link);
 	return err;

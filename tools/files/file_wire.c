@@ -12,7 +12,7 @@
  *	 8  u32  0; or the code of the error with which the server rejects the client, as in
  *		 ERROR
  *	12  u32  number of connections that the client asks for, or that the server grants, 0
- *		 for 1; with flag 2 the number of this one, 1 for the second
+ *		 for 1; with flag 2 the number of this one, 1 for the second, and 0 in its answer
  *	16  32 bytes: of a server that grants several connections: a random ticket; with flag 2:
  *		 the ticket, or with a secret HMAC("krdma-file-1" "j" ticket number), see
  *		 file_admit.c. Absent otherwise

@@ -524,6 +524,54 @@ TEST_F_TIMEOUT(streams, are_one_with_a_server_that_does_not_know_them, 120)
 	EXPECT_EQ(1, self->result.streams);
 }
 
+/* Answers the request for a second connection with a hello that is not of it. */
+struct answer {
+	struct script script;
+	uint16_t flags;
+	uint32_t streams;
+};
+
+static void answer_join(struct raw *raw, void *context)
+{
+	struct answer *answer = context;
+	unsigned char hello[HELLO];
+	struct krdma_conn *conn;
+	struct raw other;
+
+	raw_hello(hello, RAW_VERSION, 0);
+	hello[6] = answer->flags;
+	hello[12] = answer->streams;
+	if (krdma_listener_next(answer->script.listener, krdma_deadline(PATIENCE_MS), &conn))
+		return;
+	raw_take(&other, raw->session, conn, hello, HELLO_SHORT);
+	refuse(raw, NULL);
+	raw_close(&other);
+}
+
+static int get_over_two(FIXTURE_DATA(streams) * self, uint16_t flags, uint32_t number)
+{
+	struct answer answer = {
+		.script = { .length = HELLO, .talk = answer_join, .context = &answer },
+		.flags = flags, .streams = number,
+	};
+
+	raw_hello(answer.script.hello, RAW_VERSION, 0);
+	answer.script.hello[12] = 2;
+	self->options.streams = 2;
+	return script_get(&answer.script, &self->files, "a", "x", &self->options, &self->result);
+}
+
+TEST_F_TIMEOUT(streams, are_answered_each, 120)
+{
+	EXPECT_EQ(-ENOENT, get_over_two(self, 0, 0));
+	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
+	EXPECT_EQ(-EPROTO, get_over_two(self, 0, 1));
+	EXPECT_EQ(-EPROTO, get_over_two(self, 0, 2));
+	EXPECT_EQ(-EPROTO, get_over_two(self, 1, 0));
+	EXPECT_EQ(-EPROTO, get_over_two(self, JOIN, 0));
+	EXPECT_EQ(KRDMA_FILE_SIDE_BETWEEN, self->result.side);
+}
+
 TEST_F_TIMEOUT(streams, that_a_server_grants_are_judged, 120)
 {
 	EXPECT_EQ(-EPROTO, get_from(_metadata, self, 5, HELLO));
