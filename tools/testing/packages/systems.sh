@@ -66,16 +66,30 @@ base_system()
 	rm -rf "$root"
 }
 
+# link_packages FROM TO: gives the folder TO the packages of the folder FROM, without copying them
+# where the file system allows it.
+link_packages()
+{
+	find "$1" -maxdepth 1 -name '*.deb' -exec cp -lft "$2" {} + 2>/dev/null ||
+		find "$1" -maxdepth 1 -name '*.deb' -exec cp -ut "$2" {} +
+}
+
 # enter SUITE ROOT COMMAND...: runs the command in the system, with processes and mounts of its own.
+# The packages that other systems have downloaded are there, and those that the command downloads
+# are kept for the next one; but apt's lock is the system's, because others run at the same time.
 enter()
 {
-	local archives=$systems/archives-$1 root=$2
+	local archives=$systems/archives-$1 root=$2 status=0
+	local own=$root/var/cache/apt/archives
 	shift 2
 
-	# shellcheck disable=SC2016 # for the shell inside
+	mkdir -p "$own/partial"
+	link_packages "$archives" "$own"
 	unshare --mount --pid --ipc --uts --fork --kill-child --mount-proc="$root/proc" \
-		sh -c 'mount --bind "$1" "$2/var/cache/apt/archives" && root=$2 && shift 2 &&
-			exec chroot "$root" "$@"' sh "$archives" "$root" \
+		chroot "$root" \
 		env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=dumb \
-		DEBIAN_FRONTEND=noninteractive "$@"
+		DEBIAN_FRONTEND=noninteractive "$@" || status=$?
+	link_packages "$own" "$archives"
+	find "$own" -maxdepth 1 -name '*.deb' -delete
+	return $status
 }
