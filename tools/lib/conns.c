@@ -9,6 +9,12 @@
 #include "internal.h"
 #include "ring.h"
 
+static void none_done(uint32_t *done)
+{
+	if (done)
+		*done = 0;
+}
+
 /* A module that does not have these ioctls has no support for them. */
 static int request_many(struct krdma *session, unsigned long request,
 			struct krdma_conns_args *args, struct krdma_conns_entry *entries,
@@ -16,8 +22,6 @@ static int request_many(struct krdma *session, unsigned long request,
 {
 	int err;
 
-	if (done)
-		*done = 0;
 	args->entries = (uintptr_t)entries;
 	args->count = count;
 	err = request_wait(session->fd, request, args);
@@ -37,6 +41,7 @@ static int request_queues(struct krdma *session, unsigned long request, struct k
 	struct krdma_conns_args args;
 	int err;
 
+	none_done(done);
 	if (!session || !ring || !entries)
 		return -EINVAL;
 	err = request_options(&args, sizeof(args), options);
@@ -62,6 +67,7 @@ KRDMA_PUBLIC int krdma_conns_take(struct krdma *session, struct krdma_listener *
 {
 	struct krdma_conns_args args = { .size = sizeof(args), .deadline_ns = deadline };
 
+	none_done(done);
 	if (!session || !listener || !entries || !done)
 		return -EINVAL;
 	args.fd = listener->fd;
@@ -80,6 +86,7 @@ KRDMA_PUBLIC int krdma_conns_close(struct krdma *session, struct krdma_conns_ent
 {
 	struct krdma_conns_args args = { .size = sizeof(args) };
 
+	none_done(done);
 	if (!session || !entries)
 		return -EINVAL;
 	return request_many(session, KRDMA_CONNS_CLOSE, &args, entries, count, done);

@@ -229,10 +229,10 @@ enum krdma_conn_create_qp_flags {
  * KRDMA_RING_EXTRA of its rings' completions.
  *
  * EBUSY: not resolved yet; EALREADY, EISCONN, ENOTCONN: not possible in this state, or already
- * done; EINVAL: more than the device supports, both flags, or @keepalive_ms out of range;
- * EOPNOTSUPP: the device, or a lane, does not support it; ENOSPC: more completions than the ring
- * has left, where recently closed connections may still count; EXDEV: a ring of another session or
- * device.  These errors leave the connection unchanged.
+ * done; EINVAL: more than the device supports, both flags, @recv_depth or @max_recv_sge together
+ * with an SRQ, or @keepalive_ms out of range; EOPNOTSUPP: the device, or a lane, does not support
+ * it; ENOSPC: more completions than the ring has left, where recently closed connections may still
+ * count; EXDEV: a ring of another session or device.  These errors leave the connection unchanged.
  */
 struct krdma_conn_create_qp_args {
 	__u32 size;

@@ -69,7 +69,8 @@ enum krdma_limit_query_flags {
  *
  * A process with CAP_SYS_RESOURCE in the initial user namespace is not refused, but its usage
  * counts, so the numbers can be above @max.  They are also above a maximum that was lowered.  A
- * refused open() belongs to no session; only KRDMA_LIMIT_SESSIONS refuses an open().
+ * refused open() belongs to no session; only KRDMA_LIMIT_SESSIONS and KRDMA_LIMIT_MEMORY refuse
+ * one.
  *
  * ENOENT: there is no such limit: limits are numbered from 0 without gaps.  With
  * KRDMA_LIMIT_QUERY_REFUSED: no ioctl of the session was refused.

@@ -295,19 +295,31 @@ TEST_F(thin, connections_without_a_descriptor)
 	ASSERT_EQ(0, krdma_listener_address(server.listener, &address));
 	memcpy(&entries[0].remote, &address, sizeof(address));
 
-	EXPECT_EQ(-EINVAL, krdma_conns_open(NULL, self->pair.rings[0], entries, 1, NULL, 0, NULL));
+	EXPECT_EQ(-EINVAL, krdma_conns_open(NULL, self->pair.rings[0], entries, 1, NULL, 0,
+					    &done));
+	EXPECT_EQ(0, done);
+	done = 9;
 	EXPECT_EQ(-EINVAL, krdma_conns_open(session, NULL, entries, 1, NULL, 0, NULL));
 	EXPECT_EQ(-EINVAL, krdma_conns_open(session, self->pair.rings[0], NULL, 1, NULL, 0, NULL));
 	EXPECT_EQ(-EINVAL, krdma_conns_open(session, self->pair.rings[0], entries, 0, NULL, 0,
 					    &done));
 	EXPECT_EQ(0, done);
+	done = 9;
 	EXPECT_EQ(-EINVAL, krdma_conns_take(session, NULL, entries, 1, 0, &done));
+	EXPECT_EQ(0, done);
+	done = 9;
 	EXPECT_EQ(-EINVAL, krdma_conns_take(session, server.listener, entries, 1, 0, NULL));
 	EXPECT_EQ(-EAGAIN, krdma_conns_take(session, server.listener, entries, 1, 0, &done));
-	EXPECT_EQ(-EINVAL, krdma_conns_accept(session, NULL, entries, 1, NULL, NULL));
+	EXPECT_EQ(0, done);
+	done = 9;
+	EXPECT_EQ(-EINVAL, krdma_conns_accept(session, NULL, entries, 1, NULL, &done));
+	EXPECT_EQ(0, done);
+	done = 9;
 	EXPECT_EQ(-ENOENT, krdma_conns_accept(session, self->pair.rings[0], entries, 1, NULL,
 					      NULL));
-	EXPECT_EQ(-EINVAL, krdma_conns_close(NULL, entries, 1, NULL));
+	EXPECT_EQ(-EINVAL, krdma_conns_close(NULL, entries, 1, &done));
+	EXPECT_EQ(0, done);
+	done = 9;
 	EXPECT_EQ(-ENOENT, krdma_conns_close(session, entries, 1, &done));
 	EXPECT_EQ(0, done);
 
