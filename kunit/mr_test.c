@@ -784,6 +784,22 @@ static void test_kept_pd_is_dropped_as_its_device_goes(struct kunit *test)
 	kept_pd_goes(test, true);
 }
 
+/* Whoever puts the last reference to the session, what is kept is still the session's. */
+/* Proves: B8 */
+static void test_kept_pd_has_its_session(struct kunit *test)
+{
+	struct keeper keeper = {};
+	struct krdma_mr *mr;
+
+	keeper_begin(test, &keeper);
+	mr = keeper_register(&keeper, LOCAL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	krdma_session_put(keeper.session);
+	KUNIT_EXPECT_EQ(test, 1, keeper_pds(&keeper));
+	test_device_unregister(keeper.site->stage->device);
+}
+
 static struct kunit_case region_cases[] = {
 	KUNIT_CASE(test_buffers),
 	KUNIT_CASE(test_scatterlists),
@@ -805,6 +821,7 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE(test_kept_pd_of_registrations),
 	KUNIT_CASE(test_kept_pd_goes_with_its_device),
 	KUNIT_CASE(test_kept_pd_is_dropped_as_its_device_goes),
+	KUNIT_CASE(test_kept_pd_has_its_session),
 	{}
 };
 
