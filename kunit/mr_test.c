@@ -784,7 +784,7 @@ static void test_kept_pd_is_dropped_as_its_device_goes(struct kunit *test)
 	kept_pd_goes(test, true);
 }
 
-/* Whoever puts the last reference to the session, what is kept is still the session's. */
+/* A PD that is kept has a reference to its session, until the device has gone. */
 /* Proves: B8 */
 static void test_kept_pd_has_its_session(struct kunit *test)
 {

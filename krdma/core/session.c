@@ -392,9 +392,9 @@ static void krdma_pd_keep_locked(struct krdma_pd *pd)
 	krdma_device_put(pd->dev);
 	krdma_session_put(pd->session);
 	clear_bit(KRDMA_PD_USES, &pd->flags);
-	clear_bit(KRDMA_PD_KEPT, &pd->flags);
-	/* The caller has a reference. */
-	WARN_ON(refcount_dec_and_test(&pd->refs));
+	/* krdma_pd_unkeep() needs no lock.  The caller has a reference. */
+	if (test_and_clear_bit(KRDMA_PD_KEPT, &pd->flags))
+		WARN_ON(refcount_dec_and_test(&pd->refs));
 }
 
 /**
@@ -466,7 +466,8 @@ static struct krdma_pd *krdma_session_kept_pd(struct krdma_session *session)
  * krdma_session_drop_pds() - Keep no PDs any more
  * @session: the session; PDs with objects stay as long as these
  *
- * Needed before the last krdma_session_put() of a session that keeps its PDs.
+ * A PD that is kept has a reference to its session.  Without this call, both stay until the device
+ * is removed.
  *
  * Context: process context; may sleep.
  */

@@ -68,9 +68,9 @@ struct krdma_session {
 };
 
 /*
- * Bits of &struct krdma_pd.flags: the PD was to be kept once; the session still has a reference,
- * which whoever clears the bit has to put; the PD has a use of the device, and a reference to the
- * session.
+ * Bits of &struct krdma_pd.flags: krdma_pd_keep() or krdma_pd_unkeep() was called; the session has
+ * a reference to the PD, which is put by the function that clears the bit; the PD has a use of the
+ * device and a reference to the session.
  */
 enum {
 	KRDMA_PD_TRIED,

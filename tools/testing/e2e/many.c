@@ -1161,7 +1161,7 @@ static void *want_thread(void *context)
 	return NULL;
 }
 
-/* Each ends once, by its number or with one descriptor; whoever comes late ends nothing. */
+/* Each connection ends once, by its number or with one descriptor; a late call ends none. */
 /* Proves: F15 */
 TEST_F(many, closed_and_given_a_descriptor)
 {
