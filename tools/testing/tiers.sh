@@ -781,6 +781,27 @@ tier_blk_swap()
 	blk_nodes 6.1 swap.sh
 }
 
+# Two exports as a mirror of md.
+tier_blk_mirror()
+{
+	local out name kernel program run=("$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 900)
+
+	kernel=$("$topdir/tools/vm/kernel" path 6.1)
+	out=$(blk_build 6.1)
+	rm -rf "$out/modules"
+	mkdir "$out/modules"
+	# In the order in which they depend on each other.  No other test needs them.
+	for name in md-mod raid1 libcrc32c xfs; do
+		find "$kernel/" -name "$name.ko" -exec cp {} "$out/modules/" \;
+	done
+	for program in mdadm mkfs.ext4 e2fsck mkfs.xfs xfs_repair fio; do
+		run+=(--program "$program")
+	done
+	"${run[@]}" --module "$out/krdma.ko" --file "$out:/tests" \
+		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" -- \
+		sh /tests/mirror.sh
+}
+
 tier_blk_debug()
 {
 	blk debug "KRDMA_SLOW=1 sh /tests/one.sh && sh /tests/own.sh && sh /tests/hostile.sh &&
