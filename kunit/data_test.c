@@ -17,6 +17,10 @@
 #define REMOTE_ADDR	0x123456789000ULL
 #define REMOTE_KEY	0xabcd01
 
+/* Work requests of a batch with memory of both kinds. */
+#define MAPPED_MOST	4
+#define MAPPED_DEPTH	16
+
 static const enum krdma_context contexts[] = {
 	KRDMA_CONTEXT_WORKQUEUE,
 	KRDMA_CONTEXT_SOFTIRQ,
@@ -646,6 +650,130 @@ static void test_bytes(struct kunit *test)
 	conn_expect_whole(server);
 }
 
+/**
+ * struct mapped - SGEs of a batch, in turn in memory that the consumer has mapped and in MRs
+ * @sges: one for each work request
+ * @wrs: writes, from @sges to MR of the peer
+ */
+struct mapped {
+	struct krdma_sge sges[MAPPED_MOST];
+	struct krdma_send_wr wrs[MAPPED_MOST];
+};
+
+/*
+ * @kinds: a bit for each work request: set, it is in an MR.  @silent: all but the last one are
+ * unsignaled.
+ */
+static void mapped_fill(struct mapped *mapped, struct conn_pair *pair, u32 count, u32 kinds,
+			bool silent, const struct krdma_mr_info *to)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		mapped->sges[i] = conn_sge(&pair->client, 64 * i, 8 + i);
+		if (kinds & BIT(i)) {
+			mapped->sges[i].mr = pair->client.mr;
+			mapped->sges[i].key = 0;
+		}
+		mapped->wrs[i] = (struct krdma_send_wr) {
+			.opcode = KRDMA_OP_WRITE, .sges = &mapped->sges[i], .sge_count = 1,
+			.remote_addr = to->remote_addr + 64 * i, .rkey = to->rkey,
+			.flags = silent && i + 1 < count ? KRDMA_POST_UNSIGNALED : 0,
+		};
+	}
+}
+
+static void mapped_check(struct kunit *test, struct conn_pair *pair, const struct mapped *mapped,
+			 u32 first, u32 count)
+{
+	struct fake_send send;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		const struct krdma_sge *sge = &mapped->sges[i];
+
+		conn_given(&pair->client, first + i, &send);
+		KUNIT_EXPECT_EQ(test, 1, send.wr.num_sge);
+		KUNIT_EXPECT_EQ(test, sge->length, send.sge[0].length);
+		if (sge->mr)
+			continue;
+		KUNIT_EXPECT_EQ(test, sge->addr, send.sge[0].addr);
+		KUNIT_EXPECT_EQ(test, sge->key, send.sge[0].lkey);
+	}
+	for (i = 0; i < count; i++)
+		KUNIT_EXPECT_MEMEQ(test, pair->client.buffer + 64 * i,
+				   pair->server.buffer + 64 * i, mapped->sges[i].length);
+}
+
+/* A batch with memory of both kinds: @count work requests. */
+static void mapped_post(struct kunit *test, struct conn_pair *pair, struct mapped *mapped,
+			u32 count, u32 kinds, bool silent)
+{
+	struct conn_end *client = &pair->client;
+	u32 told = conn_told(&client->sends);
+	u32 given = conn_given_count(client);
+	struct krdma_mr_info info;
+	u32 i;
+
+	krdma_mr_query(pair->server.mr, &info);
+	map(test, client, 0);
+	mapped_fill(mapped, pair, count, kinds, silent, &info);
+	for (i = 0; i < CONN_BUFFER; i++)
+		client->buffer[i] = i + given;
+	KUNIT_ASSERT_EQ(test, count, conn_post(client, mapped->wrs, count));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&client->sends) ==
+					   told + (silent ? 1 : count)));
+	mapped_check(test, pair, mapped, given, count);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(client->mr));
+	client->mr = NULL;
+}
+
+/* Alone, one after the other, as many as fit. */
+static void mapped_until_full(struct kunit *test, struct conn_pair *pair, struct mapped *mapped)
+{
+	u32 told = conn_told(&pair->client.sends);
+	struct krdma_mr_info info;
+	u32 i;
+
+	krdma_mr_query(pair->server.mr, &info);
+	mapped_fill(mapped, pair, 1, 0, false, &info);
+	for (i = 0; i < MAPPED_DEPTH; i++)
+		KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, mapped->wrs, 1));
+	if (pair->setup.where == KRDMA_CONTEXT_POLL)
+		KUNIT_EXPECT_EQ(test, -EAGAIN, conn_post(&pair->client, mapped->wrs, 1));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) >=
+					   told + MAPPED_DEPTH));
+}
+
+/* Memory that the consumer has mapped, and memory of an MR, in each order. */
+static void test_mapped_memory(struct kunit *test)
+{
+	struct mapped *mapped;
+	u32 count, kinds;
+	unsigned int i;
+
+	mapped = kunit_kzalloc(test, sizeof(*mapped), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, mapped);
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct conn_setup setup = {
+			.where = contexts[i], .attr.send_depth = MAPPED_DEPTH,
+		};
+		struct conn_pair *pair = conn_pair_new(test, &setup);
+
+		map(test, &pair->server, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE);
+		for (count = 1; count <= MAPPED_MOST; count++)
+			for (kinds = 0; kinds < BIT(count); kinds++) {
+				mapped_post(test, pair, mapped, count, kinds, false);
+				mapped_post(test, pair, mapped, count, kinds, true);
+			}
+		mapped_until_full(test, pair, mapped);
+		KUNIT_EXPECT_EQ(test, 0, pair->client.sends.failed);
+		conn_pair_close(pair);
+		conn_expect_whole(&pair->client);
+		conn_pair_end(pair);
+	}
+}
+
 /* What a message can bring besides its bytes. */
 static void test_extras(struct kunit *test)
 {
@@ -684,6 +812,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE_SLOW(test_chains),
 	KUNIT_CASE(test_bytes),
 	KUNIT_CASE(test_extras),
+	KUNIT_CASE(test_mapped_memory),
 	{}
 };
 

@@ -59,6 +59,7 @@ static void test_refused_reads(struct kunit *test)
 	struct conn_end *client = &pair->client;
 	struct krdma_send_wr wr = reader(test, pair);
 	struct krdma_send_wr flush = wr;
+	struct krdma_send_wr several[2];
 	struct krdma_sge sges[2];
 
 	KUNIT_EXPECT_FALSE(test, reads_local(pair));
@@ -72,9 +73,12 @@ static void test_refused_reads(struct kunit *test)
 	wr.sge_count = 1;
 	sges[0] = conn_sge(client, 0, 0);
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &wr, 1));
-	/* With the lkey for all memory: in one SGE, and in two. */
+	/* With the lkey for all memory: alone, in a batch, and in two SGEs. */
 	sges[0] = conn_sge(client, 0, LENGTH);
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &wr, 1));
+	several[0] = wr;
+	several[1] = wr;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, several, 2));
 	sges[1] = conn_sge(client, LENGTH, LENGTH);
 	wr.sge_count = 2;
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &wr, 1));

@@ -475,8 +475,9 @@ static int krdma_send_fast(struct krdma_wq *wq, const struct krdma_op *op,
 }
 
 /*
- * The usual work requests: of a plain operation, with one SGE in an MR, not inline, and correct.
- * All others, and every error, are left to krdma_send_one(), which posts them or finds the errno.
+ * The usual work requests: of a plain operation, with one SGE, not inline, and correct.  The SGE of
+ * a ring's entry is in an MR; a consumer in the kernel may have mapped the memory itself.  All
+ * others, and every error, are left to krdma_send_one(), which posts them or finds the errno.
  */
 
 /**
@@ -558,6 +559,18 @@ static noinline bool krdma_usual_use(struct krdma_usual *usual, struct krdma_pd 
 	if (!krdma_mr_use_fast(mr, pd, addr, length, usual->access, to))
 		return false;
 	usual->mr = mr;
+	return true;
+}
+
+/* Memory that the consumer has mapped itself.  False if its lkey does not allow the operation. */
+static __always_inline bool krdma_usual_mapped(const struct krdma_qp *qp, u32 access,
+					       const struct krdma_sge *sge, struct ib_sge *to)
+{
+	if (unlikely(krdma_send_key_is_local(qp, access, sge->key)))
+		return false;
+	to->addr = sge->addr;
+	to->length = sge->length;
+	to->lkey = sge->key;
 	return true;
 }
 
@@ -711,6 +724,9 @@ static __always_inline u32 krdma_usual_build(struct krdma_wq *wq, struct krdma_u
 			if (unlikely(!krdma_mr_point_to(mr, addr, length, 0, to)))
 				break;
 			usual.uses++;
+		} else if (!post && !mr) {
+			if (unlikely(!krdma_usual_mapped(wq->qp, usual.access, wr->sges, to)))
+				break;
 		} else if (unlikely(!krdma_usual_use(&usual, wq->qp->pd, mr, addr, length, to))) {
 			break;
 		}
@@ -720,6 +736,8 @@ static __always_inline u32 krdma_usual_build(struct krdma_wq *wq, struct krdma_u
 		wqe->wr_id = post ? READ_ONCE(flat->wr_id) : wr->wr_id;
 		wqe->length = length;
 		wqe->kind = usual.kind;
+		if (!post && !mr)
+			wqe->mr_count = 0;
 		wq->mrs[index * wq->max_sge] = mr;
 
 		ib_wr->send.next = &(ib_wr + 1)->send;
@@ -813,6 +831,8 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 	u32 length, index;
 	int send_flags;
 	int ret = 0;
+	bool used;
+	u32 access;
 	u32 tail;
 	u64 addr;
 
@@ -840,10 +860,12 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 	length = post ? READ_ONCE(flat->length) : wr->sges->length;
 	mr = post ? krdma_usual_find(post, READ_ONCE(flat->mr)) : wr->sges->mr;
 	/* The length is also refused here if it is 0. */
-	if (unlikely(length - 1 >= qp->max_message || !mr || !krdma_credits_left(&wq->credits)))
+	if (unlikely(length - 1 >= qp->max_message || (post && !mr) ||
+		     !krdma_credits_left(&wq->credits)))
 		return 0;
 	/* Most operations only read local memory, for which every MR has the right. */
-	if (unlikely(krdma_send_access(qp, op) & ~mr->access))
+	access = krdma_send_access(qp, op);
+	if (mr && unlikely(access & ~mr->access))
 		return 0;
 
 	krdma_wr_scratch_enter();
@@ -866,7 +888,9 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 		goto out;
 	}
 	addr = post ? READ_ONCE(flat->addr) : wr->sges->addr;
-	if (unlikely(!krdma_mr_use_fast(mr, qp->pd, addr, length, 0, &scratch->sges[0])))
+	used = mr ? krdma_mr_use_fast(mr, qp->pd, addr, length, 0, &scratch->sges[0]) :
+		    krdma_usual_mapped(qp, access, wr->sges, &scratch->sges[0]);
+	if (unlikely(!used))
 		goto out;
 
 	/*
@@ -879,6 +903,8 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 	wqe->wr_id = post ? READ_ONCE(flat->wr_id) : wr->wr_id;
 	wqe->length = length;
 	wqe->kind = KRDMA_WQE_KIND(head.opcode, KRDMA_WQE_LAST, 1);
+	if (!mr)
+		wqe->mr_count = 0;
 	wq->mrs[index * wq->max_sge] = mr;
 	if (likely(!(head.flags & KRDMA_POST_UNSIGNALED))) {
 		wq->batch = 0;

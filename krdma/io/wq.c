@@ -383,12 +383,40 @@ int krdma_send_complete(struct krdma_cq *cq, const struct ib_wc *wcs, int count)
 	return taken;
 }
 
+/*
+ * Ends work requests at the head that succeeded, and of which no completion is due: of @most those
+ * that are unsignaled, of one part each.  Returns how many.
+ */
+static u32 krdma_send_skip(struct krdma_wq *wq, u32 most)
+{
+	const u32 unsignaled = KRDMA_WQE_KIND(0, KRDMA_WQE_LAST | KRDMA_WQE_UNSIGNALED, 0);
+	struct krdma_wqe *wqe;
+	u32 count;
+
+	/* The first part of a work request of several has failed. */
+	if (unlikely(wq->failed))
+		return 0;
+	for (count = 0; count < most; count++) {
+		wqe = krdma_wq_wqe(wq, wq->head);
+		if ((wqe->kind & ~KRDMA_WQE_KIND(U8_MAX, 0, U16_MAX)) != unsignaled)
+			break;
+		if (wqe->mr_count)
+			krdma_wq_put_mrs(wq, wq->head);
+		wq->head++;
+	}
+	WRITE_ONCE(wq->completed, wq->completed + count);
+	krdma_credits_return(&wq->credits, count);
+	return count;
+}
+
 static void krdma_send_finish_many(struct krdma_wq *wq, u32 distance, const struct ib_wc *wc)
 {
 	struct krdma_qp_owner *owner = wq->qp->owner;
 	u8 status = krdma_wc_status_from_ib(wc->status);
 
 	/* The unsignaled ones before it succeeded: otherwise they would have completed. */
+	if (distance)
+		distance -= krdma_send_skip(wq, distance);
 	while (distance--)
 		krdma_send_finish(wq, KRDMA_WC_SUCCESS, 0);
 	krdma_send_finish(wq, status, wc->vendor_err);
