@@ -7,7 +7,8 @@
 # /out.
 #
 # usage: block.sh ROUNDS SCALE; SCALE is the number of requests of 4 KiB in a job.
-# environment: CRC=/path/of/a/module that computes the checksums, MTU of the network.
+# environment: CRC=/path/of/a/module that computes the checksums, MTU of the network, POLL=1 for
+# requests that fio polls for.
 
 set -eu
 
@@ -17,6 +18,8 @@ scale=$2
 address=10.77.0.1
 nvmet=/sys/kernel/config/nvmet
 mib=64
+engine=libaio
+[ -z "${POLL:-}" ] || engine='io_uring --hipri'
 
 # Another checksum or MTU applies to connections that are made later.
 prepare()
@@ -38,7 +41,7 @@ krdma_start()
 	insmod "$here/krdma_blk.ko"
 	krdma blk serve -n ram -s ${mib}M --allow any >/dev/null
 	# The same number as the other one uses by default.
-	krdma blk attach $address ram --queues "$(nproc)" >/dev/null
+	krdma blk attach $address ram --queues "$(nproc)" ${POLL:+--poll-queues "$(nproc)"} >/dev/null
 	krdma_disk=$(cat /sys/kernel/config/krdma_blk/devices/ram/disk)
 }
 
@@ -68,7 +71,8 @@ nvme_start()
 	echo 4420 >$nvmet/ports/1/addr_trsvcid
 	ln -s $nvmet/subsystems/ram $nvmet/ports/1/subsystems/ram
 	printf '%s' "transport=rdma,traddr=$address,trsvcid=4420,nqn=ram,hostid=$host," \
-		"hostnqn=nqn.2014-08.org.nvmexpress:uuid:$host" >/dev/nvme-fabrics
+		"hostnqn=nqn.2014-08.org.nvmexpress:uuid:$host${POLL:+,nr_poll_queues=$(nproc)}" \
+		>/dev/nvme-fabrics
 	until [ -b /dev/nvme0n1 ]; do
 		tries=$((tries - 1))
 		[ $tries -gt 0 ]
@@ -100,8 +104,10 @@ ready()
 # and awaited at a time.
 work()
 {
+	# shellcheck disable=SC2086 # one option, or two
 	fio --name=work --filename="/dev/$2" --rw="$4" --bs="$5" --iodepth="$6" \
-		--number_ios="$7" --size=${mib}M --io_size=1T --ioengine=libaio --direct=1 \
+		--number_ios="$7" --size=${mib}M --io_size=1T --direct=1 \
+		--ioengine=$engine \
 		--norandommap --randrepeat=1 --group_reporting --iodepth_batch_submit="${8:-1}" \
 		--iodepth_batch_complete_min="${8:-1}" \
 		--output-format=json --output="/out/$4-$5-$6${8:+-by-$8}.$1.$3" >/dev/null

@@ -109,6 +109,7 @@ start_node()
 		args+=(-drive "file=${disk//,/,,},if=none,id=disk,format=raw,cache=writethrough"
 			-device "virtio-blk-pci,drive=disk")
 	fi
+	[ -z "$plugin" ] || args+=(-plugin "$plugin")
 	if [ -n "$interactive" ]; then
 		args+=(-chardev "stdio,id=tty,signal=off" -device "virtconsole,chardev=tty")
 	fi
