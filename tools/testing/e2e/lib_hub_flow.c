@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libkrdma's hubs and a peer that takes nothing of what is sent to it for a while: what waits for
+ * it is limited, and says nothing twice.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hub_wire.h>
+#include <krdma_hub.h>
+
+#include "kselftest_harness.h"
+#include "lib_both.h"
+#include "lib_files.h"
+#include "lib_hub_peer.h"
+#include "lib_pair.h"
+#include "session.h"
+
+/* Far more frames than a peer has receives for. */
+#define MANY		400
+
+FIXTURE(flow)
+{
+	struct krdma_hub *hub;
+	pthread_t thread;
+	int stop;
+	int left;
+	char why[512];
+	struct files at;
+	struct hub_peer peer;
+};
+
+static int load(const int *number)
+{
+	return __atomic_load_n(number, __ATOMIC_ACQUIRE);
+}
+
+/* A hub that answers every call. */
+static void *serve(void *context)
+{
+	FIXTURE_DATA(flow) * self = context;
+	struct krdma_ep_record record;
+
+	while (!load(&self->stop)) {
+		if (krdma_hub_next(self->hub, krdma_deadline(20), &record, sizeof(record)))
+			continue;
+		if (record.event == KRDMA_EP_MESSAGE && record.call)
+			krdma_ep_answer(&record, record.tag, "answer", 6);
+		krdma_ep_done(&record);
+		if (record.event != KRDMA_EP_LEFT)
+			continue;
+		snprintf(self->why, sizeof(self->why), "%s", krdma_ep_why(record.ep));
+		krdma_ep_close(record.ep, NULL);
+		__atomic_store_n(&self->left, record.error ? record.error : 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+FIXTURE_SETUP(flow)
+{
+	const struct krdma_hub_options options = {
+		.size = sizeof(options), .depth = HUB_PEER_DEPTH, .eager = HUB_PEER_EAGER,
+	};
+	unsigned char hello[HUB_GREETING_MAX];
+	size_t length = hub_peer_greeting(hello);
+	char at[64];
+
+	memset(self, 0, sizeof(*self));
+	snprintf(at, sizeof(at), "%s:0", both_address());
+	ASSERT_EQ(0, krdma_hub_open(at, &options, &self->hub));
+	ASSERT_EQ(0, krdma_hub_address(self->hub, &self->at.address));
+	ASSERT_EQ(0, files_at(&self->at, both_address()));
+	ASSERT_EQ(0, pthread_create(&self->thread, NULL, serve, self));
+	ASSERT_EQ(0, hub_peer_open(&self->peer));
+	ASSERT_EQ(0, hub_peer_connect(&self->peer, (struct sockaddr *)&self->at.address, hello,
+				      length, 0));
+}
+
+FIXTURE_TEARDOWN(flow)
+{
+	hub_peer_close(&self->peer);
+	__atomic_store_n(&self->stop, 1, __ATOMIC_RELEASE);
+	pthread_join(self->thread, NULL);
+	krdma_hub_close(self->hub);
+}
+
+static int say(FIXTURE_DATA(flow) * self, struct hub_frame frame, const char *data)
+{
+	return hub_peer_send(&self->peer, &frame, data, data ? strlen(data) : 0, LIB_PATIENCE);
+}
+
+/* The peer was disconnected because of what it did, and not only because time has passed. */
+static void expect_end(struct __test_metadata *_metadata, FIXTURE_DATA(flow) * self, int sent)
+{
+	uint64_t end = now_ms() + PATIENCE_MS;
+
+	while (!load(&self->left) && now_ms() < end)
+		sleep_ms(10);
+	EXPECT_EQ(-EPROTO, load(&self->left)) {
+		TH_LOG("after %d frames: %s", sent, self->why);
+	}
+}
+
+/* Each request for memory has a reply, which needs memory here until the peer takes it. */
+TEST_F(flow, replies_that_are_not_taken_are_limited)
+{
+	struct hub_frame ask = { .kind = HUB_ASK, .code = KRDMA_ACCESS_REMOTE_READ };
+	int sent = 0;
+
+	while (sent < MANY) {
+		ask.call = (uint32_t)(sent + 1) << 8 | sent % HUB_PEER_DEPTH;
+		if (say(self, ask, "memory"))
+			break;
+		sent++;
+	}
+	expect_end(_metadata, self, sent);
+}
+
+TEST_F(flow, answers_that_are_not_taken_are_limited)
+{
+	struct hub_frame call = { .kind = HUB_CALL };
+	int sent = 0;
+
+	while (sent < MANY) {
+		call.call = (uint32_t)(sent + 1) << 8 | sent % HUB_PEER_DEPTH;
+		if (say(self, call, "call"))
+			break;
+		/* The hub has taken it and answered. */
+		sleep_ms(10);
+		sent++;
+	}
+	expect_end(_metadata, self, sent);
+}
+
+/*
+ * A peer whose receives are late, as over a slow network.  Then the hub has no place for another
+ * frame, and what it says later must not say the same twice: a hub ends such a peer.
+ */
+TEST_F(flow, room_is_said_once)
+{
+	struct hub_frame call = { .kind = HUB_CALL }, message = { .kind = HUB_MESSAGE }, frame;
+	unsigned int number, frames = 0, rooms = 0, again = 0, calls = 3 * HUB_PEER_DEPTH;
+	uint32_t told = 0;
+	int err;
+
+	for (unsigned int i = 0; i < calls; i++) {
+		call.call = (i + 1) << 8 | i % HUB_PEER_DEPTH;
+		ASSERT_EQ(0, say(self, call, "call"));
+		sleep_ms(10);
+	}
+	for (unsigned int i = 0; i < HUB_PEER_DEPTH; i++) {
+		ASSERT_EQ(0, say(self, message, "message"));
+		sleep_ms(10);
+	}
+	for (unsigned int i = 0; i < HUB_PEER_RECEIVES; i++)
+		ASSERT_EQ(0, hub_peer_receive(&self->peer, i));
+	while (!(err = hub_peer_next(&self->peer, krdma_deadline(5000), &frame, &number))) {
+		frames++;
+		EXPECT_EQ(0, hub_peer_receive(&self->peer, number));
+		rooms += frame.kind == HUB_ROOM;
+		again += frame.kind == HUB_ROOM && frame.taken == told;
+		told = frame.taken;
+	}
+	EXPECT_EQ(-ETIMEDOUT, err);
+	TH_LOG("%u frames, %u of them about room", frames, rooms);
+	EXPECT_EQ(0, again);
+	EXPECT_EQ(calls + HUB_PEER_DEPTH, told);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A peer of one of libkrdma's hubs that sends arbitrary frames.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <krdma_entry.h>
+
+#include "lib_hub_peer.h"
+#include "lib_pair.h"
+
+size_t hub_peer_greeting(unsigned char wire[HUB_GREETING_MAX])
+{
+	static const struct hub_greeting greeting = {
+		.depth = HUB_PEER_DEPTH,
+		.eager = HUB_PEER_EAGER,
+		.longest = HUB_PEER_LONGEST,
+	};
+
+	return hub_greeting_write(&greeting, wire);
+}
+
+int hub_peer_open(struct hub_peer *peer)
+{
+	memset(peer, 0, sizeof(*peer));
+	return krdma_open(&peer->session);
+}
+
+void hub_peer_close(struct hub_peer *peer)
+{
+	hub_peer_leave(peer);
+	krdma_mr_deregister(peer->mr, KRDMA_DEREGISTER_LATER);
+	krdma_close(peer->session);
+	memset(peer, 0, sizeof(*peer));
+}
+
+int hub_peer_receive(struct hub_peer *peer, unsigned int number)
+{
+	struct krdma_sqe entry = krdma_entry_recv(peer->conn, number, peer->mr,
+						  (number + 1) * HUB_PEER_ROOM, HUB_PEER_ROOM);
+
+	return krdma_ring_post(peer->ring, &entry, 1, NULL);
+}
+
+static int prepare(struct hub_peer *peer, unsigned int receives)
+{
+	struct krdma_conn_query_args query;
+	int err = krdma_conn_query(peer->conn, &query, sizeof(query));
+
+	peer->early_count = 0;
+	peer->early_taken = 0;
+	if (!err) {
+		peer->device = query.device_id;
+		err = krdma_ring_create(peer->session, NULL, &peer->ring);
+	}
+	if (!err && !peer->mr)
+		err = krdma_mr_alloc(peer->session, peer->device,
+				     (HUB_PEER_RECEIVES + 1) * HUB_PEER_ROOM,
+				     KRDMA_ACCESS_LOCAL_WRITE, &peer->mr);
+	if (!err)
+		err = krdma_conn_create_qp(peer->conn, peer->ring, NULL, NULL, NULL);
+	for (unsigned int i = 0; i < receives && !err; i++)
+		err = hub_peer_receive(peer, i);
+	return err;
+}
+
+int hub_peer_connect(struct hub_peer *peer, const struct sockaddr *address, const void *data,
+		     size_t length, unsigned int receives)
+{
+	int err = krdma_conn_create(peer->session, &peer->conn);
+
+	if (!err)
+		err = krdma_conn_resolve(peer->conn, address, &lib_patient);
+	if (!err)
+		err = krdma_conn_wait(peer->conn, LIB_PATIENCE, NULL);
+	if (!err)
+		err = prepare(peer, receives);
+	if (!err)
+		err = krdma_conn_connect(peer->conn, NULL, data, length);
+	return err ? err : krdma_conn_wait(peer->conn, LIB_PATIENCE, NULL);
+}
+
+int hub_peer_accept(struct hub_peer *peer, struct krdma_conn *conn, const void *data,
+		    size_t length, unsigned int receives)
+{
+	int err;
+
+	peer->conn = conn;
+	err = prepare(peer, receives);
+	if (!err)
+		err = krdma_conn_accept(conn, NULL, data, length);
+	return err ? err : krdma_conn_wait(conn, LIB_PATIENCE, NULL);
+}
+
+void hub_peer_leave(struct hub_peer *peer)
+{
+	krdma_conn_close(peer->conn);
+	krdma_ring_close(peer->ring);
+	peer->conn = NULL;
+	peer->ring = NULL;
+}
+
+int hub_peer_operate(struct hub_peer *peer, struct krdma_sqe entry, uint64_t deadline)
+{
+	struct krdma_cqe cqe;
+	size_t taken;
+	int err;
+
+	entry.wr_id = HUB_PEER_RECEIVES;
+	err = krdma_ring_post(peer->ring, &entry, 1, NULL);
+	while (!err) {
+		err = krdma_ring_wait(peer->ring, &cqe, 1, 1, deadline, &taken);
+		if (err)
+			break;
+		if (cqe.wr_id == HUB_PEER_RECEIVES)
+			return cqe.status ? -EIO : 0;
+		if (peer->early_taken == peer->early_count)
+			peer->early_taken = peer->early_count = 0;
+		/* There are no more receives than places. */
+		memmove(peer->early, peer->early + peer->early_taken,
+			(peer->early_count - peer->early_taken) * sizeof(cqe));
+		peer->early_count -= peer->early_taken;
+		peer->early_taken = 0;
+		peer->early[peer->early_count++] = cqe;
+	}
+	return err;
+}
+
+int hub_peer_send_raw(struct hub_peer *peer, const void *wire, size_t length, uint64_t deadline)
+{
+	memcpy(krdma_mr_data(peer->mr), wire, length);
+	return hub_peer_operate(peer, krdma_entry_send(peer->conn, 0, peer->mr, 0, length),
+				deadline);
+}
+
+int hub_peer_send(struct hub_peer *peer, const struct hub_frame *frame, const void *data,
+		  size_t length, uint64_t deadline)
+{
+	unsigned char wire[HUB_PEER_ROOM];
+
+	hub_frame_write(frame, wire);
+	if (length)
+		memcpy(wire + HUB_HEADER_SIZE, data, length);
+	return hub_peer_send_raw(peer, wire, HUB_HEADER_SIZE + length, deadline);
+}
+
+int hub_peer_next(struct hub_peer *peer, uint64_t deadline, struct hub_frame *frame,
+		  unsigned int *number)
+{
+	const unsigned char *room = krdma_mr_data(peer->mr);
+	struct krdma_cqe cqe;
+	size_t taken;
+	int err = 0;
+
+	if (peer->early_taken < peer->early_count)
+		cqe = peer->early[peer->early_taken++];
+	else
+		err = krdma_ring_wait(peer->ring, &cqe, 1, 1, deadline, &taken);
+	if (err)
+		return err;
+	/* A late work request, whose waiting has ended, is the end, too. */
+	if (cqe.status || cqe.wr_id >= HUB_PEER_RECEIVES)
+		return -ECONNRESET;
+	*number = (unsigned int)cqe.wr_id;
+	return hub_frame_read(room + (cqe.wr_id + 1) * HUB_PEER_ROOM, cqe.length, frame);
+}
