@@ -19,7 +19,8 @@
  * receive is posted again as soon as its frame is parsed, except for data that are lent.
  *
  * An answer therefore needs no permission. If all send slots are in use, answers and the hub's
- * own frames wait in a list of the endpoint; there are as many as the reservations above.
+ * own frames wait in a list of the endpoint; there are as many as the reservations above. A peer
+ * that causes more of them has asked for more than it takes, and is disconnected.
  *
  * Ends
  *

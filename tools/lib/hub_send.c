@@ -102,10 +102,19 @@ static void send_frame(struct krdma_ep *ep, struct hub_frame *frame, const void 
 	post_send(ep, send, (uint32_t)(HUB_HEADER_SIZE + length));
 }
 
+/*
+ * A peer that keeps to the protocol has a receive for each frame that is in flight or waits. One
+ * that asks again and again, and takes no reply, would use up the memory of this side.
+ */
 static void defer(struct krdma_ep *ep, struct hub_frame *frame, const void *data, size_t length)
 {
-	struct hub_deferred *deferred = malloc(sizeof(*deferred) + HUB_HEADER_SIZE + length);
+	struct hub_deferred *deferred;
 
+	if (ep->deferred_count >= hub_receives(ep->hub) && frame->kind != HUB_BYE) {
+		hub_ep_fail(ep, -EPROTO, "the peer does not take what it asks for");
+		return;
+	}
+	deferred = malloc(sizeof(*deferred) + HUB_HEADER_SIZE + length);
 	if (!deferred) {
 		hub_ep_fail(ep, -ENOMEM, "out of memory");
 		return;
@@ -161,7 +170,8 @@ void hub_send_room(struct krdma_ep *ep)
 	struct hub_frame frame = { .kind = HUB_ROOM };
 	uint32_t due = ep->depth / 2 ? ep->depth / 2 : 1;
 
-	if (ep->state == HUB_UP && ep->taken - ep->told >= due)
+	/* A frame that waits says it when it is sent. */
+	if (ep->state == HUB_UP && ep->taken - ep->told >= due && !ep->deferred.first)
 		hub_send_control(ep, &frame, NULL, 0);
 }
 
