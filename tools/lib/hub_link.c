@@ -464,6 +464,14 @@ static int private_data(struct krdma_conn *conn, unsigned char *data, size_t roo
 	return err;
 }
 
+/* @data: private data of a hub of another version. */
+static void because_of_version(struct krdma_ep *ep, const void *data, size_t length)
+{
+	because(ep, -EPROTONOSUPPORT,
+		"the peer has version %u of the hub's protocol, and this library version %u",
+		hub_version_read(data, length), HUB_VERSION);
+}
+
 static void established(struct krdma_ep *ep)
 {
 	unsigned char data[HUB_REFUSAL_MAX];
@@ -477,8 +485,10 @@ static void established(struct krdma_ep *ep)
 		err = private_data(ep->conn, data, sizeof(data), &length);
 		if (!err)
 			err = hub_greeting_read(data, length, &greeting);
+		if (err == -EPROTONOSUPPORT)
+			because_of_version(ep, data, length);
 		if (err) {
-			hub_ep_fail(ep, err, "the peer is no hub, or has another version");
+			hub_ep_fail(ep, err, "the peer is no hub");
 			return;
 		}
 		agree(ep, &greeting);
@@ -491,11 +501,14 @@ static void rejected(struct krdma_ep *ep)
 	unsigned char data[HUB_REFUSAL_MAX + 64];
 	char words[KRDMA_WHY_MAX + 1];
 	size_t length;
-	int error;
+	int error, err = private_data(ep->conn, data, sizeof(data), &length);
 
-	if (private_data(ep->conn, data, sizeof(data), &length) ||
-	    hub_refusal_read(data, length, &error, words))
-		because(ep, -ECONNREFUSED, "nothing listens there");
+	if (!err)
+		err = hub_refusal_read(data, length, &error, words);
+	if (err == -EPROTONOSUPPORT)
+		because_of_version(ep, data, length);
+	else if (err)
+		because(ep, -ECONNREFUSED, "nothing listens there, or what listens is no hub");
 	else
 		because(ep, error, "the peer refuses: \"%s\"", words);
 }
@@ -736,7 +749,8 @@ static void take_request(struct krdma_hub *hub, struct krdma_conn *conn)
 	struct krdma_conn_query_args query;
 	struct hub_greeting greeting;
 	struct sockaddr_storage peer;
-	const char *words = "not a request of a hub, or one of another version";
+	const char *words = "not a request of a hub";
+	char versions[KRDMA_WHY_MAX];
 	size_t length;
 	int err;
 
@@ -745,6 +759,12 @@ static void take_request(struct krdma_hub *hub, struct krdma_conn *conn)
 		err = private_data(conn, data, sizeof(data), &length);
 	if (!err)
 		err = hub_greeting_read(data, length, &greeting);
+	if (err == -EPROTONOSUPPORT) {
+		snprintf(versions, sizeof(versions),
+			 "this hub has version %u of the protocol, and the request version %u",
+			 HUB_VERSION, hub_version_read(data, length));
+		words = versions;
+	}
 	if (!err) {
 		memcpy(&peer, &query.remote, sizeof(peer));
 		err = check_peer(hub, &peer, &greeting, &words);

@@ -34,7 +34,8 @@
 
 /* "KRDh" */
 #define MAGIC		0x6844524bu
-#define VERSION		1
+/* And the version. */
+#define MAGIC_SIZE	6u
 
 #define FLAG_LONG	1
 
@@ -47,7 +48,7 @@
 static const int errors[] = {
 	0, EIO, EPROTO, EACCES, EPERM, ENOENT, ENOMEM, EINVAL, EMSGSIZE, ETIMEDOUT, ECANCELED,
 	EBUSY, EEXIST, ENOSPC, EDQUOT, EUSERS, ESTALE, ENOBUFS, ESHUTDOWN, ENODEV, ECONNREFUSED,
-	EAGAIN, ERANGE, EOPNOTSUPP,
+	EAGAIN, ERANGE, EOPNOTSUPP, EPROTONOSUPPORT,
 };
 
 uint32_t hub_code_of(int error)
@@ -95,16 +96,21 @@ bool hub_name_is_valid(const unsigned char *name, size_t length)
 static void put_magic(unsigned char *byte)
 {
 	wire_put32(byte, MAGIC);
-	wire_put16(byte + 4, VERSION);
+	wire_put16(byte + 4, HUB_VERSION);
 }
 
 static int check_magic(const unsigned char *byte, size_t length, size_t least)
 {
-	if (length < 6 || wire_get32(byte) != MAGIC)
+	if (length < MAGIC_SIZE || wire_get32(byte) != MAGIC)
 		return -EPROTO;
-	if (wire_get16(byte + 4) != VERSION)
+	if (wire_get16(byte + 4) != HUB_VERSION)
 		return -EPROTONOSUPPORT;
 	return length < least ? -EPROTO : 0;
+}
+
+uint16_t hub_version_read(const void *wire, size_t length)
+{
+	return length < MAGIC_SIZE ? 0 : wire_get16((const unsigned char *)wire + 4);
 }
 
 size_t hub_greeting_write(const struct hub_greeting *greeting, void *wire)
@@ -163,9 +169,12 @@ size_t hub_refusal_write(int error, const char *words, void *wire)
 int hub_refusal_read(const void *wire, size_t length, int *error, char words[KRDMA_WHY_MAX + 1])
 {
 	const unsigned char *byte = wire;
+	int err = check_magic(byte, length, HUB_REFUSAL_SIZE);
 	size_t end;
 
-	if (check_magic(byte, length, HUB_REFUSAL_SIZE) || wire_get16(byte + 6))
+	if (err)
+		return err;
+	if (wire_get16(byte + 6))
 		return -EPROTO;
 	*error = hub_code_error(wire_get32(byte + 8));
 	if (!*error)

@@ -18,6 +18,13 @@
 #define HUB_REFUSAL_SIZE	12
 #define HUB_REFUSAL_MAX		(HUB_REFUSAL_SIZE + KRDMA_WHY_MAX)
 
+/*
+ * The version that both sides must have. In private data of any version its number is at the same
+ * place; only after -EPROTONOSUPPORT is there certainly one.
+ */
+#define HUB_VERSION		1u
+uint16_t hub_version_read(const void *wire, size_t length);
+
 /* Largest values that a side may announce. */
 #define HUB_DEPTH_MAX		256u
 #define HUB_EAGER_MIN		64u
@@ -48,12 +55,18 @@ struct hub_greeting {
 
 /* Returns the number of bytes, at most HUB_GREETING_MAX. */
 size_t hub_greeting_write(const struct hub_greeting *greeting, void *wire);
-/* -EPROTO: the peer has no hub; -EPROTONOSUPPORT: it has one of another version. */
+/*
+ * -EPROTO: the peer has no hub; -EPROTONOSUPPORT: it has one of another version,
+ * hub_version_read().
+ */
 int hub_greeting_read(const void *wire, size_t length, struct hub_greeting *greeting);
 
 /* A rejection: an errno and words. */
 size_t hub_refusal_write(int error, const char *words, void *wire);
-/* *@error is negative, @words is text for a terminal. -EPROTO: the rejection says nothing. */
+/*
+ * *@error is negative, @words is text for a terminal. -EPROTO: the rejection says nothing;
+ * -EPROTONOSUPPORT: it is of a hub of another version, hub_version_read().
+ */
 int hub_refusal_read(const void *wire, size_t length, int *error,
 		     char words[KRDMA_WHY_MAX + 1]);
 

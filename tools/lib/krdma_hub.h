@@ -239,12 +239,12 @@ void krdma_ep_done(struct krdma_ep_record *record);
  * If the function waits and succeeds, the endpoint is ready, and there is no record JOINED.
  *
  * Errors: ENXIO (no such name); EAGAIN (temporary failure of name resolution); EHOSTUNREACH (no
- * route through an RDMA device); ECONNREFUSED (nothing listens there, or what listens refuses
- * this protocol or its version); EPROTO (the listener has accepted, and is no hub);
- * EPROTONOSUPPORT (it has accepted, with another version); EACCES, EUSERS, or what the peer's
- * @admit returned (the peer refuses this one; EIO for an errno that the protocol does not have);
- * EUSERS also if this hub has no place; EOPNOTSUPP (the device has no SRQs); EINVAL also if @peers
- * and @depth of the options take more completions than a ring has; those of krdma_mr_alloc() and
+ * route through an RDMA device); ECONNREFUSED (nothing listens there, or what listens is no hub);
+ * EPROTO (the listener has accepted, and is no hub); EPROTONOSUPPORT (it is a hub with another
+ * version of the protocol; krdma_ep_why() names both); EACCES, EUSERS, or what the peer's @admit
+ * returned (the peer refuses this one; EIO for an errno that the protocol does not have); EUSERS
+ * also if this hub has no place; EOPNOTSUPP (the device has no SRQs); EINVAL also if @peers and
+ * @depth of the options take more completions than a ring has; those of krdma_mr_alloc() and
  * krdma_conn_create_qp().
  */
 int krdma_ep_connect(struct krdma_hub *hub, const char *to, const void *hello, size_t length,

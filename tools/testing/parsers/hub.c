@@ -21,7 +21,9 @@ int parser_hub_greeting(const uint8_t *data, size_t size)
 	size_t length;
 
 	if (err) {
-		EXPECT((err == -EPROTO || err == -EPROTONOSUPPORT) && !greeting.depth);
+		EXPECT(err == -EPROTO || (err == -EPROTONOSUPPORT &&
+					  hub_version_read(data, size) != HUB_VERSION));
+		EXPECT(!greeting.depth);
 		return 0;
 	}
 	EXPECT(greeting.depth && greeting.depth <= HUB_DEPTH_MAX);
@@ -39,7 +41,8 @@ int parser_hub_refusal(const uint8_t *data, size_t size)
 	int error = 0, err = hub_refusal_read(data, size, &error, words);
 
 	if (err) {
-		EXPECT(err == -EPROTO);
+		EXPECT(err == -EPROTO || (err == -EPROTONOSUPPORT &&
+					  hub_version_read(data, size) != HUB_VERSION));
 		return 0;
 	}
 	EXPECT(error < 0);

@@ -109,6 +109,30 @@ static bool refusals_arrive(void)
 	return hub_refusal_read(wire, length, &error, words) == -EPROTO;
 }
 
+/* Whatever else another version has, its number is at the same place. */
+static bool versions_are_read(void)
+{
+	unsigned char wire[HUB_GREETING_MAX] = { 0 };
+	char words[KRDMA_WHY_MAX + 1];
+	struct hub_greeting read;
+	int error = 0;
+
+	hub_refusal_write(-EPROTONOSUPPORT, NULL, wire);
+	if (hub_refusal_read(wire, HUB_REFUSAL_SIZE, &error, words) ||
+	    error != -EPROTONOSUPPORT || hub_version_read(wire, HUB_REFUSAL_SIZE) != HUB_VERSION)
+		return false;
+	wire_put16(wire + 4, HUB_VERSION + 1);
+	wire_put32(wire + 8, 4711);
+	if (hub_refusal_read(wire, 6, &error, words) != -EPROTONOSUPPORT ||
+	    hub_greeting_read(wire, 6, &read) != -EPROTONOSUPPORT ||
+	    hub_version_read(wire, 6) != HUB_VERSION + 1)
+		return false;
+	if (hub_refusal_read(wire, 5, &error, words) != -EPROTO)
+		return false;
+	wire[0] ^= 1;
+	return hub_refusal_read(wire, sizeof(wire), &error, words) == -EPROTO;
+}
+
 /*
  * Frames
  */
@@ -230,7 +254,9 @@ static bool names_are_checked(void)
 
 static bool errors_come_back(void)
 {
-	static const int errors[] = { 0, -EIO, -EACCES, -ENOENT, -ETIMEDOUT, -EUSERS };
+	static const int errors[] = {
+		0, -EIO, -EACCES, -ENOENT, -ETIMEDOUT, -EUSERS, -EPROTONOSUPPORT,
+	};
 	bool all = hub_code_error(4711) == -EIO && hub_code_error(hub_code_of(-ELOOP)) == -EIO;
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
@@ -245,6 +271,7 @@ int main(void)
 	RESULT(greetings_arrive);
 	RESULT(wrong_greetings_are_refused);
 	RESULT(refusals_arrive);
+	RESULT(versions_are_read);
 	RESULT(frames_arrive);
 	RESULT(wrong_frames_are_refused);
 	RESULT(memory_is_checked);
