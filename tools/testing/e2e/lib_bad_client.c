@@ -148,6 +148,9 @@ FIXTURE_SETUP(bad_client)
 
 FIXTURE_TEARDOWN(bad_client)
 {
+	for (unsigned int i = 0; i < STREAMS - 1; i++)
+		raw_close(&self->others[i]);
+	raw_close(&self->raw);
 	EXPECT_EQ(0, files_stop(&self->files));
 	files_close(&self->files);
 }
@@ -440,8 +443,8 @@ static void join(FIXTURE_DATA(bad_client) * self)
 		if (rng_once_in(&self->rng, 16))
 			hello[rng_below(&self->rng, HELLO)] ^= 1 << rng_below(&self->rng, 8);
 		raw = &self->others[self->joined];
-		if (raw_connect(raw, &self->files, hello, sizeof(hello))) {
-			raw_close(raw);
+		if (raw_connect_again(raw, &self->files, hello, sizeof(hello))) {
+			raw_leave(raw);
 			break;
 		}
 		self->joined++;
@@ -462,7 +465,7 @@ static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * 
 		hello[12] = 2 + rng_below(&self->rng, STREAMS - 1);
 	if (rng_once_in(&self->rng, 32))
 		hello[rng_below(&self->rng, sizeof(hello))] ^= 1 << rng_below(&self->rng, 8);
-	if (!raw_connect(&self->raw, &self->files, hello, sizeof(hello))) {
+	if (!raw_connect_again(&self->raw, &self->files, hello, sizeof(hello))) {
 		if (hello[12] > 1 || rng_once_in(&self->rng, 32))
 			join(self);
 		/* Another request may follow, also on a connection that the server has ended. */
@@ -486,8 +489,8 @@ static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * 
 		} while (self->raw.window && rng_once_in(&self->rng, 3));
 	}
 	while (self->joined)
-		raw_close(&self->others[--self->joined]);
-	raw_close(&self->raw);
+		raw_leave(&self->others[--self->joined]);
+	raw_leave(&self->raw);
 }
 
 /* Each failed put may leave a part file. */

@@ -97,6 +97,8 @@ FIXTURE_SETUP(bad_server)
 
 FIXTURE_TEARDOWN(bad_server)
 {
+	for (unsigned int i = 0; i < STREAMS; i++)
+		raw_close(&self->raws[i]);
 	krdma_listener_close(self->listener);
 	files_close(&self->files);
 }
@@ -464,7 +466,7 @@ static bool accept_first(FIXTURE_DATA(bad_server) * self, unsigned char own[HELL
 		return false;
 	length = make_hello(self, own, grant(self, hello[12]));
 	self->count = 1;
-	if (raw_take(self->raws, self->files.session, conn, own, length))
+	if (raw_take_again(self->raws, self->files.session, conn, own, length))
 		return false;
 	/* As the client sees it. */
 	if (length == HELLO && own[12] > 1 && own[12] <= STREAMS)
@@ -495,11 +497,11 @@ static bool accept_other(FIXTURE_DATA(bad_server) * self, struct krdma_conn *con
 	case 2:
 		break;
 	default:
-		if (!raw_take(raw, self->files.session, conn, own, length)) {
+		if (!raw_take_again(raw, self->files.session, conn, own, length)) {
 			self->count++;
 			return true;
 		}
-		raw_close(raw);
+		raw_leave(raw);
 		return false;
 	}
 	krdma_conn_close(conn);
@@ -552,7 +554,7 @@ static void *serve(void *context)
 		}
 	}
 	for (unsigned int i = 0; i < self->count; i++)
-		raw_close(&self->raws[i]);
+		raw_leave(&self->raws[i]);
 	return NULL;
 }
 

@@ -35,16 +35,22 @@ void hub_peer_close(struct hub_peer *peer)
 	memset(peer, 0, sizeof(*peer));
 }
 
+static struct krdma_sqe receive(struct hub_peer *peer, unsigned int number)
+{
+	return krdma_entry_recv(peer->conn, number, peer->mr, (number + 1) * HUB_PEER_ROOM,
+				HUB_PEER_ROOM);
+}
+
 int hub_peer_receive(struct hub_peer *peer, unsigned int number)
 {
-	struct krdma_sqe entry = krdma_entry_recv(peer->conn, number, peer->mr,
-						  (number + 1) * HUB_PEER_ROOM, HUB_PEER_ROOM);
+	struct krdma_sqe entry = receive(peer, number);
 
 	return krdma_ring_post(peer->ring, &entry, 1, NULL);
 }
 
 static int prepare(struct hub_peer *peer, unsigned int receives)
 {
+	struct krdma_sqe entries[HUB_PEER_RECEIVES];
 	struct krdma_conn_query_args query;
 	int err = krdma_conn_query(peer->conn, &query, sizeof(query));
 
@@ -61,8 +67,8 @@ static int prepare(struct hub_peer *peer, unsigned int receives)
 	if (!err)
 		err = krdma_conn_create_qp(peer->conn, peer->ring, NULL, NULL, NULL);
 	for (unsigned int i = 0; i < receives && !err; i++)
-		err = hub_peer_receive(peer, i);
-	return err;
+		entries[i] = receive(peer, i);
+	return err || !receives ? err : krdma_ring_post(peer->ring, entries, receives, NULL);
 }
 
 int hub_peer_connect(struct hub_peer *peer, const struct sockaddr *address, const void *data,

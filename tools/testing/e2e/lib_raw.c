@@ -65,6 +65,7 @@ void raw_hello_join(unsigned char bytes[HELLO], uint16_t flags, uint32_t number,
 
 static int raw_prepare(struct raw *raw)
 {
+	struct krdma_sqe entries[RECEIVES];
 	struct krdma_conn_query_args query;
 	int ret = krdma_ring_create(raw->session, NULL, &raw->ring);
 
@@ -72,27 +73,28 @@ static int raw_prepare(struct raw *raw)
 		ret = krdma_conn_create_qp(raw->conn, raw->ring, NULL, NULL, NULL);
 	if (!ret)
 		ret = krdma_conn_query(raw->conn, &query, sizeof(query));
-	if (!ret)
+	if (!ret && !raw->mr)
 		ret = krdma_mr_alloc(raw->session, query.device_id, (RECEIVES + 1) * ROOM,
 				     KRDMA_ACCESS_LOCAL_WRITE, &raw->mr);
-	if (!ret)
+	if (!ret && !raw->window)
 		ret = krdma_mr_alloc(raw->session, query.device_id, WINDOW, ACCESS_ALL,
 				     &raw->window);
-	for (unsigned int i = 0; i < RECEIVES && !ret; i++) {
-		struct krdma_sqe entry = krdma_entry_recv(raw->conn, i, raw->mr, i * ROOM,
-							  ROOM);
-
-		ret = krdma_ring_post(raw->ring, &entry, 1, NULL);
-	}
-	return ret;
+	for (unsigned int i = 0; i < RECEIVES && !ret; i++)
+		entries[i] = krdma_entry_recv(raw->conn, i, raw->mr, i * ROOM, ROOM);
+	return ret ? ret : krdma_ring_post(raw->ring, entries, RECEIVES, NULL);
 }
 
 int raw_connect(struct raw *raw, struct files *files, const void *data, size_t length)
 {
+	memset(raw, 0, sizeof(*raw));
+	return raw_connect_again(raw, files, data, length);
+}
+
+int raw_connect_again(struct raw *raw, struct files *files, const void *data, size_t length)
+{
 	uint64_t deadline = krdma_deadline(PATIENCE_MS);
 	int ret;
 
-	memset(raw, 0, sizeof(*raw));
 	raw->session = files->session;
 	ret = krdma_conn_create(raw->session, &raw->conn);
 	if (!ret)
@@ -110,9 +112,15 @@ int raw_connect(struct raw *raw, struct files *files, const void *data, size_t l
 int raw_take(struct raw *raw, struct krdma *session, struct krdma_conn *conn, const void *data,
 	     size_t length)
 {
+	memset(raw, 0, sizeof(*raw));
+	return raw_take_again(raw, session, conn, data, length);
+}
+
+int raw_take_again(struct raw *raw, struct krdma *session, struct krdma_conn *conn,
+		   const void *data, size_t length)
+{
 	int ret;
 
-	memset(raw, 0, sizeof(*raw));
 	raw->session = session;
 	raw->conn = conn;
 	ret = raw_prepare(raw);
@@ -132,10 +140,19 @@ int raw_accept(struct raw *raw, struct krdma *session, struct krdma_listener *li
 	return ret ? ret : raw_take(raw, session, conn, data, length);
 }
 
-void raw_close(struct raw *raw)
+void raw_leave(struct raw *raw)
 {
 	krdma_conn_close(raw->conn);
 	krdma_ring_close(raw->ring);
+	raw->conn = NULL;
+	raw->ring = NULL;
+	raw->early_count = 0;
+	raw->early_taken = 0;
+}
+
+void raw_close(struct raw *raw)
+{
+	raw_leave(raw);
 	krdma_mr_deregister(raw->mr, KRDMA_DEREGISTER_LATER);
 	krdma_mr_deregister(raw->window, KRDMA_DEREGISTER_LATER);
 }

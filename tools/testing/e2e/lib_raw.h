@@ -63,6 +63,14 @@ int raw_accept(struct raw *raw, struct krdma *session, struct krdma_listener *li
 int raw_take(struct raw *raw, struct krdma *session, struct krdma_conn *conn, const void *data,
 	     size_t length);
 void raw_close(struct raw *raw);
+/*
+ * leave: close the connection only.  connect_again, take_again: connect what was left, or is all
+ * zero.  To register the memory takes longer than to connect.
+ */
+void raw_leave(struct raw *raw);
+int raw_connect_again(struct raw *raw, struct files *files, const void *data, size_t length);
+int raw_take_again(struct raw *raw, struct krdma *session, struct krdma_conn *conn,
+		   const void *data, size_t length);
 int raw_send(struct raw *raw, const struct message *message);
 /*
  * Put "evil" of @length bytes with @slots of a page, and send the first page of it.  Returns
