@@ -272,35 +272,54 @@ tier_library()
 		lib_file_streams.64 search.64
 }
 
-# files_hostile PROGRAM: a side of file transfers, or a neighbour in the same folders, that does what
-# it should not, 100,000 times.
-files_hostile()
+# hostile PROGRAM [PART OF]: a side of file transfers, a neighbour in the same folders, or a peer of a
+# hub, that does what it should not, 100,000 times; or every OF-th part of that, each with a seed of
+# its own.
+hostile()
 {
+	local part=${2:-1} of=${3:-1} seed=${KRDMA_SEED:-1}
+
 	e2e_build
 	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 3600 --file "$e2e:/tests" -- \
-		"KRDMA_ACTIONS=100000 KRDMA_SEED=${KRDMA_SEED:-1} sh /tests/run.sh $1"
+		"KRDMA_ACTIONS=$((100000 / of)) KRDMA_SEED=$((seed + part - 1)) sh /tests/run.sh $1"
 }
 
-tier_files_client()
+# Each visit takes connections, and each connection several hundred thousand instructions.
+tier_files_client_1()
 {
-	files_hostile lib_bad_client.64
+	hostile lib_bad_client.64 1 2
 }
 
-tier_files_server()
+tier_files_client_2()
 {
-	files_hostile lib_bad_server.64
+	hostile lib_bad_client.64 2 2
+}
+
+tier_files_server_1()
+{
+	hostile lib_bad_server.64 1 2
+}
+
+tier_files_server_2()
+{
+	hostile lib_bad_server.64 2 2
 }
 
 tier_files_neighbour()
 {
-	files_hostile lib_bad_neighbour.64
+	hostile lib_bad_neighbour.64
+}
+
+tier_hostile_hub()
+{
+	hostile lib_bad_hub.64
 }
 
 # Fewer of the same with the address sanitizer, which is slow.
 e2e_memory=$topdir/build/testing/e2e_memory
 tier_files_memory()
 {
-	local programs=(lib_bad_client.64 lib_bad_server.64 lib_bad_neighbour.64)
+	local programs=(lib_bad_client.64 lib_bad_server.64 lib_bad_neighbour.64 lib_bad_hub.64)
 
 	cached make -s -C "$topdir/tools/testing/e2e" O="$e2e_memory" MEMORY=1 \
 		KSELFTEST="$("$topdir/tools/vm/source")/tools/testing/selftests" \
