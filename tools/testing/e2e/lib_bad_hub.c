@@ -38,7 +38,7 @@
 #define IDLE_MS		1500
 /* Bytes that a program may use more after many visits, and in between. */
 #define SPARE		32768
-#define SPARE_MEANWHILE	(1 << 20)
+#define SPARE_MEANWHILE	1048576
 #define PEERS		16
 #define WINDOW_SIZE	65536
 #define PAGE		4096
@@ -378,8 +378,8 @@ static int listen_bad(FIXTURE_DATA(bad_hub) * self)
 FIXTURE_SETUP(bad_hub)
 {
 	const struct krdma_hub_options options = {
-		.size = sizeof(options), .peers = PEERS, .per_address = PEERS, .depth = HUB_PEER_DEPTH,
-		.eager = HUB_PEER_EAGER, .longest = HUB_PEER_LONGEST,
+		.size = sizeof(options), .peers = PEERS, .per_address = PEERS,
+		.depth = HUB_PEER_DEPTH, .eager = HUB_PEER_EAGER, .longest = HUB_PEER_LONGEST,
 		.budget = 2 * HUB_PEER_LONGEST, .idle_ms = IDLE_MS,
 	};
 	const uint32_t read = KRDMA_ACCESS_REMOTE_READ, write = KRDMA_ACCESS_REMOTE_WRITE;
@@ -412,11 +412,19 @@ FIXTURE_SETUP(bad_hub)
 	ASSERT_EQ(0, krdma_ep_memory_open(self->ep, "readable", read, PATIENCE, &self->memory));
 }
 
+/* What the thread has counted can be read then. */
+static void stop_serving(FIXTURE_DATA(bad_hub) * self)
+{
+	store(&self->stop, 1);
+	if (self->thread)
+		pthread_join(self->thread, NULL);
+	self->thread = 0;
+}
+
 FIXTURE_TEARDOWN(bad_hub)
 {
+	stop_serving(self);
 	krdma_hub_close(self->honest);
-	store(&self->stop, 1);
-	pthread_join(self->thread, NULL);
 	krdma_hub_close(self->hub);
 	krdma_listener_close(self->listener);
 	krdma_mr_deregister(self->window, KRDMA_DEREGISTER_LATER);
@@ -648,7 +656,8 @@ static size_t make_reply(FIXTURE_DATA(bad_hub) * self, struct hub_frame *frame,
 			frame->code = 1 + rng_below(&self->rng, 40);
 			return 0;
 		}
-		frame->tag = talk->given = rng_below(&self->rng, 66);
+		talk->given = rng_below(&self->rng, 66);
+		frame->tag = talk->given;
 		talk->has_given = true;
 		describe(self, data);
 		return KRDMA_MR_DESC_SIZE;
@@ -934,10 +943,11 @@ TEST_F_TIMEOUT(bad_hub, harms_neither_the_hub_nor_its_other_peers, 3600)
 	self->most = 0;
 	act(_metadata, self, variant->is_server, actions - actions / 10);
 	after = rest(self, &before);
+	be_honest(_metadata, self);
+	stop_serving(self);
 	TH_LOG("%u actions in %u visits: %u messages, %u of them long; memory of the peer %u times",
 	       actions, self->visits, self->messages, self->long_messages, self->memories);
 	TH_LOG("%zu and then %zu bytes, %zu meanwhile", before.bytes, after.bytes, self->most);
-	be_honest(_metadata, self);
 	EXPECT_EQ(0, self->wrong) {
 		TH_LOG("%u times, first: %s", self->wrong, self->wrong_what);
 	}

@@ -89,15 +89,18 @@ static bool counts(const unsigned int *number, unsigned int expected)
 
 static void serve_message(struct server *server, struct krdma_ep_record *record)
 {
+	int err;
+
 	if (server->late.call) {
 		krdma_ep_answer(&server->late, 0, "late", 4);
 		memset(&server->late, 0, sizeof(server->late));
 	}
 	switch (record->tag) {
 	case ECHO:
-		if (record->call)
-			server->answered = krdma_ep_answer(record, record->tag + 100, record->data,
-							   record->length);
+		if (!record->call)
+			break;
+		err = krdma_ep_answer(record, record->tag + 100, record->data, record->length);
+		__atomic_store_n(&server->answered, err, __ATOMIC_RELEASE);
 		break;
 	case HOLD:
 		server->held[server->held_count++] = *record;
@@ -258,7 +261,7 @@ TEST_F(hub, answers_are_what_was_sent)
 	/* More than all receives. */
 	for (unsigned int i = 0; i < 20 * DEPTH; i++)
 		EXPECT_TRUE(echoes(self->ep, self->data + i, i));
-	EXPECT_EQ(0, self->server.answered);
+	EXPECT_EQ(0, __atomic_load_n(&self->server.answered, __ATOMIC_ACQUIRE));
 	EXPECT_EQ(1, load(&self->server.joined));
 }
 
@@ -623,7 +626,7 @@ TEST(many_peers)
 static int only_friends(void *context, const struct sockaddr *peer, const void *hello,
 			size_t length)
 {
-	*(unsigned int *)context += 1;
+	__atomic_add_fetch((unsigned int *)context, 1, __ATOMIC_ACQ_REL);
 	if (peer->sa_family != AF_INET)
 		return -EAFNOSUPPORT;
 	return length == 6 && !memcmp(hello, "friend", 6) ? 0 : -EPERM;
@@ -645,7 +648,7 @@ TEST(who_is_admitted)
 	ASSERT_EQ(0, krdma_hub_open(NULL, NULL, &client));
 	ASSERT_EQ(0, server_start(&server, &options));
 	EXPECT_EQ(-EPERM, krdma_ep_connect(client, server.address, "foe", 3, PATIENCE, &ep));
-	EXPECT_EQ(1, asked);
+	EXPECT_EQ(1, load(&asked));
 	EXPECT_EQ(-EINVAL, krdma_ep_connect(client, server.address, "foe", 25, PATIENCE, &ep));
 	/* Without waiting: the words are there. */
 	ASSERT_EQ(0, krdma_ep_connect(client, server.address, NULL, 0, 0, &ep));
@@ -657,13 +660,13 @@ TEST(who_is_admitted)
 	ASSERT_EQ(0, krdma_ep_connect(client, server.address, "friend", 6, PATIENCE, &ep));
 	EXPECT_TRUE(echoes(ep, "a", 1));
 	EXPECT_EQ(-EUSERS, krdma_ep_connect(client, server.address, "friend", 6, PATIENCE, &more));
-	EXPECT_EQ(3, asked);
+	EXPECT_EQ(3, load(&asked));
 	server_stop(&server);
 
 	options.allow = "192.0.2.0/24, 2001:db8::/32";
 	ASSERT_EQ(0, server_start(&server, &options));
 	EXPECT_EQ(-EACCES, krdma_ep_connect(client, server.address, "friend", 6, PATIENCE, &more));
-	EXPECT_EQ(3, asked);
+	EXPECT_EQ(3, load(&asked));
 	server_stop(&server);
 	EXPECT_EQ(-ECONNREFUSED,
 		  krdma_ep_connect(client, server.address, NULL, 0, PATIENCE, &more));

@@ -121,8 +121,6 @@ int hub_peer_operate(struct hub_peer *peer, struct krdma_sqe entry, uint64_t dea
 			break;
 		if (cqe.wr_id == HUB_PEER_RECEIVES)
 			return cqe.status ? -EIO : 0;
-		if (peer->early_taken == peer->early_count)
-			peer->early_taken = peer->early_count = 0;
 		/* There are no more receives than places. */
 		memmove(peer->early, peer->early + peer->early_taken,
 			(peer->early_count - peer->early_taken) * sizeof(cqe));

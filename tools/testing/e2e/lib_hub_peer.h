@@ -14,7 +14,7 @@
 /* What a peer announces: the hubs of the tests have the same. */
 #define HUB_PEER_DEPTH		8
 #define HUB_PEER_EAGER		1024
-#define HUB_PEER_LONGEST	(1u << 20)
+#define HUB_PEER_LONGEST	1048576u
 
 /* Receives that a peer can have, and bytes of each frame. */
 #define HUB_PEER_RECEIVES	32
