@@ -105,6 +105,7 @@ static void expect_end(struct __test_metadata *_metadata, FIXTURE_DATA(flow) * s
 }
 
 /* Each request for memory has a reply, which needs memory here until the peer takes it. */
+/* Proves: F10 (library) */
 TEST_F(flow, replies_that_are_not_taken_are_limited)
 {
 	struct hub_frame ask = { .kind = HUB_ASK, .code = KRDMA_ACCESS_REMOTE_READ };
@@ -119,6 +120,7 @@ TEST_F(flow, replies_that_are_not_taken_are_limited)
 	expect_end(_metadata, self, sent);
 }
 
+/* Proves: F10 (library) */
 TEST_F(flow, answers_that_are_not_taken_are_limited)
 {
 	struct hub_frame call = { .kind = HUB_CALL };
@@ -139,6 +141,7 @@ TEST_F(flow, answers_that_are_not_taken_are_limited)
  * A peer whose receives are late, as over a slow network.  Then the hub has no place for another
  * frame, and what it says later must not say the same twice: a hub ends such a peer.
  */
+/* Proves: F10 (library) */
 TEST_F(flow, room_is_said_once)
 {
 	struct hub_frame call = { .kind = HUB_CALL }, message = { .kind = HUB_MESSAGE }, frame;

@@ -93,6 +93,7 @@ static void be_refused(struct __test_metadata *_metadata, const void *hello, siz
 	krdma_hub_close(hub);
 }
 
+/* Proves: F10 (library) */
 TEST(a_client_of_another_version_is_told)
 {
 	unsigned char hello[HUB_GREETING_MAX];
@@ -173,6 +174,7 @@ static void meet(struct __test_metadata *_metadata, bool refuse, uint16_t versio
 }
 
 /* "Nothing listens" would send its reader to look for a server that is there. */
+/* Proves: F10 (library) */
 TEST(a_server_of_another_version_is_named)
 {
 	struct krdma_ep_record record;
