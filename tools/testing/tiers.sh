@@ -272,9 +272,9 @@ tier_library()
 		lib_file_streams.64 search.64
 }
 
-# hostile PROGRAM [PART OF]: a side of file transfers, a neighbour in the same folders, or a peer of a
-# hub, that does what it should not, 100,000 times; or every OF-th part of that, each with a seed of
-# its own.
+# hostile PROGRAM [PART OF]: a side of file transfers, a neighbour in the same folders, or a peer of
+# a hub, that does what it should not, 100,000 times; or one of OF parts of that, each with a seed
+# of its own.
 hostile()
 {
 	local part=${2:-1} of=${3:-1} seed=${KRDMA_SEED:-1}
