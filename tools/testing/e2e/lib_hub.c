@@ -79,6 +79,11 @@ static unsigned int load(const unsigned int *number)
 	return __atomic_load_n(number, __ATOMIC_ACQUIRE);
 }
 
+static int error_of(const struct server *server)
+{
+	return __atomic_load_n(&server->error, __ATOMIC_ACQUIRE);
+}
+
 /* Waits until a number that the server counts is there. */
 static bool counts(const unsigned int *number, unsigned int expected)
 {
@@ -140,7 +145,7 @@ static void serve_one(struct server *server)
 		__atomic_add_fetch(&server->messages, 1, __ATOMIC_ACQ_REL);
 		break;
 	case KRDMA_EP_LEFT:
-		server->error = record.error;
+		__atomic_store_n(&server->error, record.error, __ATOMIC_RELEASE);
 		snprintf(server->why, sizeof(server->why), "%s", krdma_ep_why(record.ep));
 		krdma_ep_close(record.ep, NULL);
 		__atomic_add_fetch(&server->left, 1, __ATOMIC_ACQ_REL);
@@ -452,7 +457,7 @@ TEST_F(hub, what_was_sent_arrives)
 	self->client = NULL;
 	EXPECT_TRUE(counts(&self->server.left, 1));
 	EXPECT_EQ(6, load(&self->server.messages));
-	EXPECT_EQ(0, self->server.error);
+	EXPECT_EQ(0, error_of(&self->server));
 	EXPECT_NE(NULL, strstr(self->server.why, "\"done\""));
 }
 
@@ -820,7 +825,7 @@ TEST_F_TIMEOUT(hub, wrong_frames_end_their_peer_only, 300)
 		ASSERT_EQ(0, stranger_send(&stranger, wire, sizeof(wire)));
 		EXPECT_TRUE(counts(&self->server.left, i + 1))
 			TH_LOG("frame %u", i);
-		EXPECT_EQ(-EPROTO, self->server.error);
+		EXPECT_EQ(-EPROTO, error_of(&self->server));
 		EXPECT_EQ(0, krdma_conn_await_closed(stranger.conn, PATIENCE));
 		stranger_close(&stranger);
 		EXPECT_TRUE(echoes(self->ep, "a", 1));
@@ -845,7 +850,7 @@ TEST_F_TIMEOUT(hub, peers_with_wrong_sequences_end, 300)
 	for (unsigned int i = 0; i < DEPTH + 1; i++)
 		stranger_send(&stranger, wire, HUB_HEADER_SIZE);
 	EXPECT_TRUE(counts(&self->server.left, 1));
-	EXPECT_EQ(-EPROTO, self->server.error);
+	EXPECT_EQ(-EPROTO, error_of(&self->server));
 	stranger_close(&stranger);
 	EXPECT_TRUE(echoes(self->ep, "a", 1));
 
@@ -855,7 +860,7 @@ TEST_F_TIMEOUT(hub, peers_with_wrong_sequences_end, 300)
 	stranger_send(&stranger, wire, HUB_HEADER_SIZE);
 	stranger_send(&stranger, wire, HUB_HEADER_SIZE);
 	EXPECT_TRUE(counts(&self->server.left, 2));
-	EXPECT_EQ(-EPROTO, self->server.error);
+	EXPECT_EQ(-EPROTO, error_of(&self->server));
 	stranger_close(&stranger);
 	EXPECT_TRUE(echoes(self->ep, "a", 1));
 
@@ -891,7 +896,7 @@ TEST_F(hub, a_peer_without_receives_ends)
 	EXPECT_TRUE(counts(&self->server.messages, 1));
 	EXPECT_TRUE(echoes(ep, self->data, LONG));
 	EXPECT_TRUE(counts(&self->server.left, 1));
-	EXPECT_EQ(-ETIMEDOUT, self->server.error);
+	EXPECT_EQ(-ETIMEDOUT, error_of(&self->server));
 	EXPECT_TRUE(echoes(ep, "a", 1));
 	stranger_close(&stranger);
 }
@@ -988,7 +993,7 @@ TEST_F(hub, memory_is_granted_refused_and_revoked)
 	free(theirs);
 	ASSERT_EQ(0, server_resume(&self->server));
 	EXPECT_TRUE(counts(&self->server.left, 1));
-	EXPECT_EQ(-ETIMEDOUT, self->server.error);
+	EXPECT_EQ(-ETIMEDOUT, error_of(&self->server));
 }
 
 /*
