@@ -938,11 +938,13 @@ tier_storm_races()
 	storm kcsan 20 kill unplug address failing
 }
 
-# Threads that share an object of the library's.  Not those of files: they look at megabytes,
-# and under the sanitizer that takes longer than their peers wait.
+# Threads that share an object of the library's, and those of hubs and file servers.  Of files only
+# the hostile ends: the others look at megabytes, and under the sanitizer that takes longer than their
+# peers wait.
 tier_library_races()
 {
-	local programs=(threads lib_thin lib_memory lib_simple lib_simple_ends lib_message lib_rpma)
+	local programs=(threads lib_thin lib_memory lib_simple lib_simple_ends lib_message lib_rpma
+		lib_hub lib_hub_version lib_hub_flow lib_bad_hub lib_bad_client lib_bad_server)
 
 	programs=("${programs[@]/%/.64}")
 	cached make -s -C "$topdir/tools/testing/e2e" O="$e2e_threads" THREADS=1 \
@@ -951,5 +953,5 @@ tier_library_races()
 	# The first program for its libraries, which are those of all.
 	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 3600 --mem 2048 \
 		--program "$e2e_threads/${programs[0]}" --file "$e2e_threads:/tests" -- \
-		"KRDMA_SLOW=1 sh /tests/run.sh ${programs[*]}"
+		"KRDMA_SLOW=1 KRDMA_ACTIONS=400 sh /tests/run.sh ${programs[*]}"
 }
