@@ -222,7 +222,7 @@ static void begin_something(FIXTURE_DATA(bad_hub) * self, struct krdma_ep *ep)
 	size_t length = rng_below(&self->own_rng, rng_once_in(&self->own_rng, 4) ?
 				  sizeof(data) : HUB_PEER_EAGER);
 
-	switch (rng_below(&self->own_rng, 7)) {
+	switch (rng_below(&self->own_rng, 10)) {
 	case 0:
 		krdma_ep_send(ep, 1, data, length, 0);
 		break;
@@ -236,12 +236,11 @@ static void begin_something(FIXTURE_DATA(bad_hub) * self, struct krdma_ep *ep)
 		krdma_ep_send(ep, 1, data, length, IMPATIENCE);
 		break;
 	case 4:
-	case 5:
-		use_memory(self, ep);
-		break;
-	default:
 		if (rng_once_in(&self->own_rng, 16))
 			krdma_ep_close(ep, rng_once_in(&self->own_rng, 2) ? "enough" : NULL);
+		break;
+	default:
+		use_memory(self, ep);
 		break;
 	}
 }
@@ -262,7 +261,7 @@ static void take_message(FIXTURE_DATA(bad_hub) * self, struct krdma_ep_record *r
 		krdma_ep_answer(record, sum, record->data, record->length);
 		return;
 	}
-	if (rng_once_in(&self->own_rng, 4))
+	if (rng_once_in(&self->own_rng, 3))
 		begin_something(self, record->ep);
 	if (rng_once_in(&self->own_rng, 4)) {
 		hold(self, record);
@@ -953,8 +952,11 @@ TEST_F_TIMEOUT(bad_hub, harms_neither_the_hub_nor_its_other_peers, 3600)
 	}
 	EXPECT_LT(0, self->joined);
 	EXPECT_LT(0, self->left);
-	EXPECT_LT(0, self->long_messages);
-	EXPECT_LT(0, self->memories);
+	/* Fewer actions may miss what is rare. */
+	if (actions >= 5 * ACTIONS / 2) {
+		EXPECT_LT(0, self->long_messages);
+		EXPECT_LT(0, self->memories);
+	}
 	EXPECT_GE(before.bytes + SPARE, after.bytes);
 	EXPECT_GE(before.bytes + SPARE_MEANWHILE, self->most);
 	EXPECT_GE(before.descriptors, after.descriptors);
