@@ -649,7 +649,7 @@ static __always_inline u32 krdma_usual_room(const struct krdma_wq *wq, u32 count
  * how many were appended.
  */
 static __always_inline u32 krdma_usual_build(struct krdma_wq *wq, struct krdma_usual *call,
-					     u32 count)
+					     u32 count, const bool ring)
 {
 	union krdma_wr *ib_wr = &wq->chain.scratch->wrs[wq->chain.count];
 	struct ib_sge *to = &wq->chain.scratch->sges[wq->chain.sges];
@@ -671,43 +671,43 @@ static __always_inline u32 krdma_usual_build(struct krdma_wq *wq, struct krdma_u
 	u32 built;
 
 	for (built = 0; built < count; built++, tail++, ib_wr++, to++, wr++) {
-		if (post) {
+		if (ring) {
 			flat = &post->wrs[(post->index + built) & post->mask];
 			word = READ_ONCE(flat->head.word);
 		} else {
 			word = krdma_usual_head(wr);
 		}
-		if (unlikely(word != usual.head || (post && !usual.op))) {
+		if (unlikely(word != usual.head || (ring && !usual.op))) {
 			union krdma_flat_head head = { .word = word };
 
-			if (post && head.dest != post->dest)
+			if (ring && head.dest != post->dest)
 				break;
 			if (!krdma_usual_begin(wq->qp, &usual, head.opcode, head.flags,
 					       head.sge_count))
 				break;
 			usual.head = word;
 		}
-		length = post ? READ_ONCE(flat->length) : wr->sges->length;
+		length = ring ? READ_ONCE(flat->length) : wr->sges->length;
 		/* Also true if the length is 0. */
 		if (unlikely(length - 1 >= max_message))
 			break;
 		if (likely(usual.op->form == KRDMA_FORM_RDMA)) {
-			addr = post ? READ_ONCE(flat->remote_addr) : wr->remote_addr;
+			addr = ring ? READ_ONCE(flat->remote_addr) : wr->remote_addr;
 			if (unlikely(addr + (length - 1) < addr))
 				break;
 			ib_wr->rdma.remote_addr = addr;
-			ib_wr->rdma.rkey = post ? READ_ONCE(flat->rkey) : wr->rkey;
-			if (post && unlikely(READ_ONCE(flat->imm) | READ_ONCE(flat->operand) |
+			ib_wr->rdma.rkey = ring ? READ_ONCE(flat->rkey) : wr->rkey;
+			if (ring && unlikely(READ_ONCE(flat->imm) | READ_ONCE(flat->operand) |
 					     READ_ONCE(flat->swap)))
 				break;
-		} else if (post) {
+		} else if (ring) {
 			if (!krdma_usual_fill_flat(usual.op, flat, length, ib_wr))
 				break;
 		} else if (!krdma_usual_fill(usual.op, wr->remote_addr, wr->rkey, wr->operand,
 					     wr->swap, length, ib_wr)) {
 			break;
 		}
-		if (post) {
+		if (ring) {
 			index = READ_ONCE(flat->mr);
 			mr = usual.mr;
 			if (unlikely(index != usual.mr_id || !mr)) {
@@ -724,7 +724,7 @@ static __always_inline u32 krdma_usual_build(struct krdma_wq *wq, struct krdma_u
 			if (unlikely(!krdma_mr_point_to(mr, addr, length, 0, to)))
 				break;
 			usual.uses++;
-		} else if (!post && !mr) {
+		} else if (!ring && !mr) {
 			if (unlikely(!krdma_usual_mapped(wq->qp, usual.access, wr->sges, to)))
 				break;
 		} else if (unlikely(!krdma_usual_use(&usual, wq->qp->pd, mr, addr, length, to))) {
@@ -733,10 +733,10 @@ static __always_inline u32 krdma_usual_build(struct krdma_wq *wq, struct krdma_u
 
 		index = tail & wq->mask;
 		wqe = &wq->wqes[index];
-		wqe->wr_id = post ? READ_ONCE(flat->wr_id) : wr->wr_id;
+		wqe->wr_id = ring ? READ_ONCE(flat->wr_id) : wr->wr_id;
 		wqe->length = length;
 		wqe->kind = usual.kind;
-		if (!post && !mr)
+		if (!ring && !mr)
 			wqe->mr_count = 0;
 		wq->mrs[index * wq->max_sge] = mr;
 
@@ -811,11 +811,11 @@ static noinline int krdma_lone_refused(struct krdma_wq *wq, int error)
 }
 
 /*
- * Posts a work request if it is usual: @wr, or the next one of a ring.  Returns 1; 0 if it is not
- * usual, and nothing was done; or a negative errno.
+ * Posts a work request if it is usual: @wr, or for a ring the next one of @post.  Returns 1; 0 if
+ * it is not usual, and nothing was done; or a negative errno.
  */
 static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krdma_send_wr *wr,
-					   struct krdma_flat_post *post)
+					   struct krdma_flat_post *post, const bool ring)
 {
 	const union krdma_flat_head plain = { .sge_count = 1 };
 	const union krdma_flat_head ignored = { .opcode = U8_MAX, .dest = U32_MAX };
@@ -836,7 +836,7 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 	u32 tail;
 	u64 addr;
 
-	if (post) {
+	if (ring) {
 		flat = &post->wrs[post->index & post->mask];
 		head.word = READ_ONCE(flat->head.word);
 		if (head.dest != post->dest)
@@ -857,10 +857,10 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 		if (send_flags < 0)
 			return 0;
 	}
-	length = post ? READ_ONCE(flat->length) : wr->sges->length;
-	mr = post ? krdma_usual_find(post, READ_ONCE(flat->mr)) : wr->sges->mr;
+	length = ring ? READ_ONCE(flat->length) : wr->sges->length;
+	mr = ring ? krdma_usual_find(post, READ_ONCE(flat->mr)) : wr->sges->mr;
 	/* The length is also refused here if it is 0. */
-	if (unlikely(length - 1 >= qp->max_message || (post && !mr) ||
+	if (unlikely(length - 1 >= qp->max_message || (ring && !mr) ||
 		     !krdma_credits_left(&wq->credits)))
 		return 0;
 	/* Most operations only read local memory, for which every MR has the right. */
@@ -872,22 +872,22 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 	scratch = this_cpu_ptr(krdma_wr_scratches);
 	ib_wr = &scratch->wrs[0];
 	if (likely(op->form == KRDMA_FORM_RDMA)) {
-		addr = post ? READ_ONCE(flat->remote_addr) : wr->remote_addr;
+		addr = ring ? READ_ONCE(flat->remote_addr) : wr->remote_addr;
 		if (unlikely(addr + (length - 1) < addr))
 			goto out;
 		ib_wr->rdma.remote_addr = addr;
-		ib_wr->rdma.rkey = post ? READ_ONCE(flat->rkey) : wr->rkey;
-		if (post && unlikely(READ_ONCE(flat->imm) | READ_ONCE(flat->operand) |
+		ib_wr->rdma.rkey = ring ? READ_ONCE(flat->rkey) : wr->rkey;
+		if (ring && unlikely(READ_ONCE(flat->imm) | READ_ONCE(flat->operand) |
 				     READ_ONCE(flat->swap)))
 			goto out;
-	} else if (post) {
+	} else if (ring) {
 		if (!krdma_usual_fill_flat(op, flat, length, ib_wr))
 			goto out;
 	} else if (!krdma_usual_fill(op, wr->remote_addr, wr->rkey, wr->operand, wr->swap,
 				     length, ib_wr)) {
 		goto out;
 	}
-	addr = post ? READ_ONCE(flat->addr) : wr->sges->addr;
+	addr = ring ? READ_ONCE(flat->addr) : wr->sges->addr;
 	used = mr ? krdma_mr_use_fast(mr, qp->pd, addr, length, 0, &scratch->sges[0]) :
 		    krdma_usual_mapped(qp, access, wr->sges, &scratch->sges[0]);
 	if (unlikely(!used))
@@ -900,7 +900,7 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 	tail = wq->tail;
 	index = tail & wq->mask;
 	wqe = &wq->wqes[index];
-	wqe->wr_id = post ? READ_ONCE(flat->wr_id) : wr->wr_id;
+	wqe->wr_id = ring ? READ_ONCE(flat->wr_id) : wr->wr_id;
 	wqe->length = length;
 	wqe->kind = KRDMA_WQE_KIND(head.opcode, KRDMA_WQE_LAST, 1);
 	if (!mr)
@@ -957,7 +957,8 @@ static noinline int krdma_send_post(struct krdma_wq *wq, const struct krdma_send
 	while (count && !ret) {
 		/* It pays from the second work request on. */
 		if (count > 1) {
-			built = krdma_usual_build(wq, &usual, krdma_usual_room(wq, count));
+			built = krdma_usual_build(wq, &usual, krdma_usual_room(wq, count),
+						  false);
 			usual.wrs += built;
 			count -= built;
 			if (built)
@@ -998,7 +999,7 @@ int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int
 
 	spin_lock_irqsave(&wq->lock, flags);
 	if (likely(count == 1 && wq->open))
-		ret = krdma_lone_post(qp, wrs, NULL);
+		ret = krdma_lone_post(qp, wrs, NULL, false);
 	if (!ret) {
 		ret = krdma_send_post(wq, wrs, count);
 		/* It counts as accepted, and closes the SQ. */
@@ -1028,7 +1029,7 @@ static noinline int krdma_send_post_flat(struct krdma_wq *wq, struct krdma_flat_
 	left = min(post->count, krdma_credits_left(&wq->credits));
 	while (left) {
 		count = min_t(u32, left, KRDMA_WR_LIST_MAX);
-		built = krdma_usual_build(wq, &usual, count);
+		built = krdma_usual_build(wq, &usual, count, true);
 		post->index += built;
 		left -= built;
 		if (krdma_send_post_list(wq) || built < count)
@@ -1063,7 +1064,7 @@ int krdma_qp_post_flat(struct krdma_qp *qp, struct krdma_flat_post *post)
 	if (unlikely(!wq->open))
 		goto out_unlock;
 	if (post->count == 1)
-		accepted = krdma_lone_post(qp, NULL, post) > 0;
+		accepted = krdma_lone_post(qp, NULL, post, true) > 0;
 	else
 		accepted = krdma_send_post_flat(wq, post);
 
