@@ -653,7 +653,7 @@ static void test_bytes(struct kunit *test)
 /**
  * struct mapped - SGEs of a batch, in turn in memory that the consumer has mapped and in MRs
  * @sges: one for each work request
- * @wrs: writes, from @sges to MR of the peer
+ * @wrs: writes, from @sges to the peer's MR
  */
 struct mapped {
 	struct krdma_sge sges[MAPPED_MOST];

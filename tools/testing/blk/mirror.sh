@@ -46,13 +46,23 @@ half_back()
 	becomes "$1: and complete" 0 $md/degraded 300
 }
 
-# Whole files, each read back: the work that is going on while a half is lost.
+# The work that is going on while a half is lost.
 copy_source()
 {
 	local i
 
 	for i in 1 2 3; do
 		cp -r "$here/source" "$work/mount/$i" && sync || return
+	done
+}
+
+copy_begins()
+{
+	local tries=0
+
+	until [ -d $work/mount/1 ] || [ $tries -ge 3000 ]; do
+		usleep 10000
+		tries=$((tries + 1))
 	done
 }
 
@@ -66,8 +76,9 @@ file_system()
 	check "$half: mounted" mount -t "$type" /dev/md0 $work/mount
 	copy_source >$work/copied 2>&1 &
 	copying=$!
-	await_write /dev/md0
+	copy_begins
 	"lose_$half"
+	check "$half: in the midst of the copies" [ -d "/proc/$copying" ]
 	wait $copying
 	check "$half: the copies have gone on" [ $? = 0 ]
 	sed 's/^/# cp: /' $work/copied
@@ -113,6 +124,7 @@ verified /dev/md0 --number_ios=$requests >$work/fio 2>&1 &
 verifying=$!
 await_write /dev/md0
 lose_right
+check "right: in the midst of writes" [ -d /proc/$verifying ]
 wait $verifying
 # Proves: F3
 check "fio finds what it has written, whichever half is there" [ $? = 0 ]
