@@ -21,6 +21,7 @@
 	"  -r, --recursive  copy folders with all that is in them\n"	\
 	"  -p, --preserve  keep times, and exactly the permission bits\n"	\
 	"  -u, --update    only what differs in length or time; keeps times\n"	\
+	"  -c, --checksum  only what differs in length or content (SHA-256)\n"	\
 	"  -C, --continue  continue an interrupted copy\n"	\
 	"  -q, --quiet     no progress\n"				\
 	"      --progress  show progress also without a terminal\n"	\
@@ -72,6 +73,7 @@ static const struct own_option own_options[] = {
 	{ "recursive", 'r', false },
 	{ "preserve", 'p', false },
 	{ "update", 'u', false },
+	{ "checksum", 'c', false },
 	{ "streams", OPTION_STREAMS, true },
 	{ "hidden", OPTION_HIDDEN, false },
 	{ "continue", 'C', false },
@@ -120,6 +122,9 @@ static int set_option(int key, const char *value, void *to)
 	case 'u':
 		/* Without its time, a copy would never be up to date. */
 		copying->flags |= KRDMA_FILE_UPDATE | KRDMA_FILE_TIMES;
+		break;
+	case 'c':
+		copying->flags |= KRDMA_FILE_CHECKSUM;
 		break;
 	case OPTION_STREAMS:
 		if (value_number("--streams", value, 1, STREAMS_MAX, &number))
@@ -239,8 +244,8 @@ static int check_put(const struct copying *copying, int count, char **words, con
 		if (!strcmp(words[i], "-")) {
 			if (count > 1 || !*last)
 				return usage_error("standard input needs a name: HOST:PATH");
-			if (copying->flags & (KRDMA_FILE_CONTINUE | KRDMA_FILE_UPDATE))
-				return usage_error("-C and -u cannot be used with standard input");
+			if (copying->flags & (KRDMA_FILE_CONTINUE | COPY_SYNC))
+				return usage_error("-C, -u and -c cannot be used with '-'");
 		} else if (!copying->recursive && !*last_name(words[i])) {
 			return usage_error("'%s' is not the name of a file", words[i]);
 		}
@@ -292,7 +297,7 @@ static void get_found(struct copying *copying, const struct copy *copy, const ch
 		copying->total->failed++;
 		return;
 	}
-	if (!(copying->flags & KRDMA_FILE_UPDATE))
+	if (!(copying->flags & COPY_SYNC))
 		found.flags |= KRDMA_FILE_NEW;
 	found.path = path;
 	found.local = path;

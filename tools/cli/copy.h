@@ -26,6 +26,9 @@ struct secret {
 /* Returns 0, or -EINVAL after an error message. */
 int secret_read(const char *path, struct secret *secret);
 
+/* With one of these, the user has agreed that files are replaced. */
+#define COPY_SYNC	(KRDMA_FILE_UPDATE | KRDMA_FILE_CHECKSUM)
+
 /**
  * struct copy - one file to copy
  * @put: the file is copied to the server, not from it

@@ -143,7 +143,7 @@ static int make_places(struct tree *tree)
 static int add_file(struct tree *tree, struct copy_queue *queue,
 		    const struct krdma_file_entry *entry)
 {
-	const uint32_t flags = tree->copying->flags & KRDMA_FILE_UPDATE ? 0 : KRDMA_FILE_NEW;
+	const uint32_t flags = tree->copying->flags & COPY_SYNC ? 0 : KRDMA_FILE_NEW;
 	size_t length = strlen(tree->name);
 	const char *slash = length && tree->name[length - 1] != '/' ? "/" : "";
 	char *name;

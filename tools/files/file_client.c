@@ -56,7 +56,7 @@ static int tell_progress(void *context)
 /* KRDMA_FILE_RECURSIVE is of lists alone. */
 #define TRANSFER_FLAGS	(KRDMA_FILE_CONTINUE | KRDMA_FILE_EXACT_MODE | KRDMA_FILE_NO_SYNC |	\
 			 KRDMA_FILE_TIMES | KRDMA_FILE_UPDATE | KRDMA_FILE_NEW |		\
-			 KRDMA_FILE_PARENTS | KRDMA_FILE_NO_FOLLOW)
+			 KRDMA_FILE_PARENTS | KRDMA_FILE_NO_FOLLOW | KRDMA_FILE_CHECKSUM)
 
 static int check_options(const struct krdma_file_options *options)
 {
@@ -237,12 +237,29 @@ static int ready(struct krdma_file_client *client, bool *used)
 	return file_link_connect(link, (const struct sockaddr *)&client->server);
 }
 
+/* Checks an answer, which must be of @type; or a SKIP if @can_skip; or a REFUSE. */
+static int judge_answer(struct krdma_file_client *client, const struct file_message *answer,
+			uint8_t type, bool can_skip)
+{
+	if (answer->type == type)
+		return 0;
+	client->asked = false;
+	if (answer->type == FILE_MESSAGE_SKIP && can_skip) {
+		client->result.skipped = 1;
+		return 0;
+	}
+	if (answer->type != FILE_MESSAGE_REFUSE)
+		return file_link_fail(&client->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+	client->refused = file_code_error(answer->code);
+	return client->refused;
+}
+
 /*
- * Sends a request, and receives the first answer, of @type, or a SKIP if @can_skip. If the server
- * disconnected an idle client just when the request was sent, sends it again.
+ * Sends a request, and receives the first answer. If the server disconnected an idle client just
+ * when the request was sent, sends it again.
  */
 static int request(struct krdma_file_client *client, const struct file_message *message,
-		   const char *name, uint8_t type, bool can_skip, struct file_message *answer)
+		   const char *name, struct file_message *answer)
 {
 	struct file_link *link = &client->link;
 	bool used;
@@ -257,22 +274,11 @@ static int request(struct krdma_file_client *client, const struct file_message *
 		if (!err)
 			err = file_link_await(link, answer);
 		if (!err)
-			break;
+			return 0;
 		if (!used || err != -ECONNRESET || link->side != KRDMA_FILE_SIDE_BETWEEN)
 			return err;
 		disconnect(client, 0);
 	}
-	if (answer->type == type)
-		return 0;
-	client->asked = false;
-	if (answer->type == FILE_MESSAGE_SKIP && can_skip) {
-		client->result.skipped = 1;
-		return 0;
-	}
-	if (answer->type != FILE_MESSAGE_REFUSE)
-		return file_link_fail(link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
-	client->refused = file_code_error(answer->code);
-	return client->refused;
 }
 
 /* Tells the server that the file that it offers is not wanted. */
@@ -302,8 +308,10 @@ static int ask(struct krdma_file_client *client, const char *name, uint32_t code
 	       struct file_message *file)
 {
 	struct file_message get = { .type = FILE_MESSAGE_GET, .code = code };
-	int err = request(client, &get, name, FILE_MESSAGE_FILE, false, file);
+	int err = request(client, &get, name, file);
 
+	if (!err)
+		err = judge_answer(client, file, FILE_MESSAGE_FILE, false);
 	if (err)
 		return err;
 	/* The server sends the name of the one file that it offers. */
@@ -389,6 +397,38 @@ static int get_part(struct krdma_file_client *client, const struct file_destinat
 	return err;
 }
 
+/* Returns 1 if the destination has the content that the server offers, 0 if not, or an error. */
+static int is_same(struct krdma_file_client *client, const struct file_destination *to)
+{
+	const struct file_message compare = { .type = FILE_MESSAGE_COMPARE };
+	struct file_source own;
+	int err;
+
+	if (!file_compare_open(&own, to->folder, to->last, client->flow.length))
+		return 0;
+	err = file_link_send(&client->link, &compare, NULL);
+	if (!err)
+		return file_compare_receive(&own, &client->link);
+	file_source_close(&own);
+	return err;
+}
+
+/* Returns 0 if the file is wanted, 1 if the destination is up to date, or an error. */
+static int judge(struct krdma_file_client *client, const struct file_destination *to,
+		 const struct file_message *file)
+{
+	bool update = client->flags & KRDMA_FILE_UPDATE;
+	int err;
+
+	if (client->flags & KRDMA_FILE_CHECKSUM) {
+		err = is_same(client, to);
+		if (err)
+			return err;
+		update = false;
+	}
+	return file_destination_judge(to, update, file->length, file->mtime_s, file->mtime_ns);
+}
+
 static int get(struct krdma_file_client *client, const char *name, int folder, const char *path)
 {
 	struct file_destination to;
@@ -401,8 +441,7 @@ static int get(struct krdma_file_client *client, const char *name, int folder, c
 	err = file_destination_open(&to, folder, path, client->result.last, !*name,
 				    client->flags & KRDMA_FILE_NEW);
 	if (!err) {
-		err = file_destination_judge(&to, client->flags & KRDMA_FILE_UPDATE, file.length,
-					     file.mtime_s, file.mtime_ns);
+		err = judge(client, &to, &file);
 		if (err)
 			close(to.folder);
 	}
@@ -542,6 +581,7 @@ static uint32_t code_of(uint32_t flags)
 		{ KRDMA_FILE_TIMES, FILE_PUT_TIMES },
 		{ KRDMA_FILE_UPDATE, FILE_PUT_UPDATE },
 		{ KRDMA_FILE_NEW, FILE_PUT_NEW },
+		{ KRDMA_FILE_CHECKSUM, FILE_PUT_COMPARE },
 	};
 	uint32_t code = 0;
 
@@ -552,7 +592,7 @@ static uint32_t code_of(uint32_t flags)
 
 /* Sends PUT with the attributes of the file. The server's HAVE describes its part file. */
 static int announce(struct krdma_file_client *client, const char *name,
-		    const struct file_source *source, struct file_message *have)
+		    struct file_source *source, struct file_message *have)
 {
 	struct file_message message = {
 		.type = FILE_MESSAGE_PUT,
@@ -562,9 +602,16 @@ static int announce(struct krdma_file_client *client, const char *name,
 		.mtime_ns = (uint32_t)source->mtime.tv_nsec,
 		.mode = source->mode,
 	};
-	int err = request(client, &message, name, FILE_MESSAGE_HAVE,
-			  client->flags & KRDMA_FILE_UPDATE, have);
+	const uint32_t skips = KRDMA_FILE_UPDATE | KRDMA_FILE_CHECKSUM;
+	int err = request(client, &message, name, have);
 
+	if (!err && have->type == FILE_MESSAGE_COMPARE && client->flags & KRDMA_FILE_CHECKSUM) {
+		err = file_compare_send(source, &client->link);
+		if (!err)
+			err = file_link_await(&client->link, have);
+	}
+	if (!err)
+		err = judge_answer(client, have, FILE_MESSAGE_HAVE, client->flags & skips);
 	if (err || client->result.skipped)
 		return err;
 	return window_create(client, KRDMA_ACCESS_REMOTE_READ, have);
@@ -684,7 +731,9 @@ KRDMA_PUBLIC int krdma_file_client_make_folder(struct krdma_file_client *client,
 		message.mtime_ns = (uint32_t)status->st_mtim.tv_nsec;
 	}
 	if (!err)
-		err = request(client, &message, name, FILE_MESSAGE_DONE, false, &answer);
+		err = request(client, &message, name, &answer);
+	if (!err)
+		err = judge_answer(client, &answer, FILE_MESSAGE_DONE, false);
 	if (!err)
 		client->asked = false;
 	return finish(client, err, result, size);

@@ -88,6 +88,8 @@ enum file_message_type {
 	FILE_MESSAGE_REFUSE = 18,
 	FILE_MESSAGE_SKIP = 19,
 	FILE_MESSAGE_FOLDER = 20,
+	FILE_MESSAGE_COMPARE = 21,
+	FILE_MESSAGE_DIGEST = 22,
 	FILE_MESSAGE_TYPES,
 };
 
@@ -116,7 +118,8 @@ struct file_message {
 #define FILE_PUT_TIMES		16u
 #define FILE_PUT_UPDATE		32u
 #define FILE_PUT_NEW		64u
-#define FILE_PUT_CODES		127u
+#define FILE_PUT_COMPARE	128u
+#define FILE_PUT_CODES		255u
 #define FILE_FOLDER_CODES	(FILE_PUT_EXACT_MODE | FILE_PUT_NO_SYNC | FILE_PUT_TIMES)
 
 /* Bits of the code in FILE_MESSAGE_GET. */
@@ -229,6 +232,8 @@ struct file_stream {
  * @said: time of the last sent message, in ns
  * @heard: time of the last received message, in ns
  * @advanced: time of the last progress of either side, in ns
+ * @examined: how many bytes of a file this side has examined, while the peer waits for that
+ * @peer_examined: the same of the peer, as far as this side knows
  * @watched: time of the last call of @watch, in ns
  * @free: bitmap of the send buffers that are not in flight
  * @name: name of the last received message that had one, NUL-terminated
@@ -255,6 +260,8 @@ struct file_link {
 	uint64_t said;
 	uint64_t heard;
 	uint64_t advanced;
+	uint64_t examined;
+	uint64_t peer_examined;
 	uint64_t watched;
 	uint32_t free;
 	char name[KRDMA_FILE_NAME_MAX + 1];
@@ -504,6 +511,24 @@ int file_source_unchanged(const struct file_source *source);
  */
 int file_source_crc(struct file_source *source, uint64_t length, struct file_link *link,
 		    uint32_t *crc);
+
+/* The same with the SHA-256 of the whole file. */
+int file_source_digest(struct file_source *source, struct file_link *link,
+		       unsigned char digest[FILE_SHA256_SIZE]);
+
+/*
+ * file_compare.c: whether both ends have the same content.
+ */
+
+/* Opens the regular file @last, and returns whether that worked and it has @length bytes. */
+bool file_compare_open(struct file_source *source, int folder, const char *last, uint64_t length);
+/*
+ * At the destination, after it has asked for it: computes the SHA-256 of its own file, closes that,
+ * and receives the one of the source. Returns 1 if they are equal, 0 if not, or a negative errno.
+ */
+int file_compare_receive(struct file_source *source, struct file_link *link);
+/* At the source: computes and sends the SHA-256. */
+int file_compare_send(struct file_source *source, struct file_link *link);
 
 /*
  * file_sync.c: fsync, the usual permission bits, and times.

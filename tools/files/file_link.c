@@ -203,8 +203,15 @@ static int received(struct file_link *link, unsigned int number, unsigned int sl
 	if (err)
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
 	link->heard = file_now();
-	if (message.type == FILE_MESSAGE_ALIVE)
+	if (message.type == FILE_MESSAGE_ALIVE) {
+		/* A peer that goes on with a long file is not one that only occupies a place. */
+		if (message.offset > link->peer_examined) {
+			link->peer_examined = message.offset;
+			link->advanced = link->heard;
+		}
 		return 0;
+	}
+	link->peer_examined = 0;
 	link->advanced = link->heard;
 	if (message.type == FILE_MESSAGE_ERROR)
 		return file_link_fail(link, file_code_error(message.code),
@@ -271,7 +278,9 @@ static int send_now(struct file_link *link, unsigned int stream,
 /* Sends at most one keepalive at a time: a peer that does not receive gets no more messages. */
 static int say_alive(struct file_link *link, uint64_t now)
 {
-	struct file_message message = { .type = FILE_MESSAGE_ALIVE };
+	struct file_message message = {
+		.type = FILE_MESSAGE_ALIVE, .offset = link->examined,
+	};
 
 	if (link->quiet || now - link->said < ALIVE_MS * NS_PER_MS || link->free != ALL_FREE)
 		return 0;

@@ -73,6 +73,18 @@ static int window_create(struct serving *serving, uint32_t access)
 						serving->flow.length));
 }
 
+/* Receives what the client does with the file that is offered, and lets it compare first. */
+static int await_choice(struct serving *serving, struct file_source *source,
+			struct file_message *choice)
+{
+	int err = file_link_await(&serving->link, choice);
+
+	if (err || choice->type != FILE_MESSAGE_COMPARE)
+		return err;
+	err = file_compare_send(source, &serving->link);
+	return err ? err : file_link_await(&serving->link, choice);
+}
+
 /* @status: what the client is to know of the file. */
 static int give(struct serving *serving, struct file_source *source, const struct stat *status)
 {
@@ -96,7 +108,7 @@ static int give(struct serving *serving, struct file_source *source, const struc
 	serving->answered = true;
 	err = file_link_send(&serving->link, &message, serving->server->root.only);
 	if (!err)
-		err = file_link_await(&serving->link, &message);
+		err = await_choice(serving, source, &message);
 	if (!err && message.type == FILE_MESSAGE_SKIP) {
 		serving->report.skipped = 1;
 		return 0;
@@ -215,6 +227,37 @@ static bool is_here(int folder, const char *last, const struct file_identity *id
 	       file_has_mtime(&status, identity->mtime_s, identity->mtime_ns);
 }
 
+/* The same by its content. Returns 1 if it is, 0 if not, or an error of the link. */
+static int is_same(struct serving *serving, int folder, const char *last)
+{
+	const struct file_message compare = { .type = FILE_MESSAGE_COMPARE };
+	struct file_source source;
+	int err, same;
+
+	if (!file_compare_open(&source, folder, last, serving->flow.length))
+		return 0;
+	serving->answered = true;
+	err = file_link_send(&serving->link, &compare, NULL);
+	if (err) {
+		file_source_close(&source);
+		return err;
+	}
+	same = file_compare_receive(&source, &serving->link);
+	/* The client awaits the answer to its request again. */
+	if (same >= 0)
+		serving->answered = false;
+	return same;
+}
+
+/* Whether the client need not put the file. Returns 1 if so, 0 if not, or an error of the link. */
+static int is_up_to_date(struct serving *serving, uint32_t code, int folder, const char *last,
+			 const struct file_identity *identity)
+{
+	if (code & FILE_PUT_COMPARE)
+		return is_same(serving, folder, last);
+	return code & FILE_PUT_UPDATE && is_here(folder, last, identity);
+}
+
 static bool exists(int folder, const char *last)
 {
 	struct stat status;
@@ -267,9 +310,12 @@ static int serve_put(struct serving *serving, const struct file_message *put)
 	err = open_parent(serving, put->code, &folder, last, &no_replace);
 	if (err)
 		return err;
-	if (put->code & FILE_PUT_UPDATE && is_here(folder, last, &identity)) {
+	/* Where the client may not read, it must not learn what a file is like. */
+	if (!no_replace)
+		err = is_up_to_date(serving, put->code, folder, last, &identity);
+	if (err) {
 		close(folder);
-		return skip(serving);
+		return err < 0 ? err : skip(serving);
 	}
 	if (put->code & FILE_PUT_NEW && exists(folder, last)) {
 		close(folder);

@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define CRC_PIECE	(256u << 10)
+#define PIECE	(256u << 10)
 
 /* Maximum number of bytes that are read from a file that does not report its length. */
 #define SNAPSHOT_MAX	(16u << 20)
@@ -50,7 +50,7 @@ static bool is_made_up(int fd, const struct stat *status)
 /* Copies the whole current content of @fd into memory, as a substitute for the file. */
 static int take_snapshot(int fd, int *snapshot)
 {
-	unsigned char *piece = malloc(CRC_PIECE);
+	unsigned char *piece = malloc(PIECE);
 	uint64_t length = 0;
 	int err = piece ? 0 : -ENOMEM;
 	ssize_t got = 1, put;
@@ -59,7 +59,7 @@ static int take_snapshot(int fd, int *snapshot)
 	if (*snapshot < 0 && !err)
 		err = -errno;
 	while (!err && got) {
-		got = read(fd, piece, CRC_PIECE);
+		got = read(fd, piece, PIECE);
 		if (got < 0 && errno == EINTR)
 			continue;
 		/* EAGAIN: the file has no end, for example a log that readers follow. */
@@ -213,33 +213,85 @@ int file_source_unchanged(const struct file_source *source)
 	return 0;
 }
 
-int file_source_crc(struct file_source *source, uint64_t length, struct file_link *link,
-		    uint32_t *crc)
+/* Adds a piece of a file to its checksum or its SHA-256. */
+struct sums {
+	uint32_t crc;
+	struct file_sha256 *sha;
+};
+
+static void add_data(struct sums *sums, const void *piece, uint64_t length)
 {
-	unsigned char *piece = malloc(CRC_PIECE);
+	if (sums->sha)
+		file_sha256_add(sums->sha, piece, (size_t)length);
+	else
+		sums->crc = file_crc(sums->crc, piece, (size_t)length);
+}
+
+/* Returns how many bytes of the hole it has added; @piece is used. */
+static uint64_t add_hole(struct sums *sums, void *piece, uint64_t length)
+{
+	if (!sums->sha) {
+		sums->crc = file_crc_zeroes(sums->crc, length);
+		return length;
+	}
+	length = length < PIECE ? length : PIECE;
+	memset(piece, 0, (size_t)length);
+	file_sha256_add(sums->sha, piece, (size_t)length);
+	return length;
+}
+
+static int add_all(struct file_source *source, uint64_t length, struct file_link *link,
+		   struct sums *sums)
+{
+	unsigned char *piece = malloc(PIECE);
 	uint64_t offset = 0, extent;
-	uint32_t sum = 0;
 	bool hole;
 	int err = piece ? 0 : -ENOMEM;
 
 	while (offset < length && !err) {
-		err = file_source_extent(source, offset, CRC_PIECE, &extent, &hole);
+		err = file_source_extent(source, offset, PIECE, &extent, &hole);
 		if (err)
 			break;
 		if (extent > length - offset)
 			extent = length - offset;
 		if (hole) {
-			sum = file_crc_zeroes(sum, extent);
+			extent = add_hole(sums, piece, extent);
 		} else {
 			err = file_source_read(source, offset, piece, (size_t)extent);
 			if (!err)
-				sum = file_crc(sum, piece, (size_t)extent);
+				add_data(sums, piece, extent);
 		}
 		offset += extent;
-		if (!err && link)
+		if (!err && link) {
+			link->examined = offset;
 			err = file_link_step(link);
+		}
 	}
+	if (link)
+		link->examined = 0;
 	free(piece);
-	*crc = sum;
+	return err;
+}
+
+int file_source_crc(struct file_source *source, uint64_t length, struct file_link *link,
+		    uint32_t *crc)
+{
+	struct sums sums = { 0 };
+	int err = add_all(source, length, link, &sums);
+
+	*crc = sums.crc;
+	return err;
+}
+
+int file_source_digest(struct file_source *source, struct file_link *link,
+		       unsigned char digest[FILE_SHA256_SIZE])
+{
+	struct file_sha256 sha;
+	struct sums sums = { .sha = &sha };
+	int err;
+
+	file_sha256_init(&sha);
+	err = add_all(source, source->length, link, &sums);
+	file_sha256_end(&sha, digest);
 	return err;
 }

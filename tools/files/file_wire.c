@@ -29,8 +29,9 @@
  *	 4  u32  code: of GET: 1: a list of the folder, 2: and of those in it; of PUT: 1:
  *		 continue, 2: exactly these permission bits, 4: without waiting for the disk,
  *		 8: make missing folders, 16: keep the modification time, 32: only if length
- *		 or modification time differ, 64: only if there is no such file; of FOLDER:
- *		 2, 4 and 16 of these; of ERROR and REFUSE: the reason, see below
+ *		 or modification time differ, 64: only if there is no such file, 128: only if
+ *		 length or content differ; of FOLDER: 2, 4 and 16 of these; of ERROR and
+ *		 REFUSE: the reason, see below
  *	 8  u64  offset in the file
  *	16  u64  length
  *	24  s64  modification time, seconds
@@ -40,7 +41,8 @@
  *	44  u32  slot
  *	48  u32  bytes per slot
  *	52  u32  number of slots
- *	56  32 bytes: a memory descriptor, as in <linux/krdma_mr_desc.h>
+ *	56  32 bytes: a memory descriptor, as in <linux/krdma_mr_desc.h>; of DIGEST: the
+ *	    SHA-256 of the whole file; of CHALLENGE and PROOF: see file_admit.c
  *
  * Fields that a type does not use are 0. The client has a window of slots: buffers that are
  * registered for the server to write or to read. The server gives no access to its buffers.
@@ -60,6 +62,12 @@
  *	                          <-    FILE length time bits; slots at most; name
  *	SKIP                      ->                          (the client does not want it)
  *
+ *	GET name                  ->
+ *	                          <-    FILE length time bits; slots at most; name
+ *	COMPARE                   ->                          (the client has a file of this
+ *	                          <-    DIGEST                 length)
+ *	FETCH or SKIP             ->                          (and so on, as above)
+ *
  *	PUT name length time bits ->
  *	                          <-    HAVE offset CRC; slots at most
  *	NEXT                      ->                          (no match: the next HAVE)
@@ -71,6 +79,11 @@
  *
  *	PUT name length time bits ->
  *	                          <-    SKIP                  (the server has it)
+ *
+ *	PUT name length time bits ->
+ *	                          <-    COMPARE               (the server has a file of this
+ *	DIGEST                    ->                           length)
+ *	                          <-    HAVE or SKIP          (and so on, as above)
  *
  *	FOLDER name time bits     ->
  *	                          <-    DONE
@@ -88,8 +101,9 @@
  * of a file are dealt out among the connections, and the receiver knows which of them has the
  * next piece. All other messages use the first connection. If one connection ends, all do.
  *
- * Either side may send ERROR at any time and then disconnects. Either
- * side may send ALIVE, a keepalive without content; the server does not between requests.
+ * Either side may send ERROR at any time and then disconnects. Either side may send ALIVE, a
+ * keepalive; the server does not between requests. If the sender is computing the checksum or the
+ * SHA-256 of a file, the offset in ALIVE is how far it has come.
  */
 #include "file_internal.h"
 
@@ -127,8 +141,10 @@ static const uint16_t fields[FILE_MESSAGE_TYPES] = {
 	[FILE_MESSAGE_CHALLENGE] = HAS_DESCRIPTOR,
 	[FILE_MESSAGE_PROOF] = HAS_DESCRIPTOR,
 	[FILE_MESSAGE_ERROR] = HAS_CODE,
+	[FILE_MESSAGE_ALIVE] = HAS_OFFSET,
 	[FILE_MESSAGE_REFUSE] = HAS_CODE,
 	[FILE_MESSAGE_FOLDER] = HAS_CODE | HAS_MTIME | HAS_MODE | HAS_NAME,
+	[FILE_MESSAGE_DIGEST] = HAS_DESCRIPTOR,
 };
 
 /* The bits that the code of a request may have; other codes are reasons. */

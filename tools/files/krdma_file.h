@@ -74,6 +74,10 @@ struct krdma_file_progress {
  * @KRDMA_FILE_NEW: fail with EEXIST rather than replace a file
  * @KRDMA_FILE_PARENTS: make the folders at the server that lead to the name and do not exist
  * @KRDMA_FILE_NO_FOLLOW: a symbolic link is not a file that can be put
+ * @KRDMA_FILE_CHECKSUM: transfer nothing if the destination has the length and the SHA-256 of
+ *	the source, whatever their times; both ends read the whole file if the lengths are equal.
+ *	A file that is not transferred stays as it is, with its time and permission bits. A put
+ *	where the client may not read compares nothing
  * @KRDMA_FILE_RECURSIVE: list the folders in a folder too; a folder precedes its entries
  */
 enum krdma_file_flags {
@@ -86,6 +90,7 @@ enum krdma_file_flags {
 	KRDMA_FILE_PARENTS = 1 << 6,
 	KRDMA_FILE_NO_FOLLOW = 1 << 7,
 	KRDMA_FILE_RECURSIVE = 1 << 8,
+	KRDMA_FILE_CHECKSUM = 1 << 9,
 };
 
 /**
@@ -150,7 +155,8 @@ enum krdma_file_side {
  * @nanoseconds: duration
  * @mtime_s: modification time of the file, or of the folder that was listed, in seconds since 1970
  * @mtime_ns: and nanoseconds
- * @skipped: 1 if the destination was up to date, see KRDMA_FILE_UPDATE
+ * @skipped: 1 if the destination was up to date, see KRDMA_FILE_UPDATE and
+ *	KRDMA_FILE_CHECKSUM
  * @last: last component of the file's name
  * @streams: number of connections that the data used
  * @reserved: 0

@@ -354,6 +354,7 @@ class FileFlags(enum.IntFlag):
     PARENTS = 64
     NO_FOLLOW = 128
     RECURSIVE = 256
+    CHECKSUM = 512
 
 
 class FileSide(enum.IntEnum):

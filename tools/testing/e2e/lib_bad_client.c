@@ -52,6 +52,7 @@ FIXTURE(bad_client)
 	unsigned int puts;
 	unsigned int gets;
 	unsigned int joins;
+	unsigned int compared;
 	bool rules;
 };
 
@@ -297,17 +298,35 @@ static bool put_data(FIXTURE_DATA(bad_client) * self, size_t offset, size_t leng
 	return true;
 }
 
+/* Receives HAVE, if necessary after the SHA-256 of the file; or of something else. */
+static bool hear_have(FIXTURE_DATA(bad_client) * self, size_t length)
+{
+	int type = raw_next(&self->raw, &self->answer);
+	struct message digest = raw_make(DIGEST, NULL);
+	struct file_sha256 sha;
+
+	if (type != COMPARE)
+		return type == HAVE;
+	file_sha256_init(&sha);
+	file_sha256_add(&sha, self->data, length);
+	file_sha256_end(&sha, digest.bytes + 56);
+	if (rng_once_in(&self->rng, 8))
+		digest.bytes[56 + rng_below(&self->rng, 32)] ^= 1;
+	self->compared++;
+	return say(self, &digest) && hear(self, HAVE);
+}
+
 static void put(FIXTURE_DATA(bad_client) * self, const char *name)
 {
 	size_t length = whole_fill(self->data, rng_below(&self->rng, 1000)), offset;
 	struct message message = raw_make(PUT, name);
 	uint32_t slots = 1 + rng_below(&self->rng, SLOTS);
 
-	raw_set(&message, 4, rng_below(&self->rng, rng_once_in(&self->rng, 2) ? 8 : 128), 4);
+	raw_set(&message, 4, rng_below(&self->rng, rng_once_in(&self->rng, 2) ? 8 : 256), 4);
 	raw_set(&message, 16, length, 8);
 	raw_set(&message, 24, rng_below(&self->rng, 3), 8);
 	raw_set(&message, 36, rng_below(&self->rng, 01000), 4);
-	if (!say(self, &message) || !hear(self, HAVE))
+	if (!say(self, &message) || !hear_have(self, length))
 		return;
 	message = raw_make(NEXT, NULL);
 	for (;;) {
@@ -367,6 +386,12 @@ static void get(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * se
 	length = field(&self->answer, 16, 8);
 	if (slots > field(&self->answer, 52, 4))
 		slots = field(&self->answer, 52, 4);
+	if (rng_once_in(&self->rng, 8)) {
+		message = raw_make(COMPARE, NULL);
+		if (!say(self, &message) || !hear(self, DIGEST))
+			return;
+		self->compared++;
+	}
 	message = window_message(self, FETCH, slots);
 	if (rng_once_in(&self->rng, 4)) {
 		raw_set(&message, 8, rng_below(&self->rng, WHOLE_MAX), 8);
@@ -572,6 +597,7 @@ TEST_F_TIMEOUT(bad_client, harms_neither_the_server_nor_its_files, 3600)
 	EXPECT_LT(0, self->puts);
 	EXPECT_LT(0, self->joins);
 	EXPECT_LT(0, self->gets);
+	EXPECT_LT(0, self->compared);
 	EXPECT_GE(before.bytes + SPARE, after.bytes);
 	EXPECT_GE(before.descriptors + 8, after.descriptors);
 	EXPECT_FALSE(usage_leaks());

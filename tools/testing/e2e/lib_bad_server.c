@@ -58,6 +58,7 @@ FIXTURE(bad_server)
 	unsigned int visits;
 	unsigned int gets;
 	unsigned int puts;
+	unsigned int compared;
 	/* Files that several connections have carried, and hellos that no client has. */
 	unsigned int shared;
 	unsigned int wrong_joins;
@@ -314,6 +315,33 @@ static bool give_data(FIXTURE_DATA(bad_server) * self, const struct krdma_remote
 	return true;
 }
 
+/* The SHA-256 of the data, or something else. */
+static struct message any_digest(FIXTURE_DATA(bad_server) * self, size_t length)
+{
+	struct message digest = raw_make(DIGEST, NULL);
+	struct file_sha256 sha;
+
+	file_sha256_init(&sha);
+	file_sha256_add(&sha, self->data, length);
+	file_sha256_end(&sha, digest.bytes + 56);
+	if (rng_once_in(&self->rng, 8))
+		digest.bytes[56 + rng_below(&self->rng, 32)] ^= 1;
+	return digest;
+}
+
+/* Receives FETCH, if necessary after it has sent the digest; true: the client wants the data. */
+static bool hear_fetch(FIXTURE_DATA(bad_server) * self, size_t length)
+{
+	int type = raw_next(self->raws, &self->answer);
+	struct message digest;
+
+	if (type != COMPARE)
+		return type == FETCH;
+	digest = any_digest(self, length);
+	self->compared++;
+	return say(self, &digest) && hear(self, FETCH);
+}
+
 static bool give(FIXTURE_DATA(bad_server) * self)
 {
 	size_t length = whole_fill(self->data, rng_below(&self->rng, 1000)), offset;
@@ -326,7 +354,7 @@ static bool give(FIXTURE_DATA(bad_server) * self)
 	raw_set(&message, 24, rng_below(&self->rng, 3), 8);
 	raw_set(&message, 36, rng_below(&self->rng, 01000), 4);
 	set_limits(self, &message);
-	if (!say(self, &message) || !hear(self, FETCH))
+	if (!say(self, &message) || !hear_fetch(self, length))
 		return false;
 	slots = field(&self->answer, 52, 4);
 	if (!slots || slots > SLOTS || field(&self->answer, 48, 4) != SLOT ||
@@ -382,9 +410,19 @@ static bool take(FIXTURE_DATA(bad_server) * self)
 {
 	const struct message done = raw_make(DONE, NULL);
 	uint64_t length = field(&self->answer, 16, 8);
-	struct message have = raw_make(HAVE, NULL);
+	struct message have = raw_make(HAVE, NULL), other;
 	int type;
 
+	if (field(&self->answer, 4, 4) & PUT_COMPARE ? rng_once_in(&self->rng, 2) :
+							     rng_once_in(&self->rng, 64)) {
+		other = raw_make(COMPARE, NULL);
+		if (!say(self, &other) || !hear(self, DIGEST))
+			return false;
+		self->compared++;
+		other = raw_make(SKIP, NULL);
+		if (rng_once_in(&self->rng, 8))
+			return say(self, &other);
+	}
 	do {
 		if (rng_once_in(&self->rng, 4)) {
 			raw_set(&have, 8, rng_below(&self->rng, WHOLE_MAX), 8);
@@ -594,7 +632,8 @@ static struct choice choose(struct rng *rng)
 		.requests = 1 + rng_below(rng, REQUESTS),
 		.options = {
 			.size = sizeof(choice.options),
-			.flags = rng_below(rng, 8),
+			.flags = rng_below(rng, 8) |
+				 (rng_once_in(rng, 4) ? KRDMA_FILE_CHECKSUM : 0),
 			.patience_ms = PATIENT_MS,
 			.buffer_size = SLOT,
 			.buffer_count = 1 + rng_below(rng, SLOTS),
@@ -761,6 +800,7 @@ TEST_F_TIMEOUT(bad_server, harms_neither_the_client_nor_its_files, 3600)
 	EXPECT_LT(0, self->gets);
 	EXPECT_LT(0, self->puts);
 	EXPECT_LT(0, self->shared);
+	EXPECT_LT(0, self->compared);
 	EXPECT_EQ(0, self->wrong_joins);
 	EXPECT_GT(LONGEST_MS, self->longest_ms);
 	EXPECT_GE(before.bytes + SPARE, after.bytes);

@@ -159,6 +159,74 @@ TEST_F_TIMEOUT(admit, clients_that_do_nothing_are_put_out, 240)
 	EXPECT_EQ(0, get(self, "a"));
 }
 
+/* Report that a file is being examined, for longer than a client may do nothing. */
+static int examine(struct raw *raw, unsigned int step)
+{
+	struct message alive = raw_make(ALIVE, NULL);
+	uint64_t begin = now_ms(), offset = 1;
+
+	while (now_ms() - begin < 2 * PROGRESS_MS) {
+		raw_set(&alive, 8, offset, 8);
+		offset += step;
+		if (raw_send(raw, &alive))
+			return -ECONNRESET;
+		sleep_ms(250);
+	}
+	return 0;
+}
+
+TEST_F_TIMEOUT(admit, clients_that_examine_a_file_do_something, 240)
+{
+	struct message put = raw_make(PUT, "a"), message = raw_make(DIGEST, NULL);
+	uint64_t ms;
+
+	ASSERT_EQ(0, serve(self));
+	raw_set(&put, 4, PUT_COMPARE, 4);
+	raw_set(&put, 16, LENGTH, 8);
+	ASSERT_EQ(0, raw_connect(&self->raws[0], &self->files, self->hello, 16));
+	ASSERT_EQ(0, raw_send(&self->raws[0], &put));
+	ASSERT_EQ(COMPARE, raw_receive(&self->raws[0], &message));
+	EXPECT_EQ(0, examine(&self->raws[0], 1));
+	message = raw_make(DIGEST, NULL);
+	ASSERT_EQ(0, raw_send(&self->raws[0], &message));
+	ASSERT_EQ(HAVE, raw_receive(&self->raws[0], &message));
+	/* So does one that computes a checksum. */
+	EXPECT_EQ(0, examine(&self->raws[0], 1));
+	EXPECT_EQ(-ETIMEDOUT, live(self, &self->raws[0], &ms));
+	/* But not if it comes no further. */
+	ASSERT_EQ(0, raw_connect(&self->raws[0], &self->files, self->hello, 16));
+	ASSERT_EQ(0, raw_send(&self->raws[0], &put));
+	ASSERT_EQ(COMPARE, raw_receive(&self->raws[0], &message));
+	EXPECT_EQ(-ECONNRESET, examine(&self->raws[0], 0));
+	EXPECT_EQ(-ETIMEDOUT, live(self, &self->raws[0], &ms));
+	EXPECT_EQ(0, get(self, "a"));
+}
+
+/* A peer learns how far the other one has come with a long file. */
+TEST_F_TIMEOUT(admit, examining_a_file_is_reported, 240)
+{
+	struct message get = raw_make(GET, "long"), compare = raw_make(COMPARE, NULL), message;
+	struct raw *raw = &self->raws[0];
+	char path[FILES_PATH];
+
+	ASSERT_EQ(0, serve(self));
+	ASSERT_EQ(0, files_make(self->files.there, "long", 0, 0));
+	files_path(path, self->files.there, "long");
+	/* How long this takes depends on the processor. */
+	for (off_t length = 32 << 20; length <= 4ll << 30 && !raw->examined; length *= 2) {
+		raw_close(raw);
+		ASSERT_EQ(0, truncate(path, length));
+		ASSERT_EQ(0, raw_connect(raw, &self->files, self->hello, 16));
+		ASSERT_EQ(0, raw_send(raw, &get));
+		ASSERT_EQ(FILE_IS, raw_receive(raw, &message));
+		ASSERT_EQ(0, raw_send(raw, &compare));
+		ASSERT_EQ(DIGEST, raw_receive(raw, &message));
+		EXPECT_GT(length, raw->examined);
+	}
+	EXPECT_LT(0, raw->examined);
+	raw_close(raw);
+}
+
 /*
  * Addresses and secrets
  */

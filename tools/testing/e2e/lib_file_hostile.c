@@ -199,6 +199,32 @@ TEST_F_TIMEOUT(hostile, windows_are_judged, 240)
 	expect_served(_metadata, self);
 }
 
+TEST_F_TIMEOUT(hostile, comparisons_are_judged, 240)
+{
+	struct message compare = raw_make(COMPARE, NULL), digest = raw_make(DIGEST, NULL), message;
+
+	say(_metadata, self, &compare, -EPROTO, "a comparison of nothing");
+	say(_metadata, self, &digest, -EPROTO, "a digest of nothing");
+	message = raw_make(GET, "a");
+	ASSERT_EQ(0, raw_connect(&self->raw, &self->files, self->hello, sizeof(self->hello)));
+	ASSERT_EQ(0, raw_send(&self->raw, &message));
+	ASSERT_EQ(FILE_IS, raw_receive(&self->raw, &message));
+	ASSERT_EQ(0, raw_send(&self->raw, &compare));
+	ASSERT_EQ(DIGEST, raw_receive(&self->raw, &message));
+	ASSERT_EQ(0, raw_send(&self->raw, &compare));
+	expect_refused(_metadata, self, -EPROTO, "a second comparison");
+	message = raw_make(PUT, "a");
+	raw_set(&message, 4, PUT_COMPARE, 4);
+	raw_set(&message, 16, LENGTH, 8);
+	ASSERT_EQ(0, raw_connect(&self->raw, &self->files, self->hello, sizeof(self->hello)));
+	ASSERT_EQ(0, raw_send(&self->raw, &message));
+	ASSERT_EQ(COMPARE, raw_receive(&self->raw, &message));
+	ASSERT_EQ(0, raw_send(&self->raw, &compare));
+	expect_refused(_metadata, self, -EPROTO, "a comparison instead of a digest");
+	EXPECT_TRUE(files_are(self->files.there, "a", LENGTH, 1));
+	expect_served(_metadata, self);
+}
+
 TEST_F_TIMEOUT(hostile, credit_that_was_not_earned_is_refused, 240)
 {
 	struct message credit = raw_make(CREDIT, NULL), message;

@@ -426,6 +426,124 @@ TEST_F(many, what_is_up_to_date_is_skipped)
 	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
 }
 
+/* Makes the file @name on both sides, with different times. */
+static int make_both(FIXTURE_DATA(many) * self, const char *name, size_t length,
+		     unsigned int seed_here, unsigned int seed_there)
+{
+	return files_make(self->files.here, name, length, seed_here) ?:
+	       files_make(self->files.there, name, length, seed_there) ?:
+	       set_mtime(self->files.here, name, 1000000001, 1) ?:
+	       set_mtime(self->files.there, name, 1000000002, 2);
+}
+
+/* Proves: F11 (library) */
+TEST_F(many, what_has_the_same_content_is_skipped)
+{
+	static const char zeros[1000];
+	struct stat status;
+
+	ASSERT_EQ(0, serve_one(self));
+	ASSERT_EQ(0, make_both(self, "same", 700000, 1, 1));
+	ASSERT_EQ(0, get(self, "same", "same", KRDMA_FILE_CHECKSUM));
+	EXPECT_EQ(1, self->result.skipped);
+	EXPECT_EQ(0, self->result.transferred);
+	EXPECT_EQ(700000, self->result.length);
+	EXPECT_EQ(0, get(self, "same", "same", KRDMA_FILE_CHECKSUM | KRDMA_FILE_NEW));
+	EXPECT_EQ(1, self->result.skipped);
+	ASSERT_EQ(0, put(self, "same", "same", KRDMA_FILE_CHECKSUM | KRDMA_FILE_TIMES));
+	EXPECT_EQ(1, self->result.skipped);
+	EXPECT_EQ(0, self->result.transferred);
+	/* What is not transferred stays as it is. */
+	ASSERT_EQ(0, here(self, "same", &status));
+	EXPECT_EQ(1000000001, status.st_mtim.tv_sec);
+	ASSERT_EQ(0, there(self, "same", &status));
+	EXPECT_EQ(1000000002, status.st_mtim.tv_sec);
+
+	/* A hole has the content of zeros. */
+	ASSERT_EQ(0, files_make(self->files.here, "zeros", 0, 0));
+	ASSERT_EQ(0, files_make(self->files.there, "zeros", 0, 0));
+	ASSERT_EQ(0, truncate(files_path(self->path, self->files.there, "zeros"), 1000000));
+	for (uint64_t at = 0; at < 1000000; at += sizeof(zeros))
+		ASSERT_EQ(0, files_write(self->files.here, "zeros", at, zeros, sizeof(zeros)));
+	ASSERT_EQ(0, get(self, "zeros", "zeros", KRDMA_FILE_CHECKSUM));
+	EXPECT_EQ(1, self->result.skipped);
+	ASSERT_EQ(0, put(self, "zeros", "zeros", KRDMA_FILE_CHECKSUM));
+	EXPECT_EQ(1, self->result.skipped);
+	ASSERT_EQ(0, make_both(self, "empty", 0, 1, 1));
+	ASSERT_EQ(0, get(self, "empty", "empty", KRDMA_FILE_CHECKSUM));
+	EXPECT_EQ(1, self->result.skipped);
+	/* The one client has had one connection. */
+	EXPECT_EQ(-EUSERS, files_get(&self->files, "same", "c", NULL, &self->result));
+}
+
+/* Proves: F11 (library) */
+TEST_F(many, what_has_other_content_is_not_skipped)
+{
+	struct stat status;
+
+	ASSERT_EQ(0, serve_one(self));
+	/* Length and time are those of the source. */
+	ASSERT_EQ(0, make_both(self, "a", 700000, 1, 2));
+	ASSERT_EQ(0, set_mtime(self->files.here, "a", 1000000002, 2));
+	ASSERT_EQ(0, get(self, "a", "a", KRDMA_FILE_UPDATE));
+	EXPECT_EQ(1, self->result.skipped);
+	ASSERT_EQ(0, put(self, "a", "a", KRDMA_FILE_UPDATE));
+	EXPECT_EQ(1, self->result.skipped);
+	EXPECT_EQ(-EEXIST, get(self, "a", "a", KRDMA_FILE_CHECKSUM | KRDMA_FILE_NEW));
+	EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->result.side);
+	EXPECT_EQ(-EEXIST, put(self, "a", "a", KRDMA_FILE_CHECKSUM | KRDMA_FILE_NEW));
+	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
+	EXPECT_EQ(-EUSERS, files_get(&self->files, "a", "c", NULL, &self->result));
+	ASSERT_EQ(0, put(self, "a", "a", KRDMA_FILE_CHECKSUM | KRDMA_FILE_UPDATE));
+	EXPECT_EQ(0, self->result.skipped);
+	EXPECT_EQ(700000, self->result.transferred);
+	EXPECT_TRUE(files_are(self->files.there, "a", 700000, 1));
+
+	ASSERT_EQ(0, make_both(self, "b", 700000, 1, 2));
+	ASSERT_EQ(0, get(self, "b", "b", KRDMA_FILE_CHECKSUM | KRDMA_FILE_TIMES));
+	EXPECT_EQ(0, self->result.skipped);
+	EXPECT_TRUE(files_are(self->files.here, "b", 700000, 2));
+	ASSERT_EQ(0, here(self, "b", &status));
+	EXPECT_EQ(1000000002, status.st_mtim.tv_sec);
+
+	/* Another length, no file, and a link to a file with this content. */
+	ASSERT_EQ(0, make_both(self, "c", 700001, 2, 2));
+	ASSERT_EQ(0, get(self, "b", "c", KRDMA_FILE_CHECKSUM));
+	EXPECT_EQ(0, self->result.skipped);
+	ASSERT_EQ(0, put(self, "b", "d", KRDMA_FILE_CHECKSUM));
+	EXPECT_EQ(0, self->result.skipped);
+	ASSERT_EQ(0, symlink("b", files_path(self->path, self->files.there, "link")));
+	ASSERT_EQ(0, put(self, "b", "link", KRDMA_FILE_CHECKSUM));
+	EXPECT_EQ(0, self->result.skipped);
+	ASSERT_EQ(0, there(self, "link", &status));
+	EXPECT_TRUE(S_ISREG(status.st_mode));
+}
+
+/* Where a client may not read, it does not learn what a file contains. */
+TEST_F(many, a_put_does_not_tell_what_may_not_be_read)
+{
+	const struct krdma_file_rule rules[] = {
+		{ .path = "inbox", .access = KRDMA_FILE_WRITE },
+	};
+	struct krdma_file_server_options options = {
+		.flags = KRDMA_FILE_SERVER_WRITABLE, .rules = rules, .rule_count = 1,
+	};
+
+	ASSERT_EQ(0, make_folder_there(self, "inbox"));
+	ASSERT_EQ(0, files_make(self->files.there, "inbox/a", 5000, 1));
+	ASSERT_EQ(0, files_make(self->files.here, "same", 5000, 1));
+	ASSERT_EQ(0, files_make(self->files.here, "other", 5000, 2));
+	ASSERT_EQ(0, set_mtime(self->files.there, "inbox/a", 1000000001, 1));
+	ASSERT_EQ(0, set_mtime(self->files.here, "same", 1000000001, 1));
+	ASSERT_EQ(0, serve(self, &options));
+	EXPECT_EQ(-EEXIST, put(self, "same", "inbox/a", KRDMA_FILE_CHECKSUM));
+	EXPECT_EQ(-EEXIST, put(self, "other", "inbox/a", KRDMA_FILE_CHECKSUM));
+	/* Nor which length and time it has. */
+	EXPECT_EQ(-EEXIST, put(self, "same", "inbox/a", KRDMA_FILE_UPDATE));
+	EXPECT_EQ(-EEXIST, put(self, "other", "inbox/a", KRDMA_FILE_UPDATE));
+	EXPECT_EQ(0, put(self, "same", "inbox/b", KRDMA_FILE_CHECKSUM));
+}
+
 /* Proves: F11 (library) */
 TEST_F(many, folders_are_made)
 {

@@ -50,7 +50,7 @@ void mutate(struct rng *rng, struct message *message)
 		message->length += rng_below(rng, 300);
 		break;
 	case 3:
-		message->bytes[0] = rng_below(rng, FOLDER + 2);
+		message->bytes[0] = rng_below(rng, DIGEST + 2);
 		break;
 	default:
 		set_field(rng, message);
@@ -60,7 +60,7 @@ void mutate(struct rng *rng, struct message *message)
 
 struct message mutate_any(struct rng *rng, const char *name)
 {
-	struct message message = raw_make(rng_below(rng, FOLDER + 2),
+	struct message message = raw_make(rng_below(rng, DIGEST + 2),
 					  rng_once_in(rng, 2) ? name : NULL);
 	unsigned int count = rng_below(rng, 4);
 

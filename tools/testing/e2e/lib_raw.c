@@ -220,6 +220,7 @@ int raw_next(struct raw *raw, struct message *message)
 		memcpy(message->bytes, room + cqe.wr_id * ROOM, cqe.length);
 		if (message->bytes[0] != ALIVE)
 			return message->bytes[0];
+		memcpy(&raw->examined, message->bytes + 8, sizeof(raw->examined));
 	}
 }
 

@@ -12,7 +12,11 @@ enum {
 	GET = 1, FILE_IS = 2, FETCH = 3, BEGIN = 4, PUT = 5, HAVE = 6, OFFER = 7, DATA = 8,
 	HOLE = 9, CREDIT = 10, END = 11, DONE = 12, ERROR = 13, ALIVE = 14, NEXT = 15,
 	CHALLENGE = 16, PROOF = 17, REFUSE = 18, SKIP = 19, FOLDER = 20,
+	COMPARE = 21, DIGEST = 22,
 };
+
+/* Bit of the code of PUT: only if length or content differ. */
+#define PUT_COMPARE	128
 
 /* Bytes of a message before its name, and room for all of it. */
 #define FIXED		88
@@ -32,6 +36,8 @@ struct raw {
 	struct krdma_cqe early[RECEIVES];
 	unsigned int early_count;
 	unsigned int early_taken;
+	/* The offset in the last ALIVE. */
+	uint64_t examined;
 };
 
 struct message {
