@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * Whether the file at the destination has the content of the source, so that it need not be
- * transferred. Both ends compute the SHA-256 at the same time, and only if the lengths are equal.
+ * transferred. Both ends compute a digest at the same time, and only if the lengths are equal.
  */
 #include "file_internal.h"
 

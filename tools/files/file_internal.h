@@ -512,9 +512,13 @@ int file_source_unchanged(const struct file_source *source);
 int file_source_crc(struct file_source *source, uint64_t length, struct file_link *link,
 		    uint32_t *crc);
 
-/* The same with the SHA-256 of the whole file. */
+/*
+ * Computes the digest of the whole file, as described in file_wire.c. The time that it takes
+ * does not depend on the size of holes.
+ */
+#define FILE_DIGEST_BLOCK	4096u
 int file_source_digest(struct file_source *source, struct file_link *link,
-		       unsigned char digest[FILE_SHA256_SIZE]);
+		       unsigned char bytes[FILE_SHA256_SIZE]);
 
 /*
  * file_compare.c: whether both ends have the same content.
@@ -523,11 +527,11 @@ int file_source_digest(struct file_source *source, struct file_link *link,
 /* Opens the regular file @last, and returns whether that worked and it has @length bytes. */
 bool file_compare_open(struct file_source *source, int folder, const char *last, uint64_t length);
 /*
- * At the destination, after it has asked for it: computes the SHA-256 of its own file, closes that,
+ * At the destination, after it has asked for it: computes the digest of its own file, closes that,
  * and receives the one of the source. Returns 1 if they are equal, 0 if not, or a negative errno.
  */
 int file_compare_receive(struct file_source *source, struct file_link *link);
-/* At the source: computes and sends the SHA-256. */
+/* At the source: computes and sends the digest. */
 int file_compare_send(struct file_source *source, struct file_link *link);
 
 /*

@@ -204,11 +204,13 @@ static int received(struct file_link *link, unsigned int number, unsigned int sl
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
 	link->heard = file_now();
 	if (message.type == FILE_MESSAGE_ALIVE) {
-		/* A peer that goes on with a long file is not one that only occupies a place. */
-		if (message.offset > link->peer_examined) {
-			link->peer_examined = message.offset;
+		/*
+		 * A peer that goes on with a long file is not one that only occupies a place. It
+		 * may examine one file after another, each from its beginning.
+		 */
+		if (message.offset > link->peer_examined)
 			link->advanced = link->heard;
-		}
+		link->peer_examined = message.offset;
 		return 0;
 	}
 	link->peer_examined = 0;
@@ -740,7 +742,7 @@ static void farewell(struct file_link *link, int err)
 	 * and errors here must not replace it.
 	 */
 	link->watch = NULL;
-	link->deadline = 0;
+	link->deadline = limit;
 	link->progress_ms = 0;
 	link->error = 0;
 	if (err) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define PIECE	(256u << 10)
+#define BLOCK	FILE_DIGEST_BLOCK
 
 /* Maximum number of bytes that are read from a file that does not report its length. */
 #define SNAPSHOT_MAX	(16u << 20)
@@ -213,38 +214,21 @@ int file_source_unchanged(const struct file_source *source)
 	return 0;
 }
 
-/* Adds a piece of a file to its checksum or its SHA-256. */
-struct sums {
-	uint32_t crc;
-	struct file_sha256 *sha;
-};
-
-static void add_data(struct sums *sums, const void *piece, uint64_t length)
+/* Says how far this side has come, if that takes long. */
+static int examined(struct file_link *link, uint64_t offset)
 {
-	if (sums->sha)
-		file_sha256_add(sums->sha, piece, (size_t)length);
-	else
-		sums->crc = file_crc(sums->crc, piece, (size_t)length);
+	if (!link)
+		return 0;
+	link->examined = offset;
+	return file_link_step(link);
 }
 
-/* Returns how many bytes of the hole it has added; @piece is used. */
-static uint64_t add_hole(struct sums *sums, void *piece, uint64_t length)
-{
-	if (!sums->sha) {
-		sums->crc = file_crc_zeroes(sums->crc, length);
-		return length;
-	}
-	length = length < PIECE ? length : PIECE;
-	memset(piece, 0, (size_t)length);
-	file_sha256_add(sums->sha, piece, (size_t)length);
-	return length;
-}
-
-static int add_all(struct file_source *source, uint64_t length, struct file_link *link,
-		   struct sums *sums)
+int file_source_crc(struct file_source *source, uint64_t length, struct file_link *link,
+		    uint32_t *crc)
 {
 	unsigned char *piece = malloc(PIECE);
 	uint64_t offset = 0, extent;
+	uint32_t sum = 0;
 	bool hole;
 	int err = piece ? 0 : -ENOMEM;
 
@@ -255,43 +239,88 @@ static int add_all(struct file_source *source, uint64_t length, struct file_link
 		if (extent > length - offset)
 			extent = length - offset;
 		if (hole) {
-			extent = add_hole(sums, piece, extent);
+			sum = file_crc_zeroes(sum, extent);
 		} else {
 			err = file_source_read(source, offset, piece, (size_t)extent);
 			if (!err)
-				add_data(sums, piece, extent);
+				sum = file_crc(sum, piece, (size_t)extent);
 		}
 		offset += extent;
-		if (!err && link) {
-			link->examined = offset;
-			err = file_link_step(link);
-		}
+		if (!err)
+			err = examined(link, offset);
 	}
 	if (link)
 		link->examined = 0;
 	free(piece);
+	*crc = sum;
 	return err;
 }
 
-int file_source_crc(struct file_source *source, uint64_t length, struct file_link *link,
-		    uint32_t *crc)
-{
-	struct sums sums = { 0 };
-	int err = add_all(source, length, link, &sums);
+/* A SHA-256 of blocks, and the number of zero blocks before the next one. */
+struct digest {
+	struct file_sha256 sha;
+	uint64_t zeros;
+};
 
-	*crc = sums.crc;
-	return err;
+static void add_number(struct digest *digest, uint64_t number)
+{
+	unsigned char bytes[8];
+
+	for (unsigned int i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)(number >> 8 * i);
+	file_sha256_add(&digest->sha, bytes, sizeof(bytes));
+}
+
+static void add_blocks(struct digest *digest, const unsigned char *data, size_t length)
+{
+	static const unsigned char zeros[BLOCK];
+
+	for (size_t block; length; data += block, length -= block) {
+		block = length < BLOCK ? length : BLOCK;
+		if (block == BLOCK && !memcmp(data, zeros, BLOCK)) {
+			digest->zeros++;
+			continue;
+		}
+		add_number(digest, digest->zeros);
+		digest->zeros = 0;
+		file_sha256_add(&digest->sha, data, block);
+	}
 }
 
 int file_source_digest(struct file_source *source, struct file_link *link,
-		       unsigned char digest[FILE_SHA256_SIZE])
+		       unsigned char bytes[FILE_SHA256_SIZE])
 {
-	struct file_sha256 sha;
-	struct sums sums = { .sha = &sha };
-	int err;
+	unsigned char *piece = malloc(PIECE);
+	struct digest digest = { .zeros = 0 };
+	uint64_t offset = 0, extent;
+	bool hole;
+	int err = piece ? 0 : -ENOMEM;
 
-	file_sha256_init(&sha);
-	err = add_all(source, source->length, link, &sums);
-	file_sha256_end(&sha, digest);
+	file_sha256_init(&digest.sha);
+	while (offset < source->length && !err) {
+		err = file_source_extent(source, offset, PIECE, &extent, &hole);
+		if (err)
+			break;
+		if (hole && extent >= BLOCK) {
+			digest.zeros += extent / BLOCK;
+			extent -= extent % BLOCK;
+		} else {
+			/* Whole blocks, with the holes in them. */
+			extent = source->length - offset;
+			extent = extent < PIECE ? extent : PIECE;
+			err = file_source_read(source, offset, piece, (size_t)extent);
+			if (!err)
+				add_blocks(&digest, piece, (size_t)extent);
+		}
+		offset += extent;
+		if (!err)
+			err = examined(link, offset);
+	}
+	if (link)
+		link->examined = 0;
+	add_number(&digest, digest.zeros);
+	add_number(&digest, source->length);
+	file_sha256_end(&digest.sha, bytes);
+	free(piece);
 	return err;
 }

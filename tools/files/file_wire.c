@@ -41,8 +41,8 @@
  *	44  u32  slot
  *	48  u32  bytes per slot
  *	52  u32  number of slots
- *	56  32 bytes: a memory descriptor, as in <linux/krdma_mr_desc.h>; of DIGEST: the
- *	    SHA-256 of the whole file; of CHALLENGE and PROOF: see file_admit.c
+ *	56  32 bytes: a memory descriptor, as in <linux/krdma_mr_desc.h>; of DIGEST: that of
+ *	    the content, see below; of CHALLENGE and PROOF: see file_admit.c
  *
  * Fields that a type does not use are 0. The client has a window of slots: buffers that are
  * registered for the server to write or to read. The server gives no access to its buffers.
@@ -101,9 +101,14 @@
  * of a file are dealt out among the connections, and the receiver knows which of them has the
  * next piece. All other messages use the first connection. If one connection ends, all do.
  *
+ * A DIGEST is a SHA-256 of the content, for which it does not matter which zeros are holes: of each
+ * block of 4096 bytes that is not all zero, and of a last one that is shorter, after the number of
+ * zero blocks before it; then of the number of the zero blocks that are left, and of the length.
+ * The numbers have 8 bytes.
+ *
  * Either side may send ERROR at any time and then disconnects. Either side may send ALIVE, a
  * keepalive; the server does not between requests. If the sender is computing the checksum or the
- * SHA-256 of a file, the offset in ALIVE is how far it has come.
+ * digest of a file, the offset in ALIVE is how far it has come.
  */
 #include "file_internal.h"
 

@@ -74,8 +74,9 @@ struct krdma_file_progress {
  * @KRDMA_FILE_NEW: fail with EEXIST rather than replace a file
  * @KRDMA_FILE_PARENTS: make the folders at the server that lead to the name and do not exist
  * @KRDMA_FILE_NO_FOLLOW: a symbolic link is not a file that can be put
- * @KRDMA_FILE_CHECKSUM: transfer nothing if the destination has the length and the SHA-256 of
- *	the source, whatever their times; both ends read the whole file if the lengths are equal.
+ * @KRDMA_FILE_CHECKSUM: transfer nothing if the destination has the length and the content of
+ *	the source, whatever their times; if the lengths are equal, both ends read the whole file
+ *	and compare a SHA-256.
  *	A file that is not transferred stays as it is, with its time and permission bits. A put
  *	where the client may not read compares nothing
  * @KRDMA_FILE_RECURSIVE: list the folders in a folder too; a folder precedes its entries

@@ -22,6 +22,8 @@
 #define REQUEST_MS	2000
 #define PROGRESS_MS	3000
 #define IDLE		2
+/* Messages that a server sends before one has arrived. */
+#define SENDS		20
 
 FIXTURE(admit)
 {
@@ -193,6 +195,14 @@ TEST_F_TIMEOUT(admit, clients_that_examine_a_file_do_something, 240)
 	/* So does one that computes a checksum. */
 	EXPECT_EQ(0, examine(&self->raws[0], 1));
 	EXPECT_EQ(-ETIMEDOUT, live(self, &self->raws[0], &ms));
+	/* It may examine one file after another. */
+	message = raw_make(GET, "a");
+	ASSERT_EQ(0, raw_connect(&self->raws[0], &self->files, self->hello, 16));
+	ASSERT_EQ(0, raw_send(&self->raws[0], &message));
+	ASSERT_EQ(FILE_IS, raw_receive(&self->raws[0], &message));
+	EXPECT_EQ(0, examine(&self->raws[0], 1000));
+	EXPECT_EQ(0, examine(&self->raws[0], 1));
+	EXPECT_EQ(-ETIMEDOUT, live(self, &self->raws[0], &ms));
 	/* But not if it comes no further. */
 	ASSERT_EQ(0, raw_connect(&self->raws[0], &self->files, self->hello, 16));
 	ASSERT_EQ(0, raw_send(&self->raws[0], &put));
@@ -207,15 +217,12 @@ TEST_F_TIMEOUT(admit, examining_a_file_is_reported, 240)
 {
 	struct message get = raw_make(GET, "long"), compare = raw_make(COMPARE, NULL), message;
 	struct raw *raw = &self->raws[0];
-	char path[FILES_PATH];
 
 	ASSERT_EQ(0, serve(self));
-	ASSERT_EQ(0, files_make(self->files.there, "long", 0, 0));
-	files_path(path, self->files.there, "long");
 	/* How long this takes depends on the processor. */
-	for (off_t length = 32 << 20; length <= 4ll << 30 && !raw->examined; length *= 2) {
+	for (off_t length = 16 << 20; length <= 128 << 20 && !raw->examined; length *= 2) {
 		raw_close(raw);
-		ASSERT_EQ(0, truncate(path, length));
+		ASSERT_EQ(0, files_make(self->files.there, "long", length, 1));
 		ASSERT_EQ(0, raw_connect(raw, &self->files, self->hello, 16));
 		ASSERT_EQ(0, raw_send(raw, &get));
 		ASSERT_EQ(FILE_IS, raw_receive(raw, &message));
@@ -225,6 +232,39 @@ TEST_F_TIMEOUT(admit, examining_a_file_is_reported, 240)
 	}
 	EXPECT_LT(0, raw->examined);
 	raw_close(raw);
+}
+
+/*
+ * A client that takes no answer, so that the server has no room for another one, and says that it
+ * is alive.
+ */
+TEST_F_TIMEOUT(admit, clients_that_take_nothing_are_put_out, 240)
+{
+	struct message message = raw_make(GET, "none"), answer;
+	struct raw *raw = &self->raws[0];
+	uint64_t begin;
+
+	self->server.max_clients = 1;
+	ASSERT_EQ(0, serve(self));
+	ASSERT_EQ(0, raw_connect(raw, &self->files, self->hello, 16));
+	/* Those for which there are receives, and what the server can send besides. */
+	for (unsigned int i = 0; i < RECEIVES + SENDS + 2; i++) {
+		ASSERT_EQ(0, raw_send(raw, &message));
+		if (i < RECEIVES / 2) {
+			ASSERT_EQ(REFUSE, raw_next(raw, &answer));
+		} else {
+			sleep_ms(50);
+		}
+	}
+	message = raw_make(ALIVE, NULL);
+	for (begin = now_ms(); now_ms() - begin < PROGRESS_MS + 40000;) {
+		if (raw_send(raw, &message))
+			break;
+		sleep_ms(250);
+	}
+	EXPECT_GE(PROGRESS_MS + 30000, now_ms() - begin);
+	raw_close(raw);
+	EXPECT_EQ(0, get(self, "a"));
 }
 
 /*

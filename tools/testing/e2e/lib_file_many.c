@@ -459,15 +459,22 @@ TEST_F(many, what_has_the_same_content_is_skipped)
 	ASSERT_EQ(0, there(self, "same", &status));
 	EXPECT_EQ(1000000002, status.st_mtim.tv_sec);
 
-	/* A hole has the content of zeros. */
+	/* A hole has the content of zeros, also one that is not whole blocks, and at the end. */
 	ASSERT_EQ(0, files_make(self->files.here, "zeros", 0, 0));
 	ASSERT_EQ(0, files_make(self->files.there, "zeros", 0, 0));
 	ASSERT_EQ(0, truncate(files_path(self->path, self->files.there, "zeros"), 1000000));
 	for (uint64_t at = 0; at < 1000000; at += sizeof(zeros))
 		ASSERT_EQ(0, files_write(self->files.here, "zeros", at, zeros, sizeof(zeros)));
+	ASSERT_EQ(0, files_write(self->files.here, "zeros", 500001, "x", 1));
+	ASSERT_EQ(0, files_write(self->files.there, "zeros", 500001, "x", 1));
 	ASSERT_EQ(0, get(self, "zeros", "zeros", KRDMA_FILE_CHECKSUM));
 	EXPECT_EQ(1, self->result.skipped);
 	ASSERT_EQ(0, put(self, "zeros", "zeros", KRDMA_FILE_CHECKSUM));
+	EXPECT_EQ(1, self->result.skipped);
+	/* Of a hole of a TiB nothing is read. */
+	ASSERT_EQ(0, truncate(files_path(self->path, self->files.there, "zeros"), 1ll << 40));
+	ASSERT_EQ(0, truncate(files_path(self->path, self->files.here, "zeros"), 1ll << 40));
+	ASSERT_EQ(0, get(self, "zeros", "zeros", KRDMA_FILE_CHECKSUM));
 	EXPECT_EQ(1, self->result.skipped);
 	ASSERT_EQ(0, make_both(self, "empty", 0, 1, 1));
 	ASSERT_EQ(0, get(self, "empty", "empty", KRDMA_FILE_CHECKSUM));
@@ -505,6 +512,15 @@ TEST_F(many, what_has_other_content_is_not_skipped)
 	EXPECT_TRUE(files_are(self->files.here, "b", 700000, 2));
 	ASSERT_EQ(0, here(self, "b", &status));
 	EXPECT_EQ(1000000002, status.st_mtim.tv_sec);
+
+	/* As many zeros at another place. */
+	ASSERT_EQ(0, make_both(self, "zeros", 0, 1, 1));
+	ASSERT_EQ(0, files_write(self->files.here, "zeros", 1 << 20, "x", 1));
+	ASSERT_EQ(0, files_write(self->files.there, "zeros", 1 << 19, "x", 1));
+	ASSERT_EQ(0, files_write(self->files.there, "zeros", 1 << 20, "", 1));
+	ASSERT_EQ(0, put(self, "zeros", "zeros", KRDMA_FILE_CHECKSUM));
+	EXPECT_EQ(0, self->result.skipped);
+	EXPECT_EQ((1 << 20) + 1, self->result.length);
 
 	/* Another length, no file, and a link to a file with this content. */
 	ASSERT_EQ(0, make_both(self, "c", 700001, 2, 2));
