@@ -186,6 +186,23 @@ static void copy_files(struct tree *tree)
 	copy_queue_destroy(queue);
 }
 
+/* Like the names of files, those of new folders are on disk when the command ends. */
+static int sync_folder(const struct tree *tree, int folder, const char *name)
+{
+	int fd, err = 0;
+
+	if (tree->copying->flags & KRDMA_FILE_NO_SYNC)
+		return 0;
+	fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* What may be written but not read: there the file system decides when. */
+	if (fd < 0)
+		return errno == EACCES ? 0 : -errno;
+	if (fsync(fd) && errno != EINVAL && errno != EROFS && errno != EOPNOTSUPP)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
 /* Sets permission bits and time of a folder, when nothing more is made in it. */
 static int settle(struct tree *tree, int folder, const char *last, mode_t mode,
 		  const struct timespec *mtime)
@@ -200,6 +217,8 @@ static int settle(struct tree *tree, int folder, const char *last, mode_t mode,
 		err = -errno;
 	if (!err && fchmod(fd, mode & (exact ? 07777 : ~tree->umask)))
 		err = -errno;
+	if (!err)
+		err = sync_folder(tree, fd, ".");
 	close(fd);
 	return err;
 }
@@ -217,6 +236,8 @@ static void settle_place(struct tree *tree, const struct place *place)
 	mtime = (struct timespec){ (time_t)entry->mtime_s, (long)entry->mtime_ns };
 	folder = copy_walk(tree->root, entry->name, &last);
 	err = folder < 0 ? folder : settle(tree, folder, last, entry->mode, &mtime);
+	if (!err && place->made)
+		err = sync_folder(tree, folder, ".");
 	if (folder >= 0)
 		close(folder);
 	if (err)
@@ -235,6 +256,8 @@ static void get_all(struct tree *tree)
 	/* A folder that was named and was there before keeps what it has. */
 	err = tree->made ? settle(tree, tree->root, ".", tree->status.st_mode,
 				  &tree->status.st_mtim) : 0;
+	if (!err && tree->made)
+		err = sync_folder(tree, tree->root, "..");
 	if (err)
 		fail(tree, "set permission bits or time of", "", err);
 }

@@ -103,6 +103,18 @@ try krdma get -r $host:none .
 ended "a folder that is missing there" 1 "has no file 'none"
 rm -rf other project alone
 
+# The names of new folders are on disk, like those of files.
+mkdir fresh
+try strace -f -y -e trace=fsync -o "$work/synced" krdma get -r -q $host:project fresh
+for folder in fresh fresh/project fresh/project/src fresh/project/src/deep fresh/project/empty; do
+	holds "$folder is synced" grep -q "fsync([0-9]*<$away/$folder>) *= 0" "$work/synced"
+done
+rm -rf fresh/project
+try strace -f -y -e trace=fsync -o "$work/synced" krdma get -r -q --no-sync $host:project fresh
+holds "unless that is not asked for" [ -d fresh/project/src/deep -a \
+	"$(grep -c 'fsync(' "$work/synced")" = 0 ]
+rm -rf fresh
+
 ln -s /tmp "$there/many/out"
 ln -s ../project "$there/many/way"
 ln -s file1 "$there/many/link"
