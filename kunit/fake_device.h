@@ -262,6 +262,7 @@ struct fake_device {
 	struct fake_script scripts[FAKE_VERBS];
 	struct fake_pause *port_pause;
 	struct fake_pause *map_pause;
+	struct fake_pause *dereg_pause;
 
 	atomic_t live[FAKE_OBJECTS];
 
@@ -345,6 +346,7 @@ void fake_device_fail(struct fake_device *fake, enum fake_verb verb, unsigned in
 unsigned int fake_device_calls(struct fake_device *fake, enum fake_verb verb);
 void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause);
 void fake_device_pause_map(struct fake_device *fake, struct fake_pause *pause);
+void fake_device_pause_dereg(struct fake_device *fake, struct fake_pause *pause);
 
 /* Asynchronous events, with interrupts off (fake_event.c). */
 void fake_device_event(struct fake_device *fake, enum ib_event_type type, u32 port);

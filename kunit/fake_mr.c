@@ -153,6 +153,7 @@ static int fake_dereg_mr(struct ib_mr *ib_mr, struct ib_udata *udata)
 	int ret;
 
 	might_sleep();
+	fake_device_stop_at(fake, &fake->dereg_pause);
 	ret = fake_device_follow_script(fake, FAKE_DEREG_MR);
 	if (ret)
 		return ret;

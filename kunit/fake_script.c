@@ -90,6 +90,16 @@ void fake_device_pause_map(struct fake_device *fake, struct fake_pause *pause)
 	fake_device_pause(fake, &fake->map_pause, pause);
 }
 
+/**
+ * fake_device_pause_dereg() - Make dereg_mr stop before it does anything
+ * @fake: the device
+ * @pause: see fake_device_pause_port()
+ */
+void fake_device_pause_dereg(struct fake_device *fake, struct fake_pause *pause)
+{
+	fake_device_pause(fake, &fake->dereg_pause, pause);
+}
+
 /* Stops a call if the test has ordered it. */
 void fake_device_stop_at(struct fake_device *fake, struct fake_pause **where)
 {

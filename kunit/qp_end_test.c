@@ -104,6 +104,49 @@ static void test_mapped_until_the_key_is_dead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_frmr_check(frmr, pool));
 }
 
+/* The same if it is put while the device is about to invalidate the rkey. */
+static void test_put_while_the_key_dies(struct kunit *test)
+{
+	const struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 2 };
+	struct krdma_send_wr wr = {
+		.opcode = KRDMA_OP_REG_MR, .access = KRDMA_ACCESS_REMOTE_READ,
+	};
+	struct krdma_frmr_pool *pool;
+	struct scatterlist *sg;
+	struct fake_pause pause;
+	struct krdma_frmr *frmr;
+	struct stage *stage;
+	u8 *memory;
+
+	test_needs_fast_reg(test);
+	memory = kunit_kzalloc(test, LENGTH, GFP_KERNEL);
+	sg = kunit_kzalloc(test, sizeof(*sg), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	KUNIT_ASSERT_NOT_NULL(test, sg);
+	stage = stage_with(test, &actor_ops, NULL, &attr);
+	frmr = krdma_frmr_get(stage->client.conn);
+	KUNIT_ASSERT_NOT_NULL(test, frmr);
+	sg_init_one(sg, memory, LENGTH);
+	KUNIT_ASSERT_EQ(test, 0, krdma_frmr_map(frmr, sg, 1));
+	wr.mr = frmr;
+	KUNIT_ASSERT_EQ(test, 1, krdma_conn_post_send(stage->client.conn, &wr, 1));
+	KUNIT_ASSERT_TRUE(test, actor_completes(&stage->client, 1));
+
+	pool = stage->client.conn->qp->mr_pool;
+	fake_device_pause_dereg(stage->fake, &pause);
+	krdma_conn_abort(stage->client.conn);
+	wait_for_completion(&pause.entered);
+	fake_device_pause_dereg(stage->fake, NULL);
+	krdma_frmr_put(frmr);
+	/* The caller may reuse its list. */
+	memset(sg, 0, sizeof(*sg));
+	/* It is still mapped. */
+	KUNIT_EXPECT_EQ(test, 0, krdma_frmr_check(frmr, pool));
+	complete_all(&pause.go_on);
+	krdma_conn_close(stage->client.conn);
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_frmr_check(frmr, pool));
+}
+
 /* An FRMR that the consumer has at the end can be put afterwards, but not mapped. */
 static void test_failed_is_not_mapped(struct kunit *test)
 {
@@ -198,6 +241,7 @@ static void test_flush_in_steps(struct kunit *test)
 
 static struct kunit_case qp_end_cases[] = {
 	KUNIT_CASE(test_mapped_until_the_key_is_dead),
+	KUNIT_CASE(test_put_while_the_key_dies),
 	KUNIT_CASE(test_failed_is_not_mapped),
 	KUNIT_CASE_SLOW(test_flush_in_steps),
 	{}

@@ -34,6 +34,7 @@
  * @lock: protects the fields below.  Any context.
  * @charge: charge for @ib; used only by the code that creates and ends it
  * @busy: krdma_frmr_map() is running, without @lock: the end waits for it
+ * @dying: @ib is NULL, but the rkey is still valid
  * @ib: ib_core's MR; NULL when the queue pair is gone
  * @ibdev: the device; valid as long as @ib or @sg is
  * @sg: the mapped list, NULL if none is mapped
@@ -50,6 +51,7 @@ struct krdma_frmr {
 	struct krdma_charge charge;
 	spinlock_t lock;		/* see above */
 	bool busy;
+	bool dying;
 	struct ib_mr *ib;
 	struct ib_device *ibdev;
 	struct scatterlist *sg;
@@ -140,16 +142,19 @@ static void krdma_frmr_end(struct krdma_frmr *frmr)
 	}
 	ib_mr = frmr->ib;
 	frmr->ib = NULL;
+	frmr->dying = ib_mr;
 	spin_unlock_irqrestore(&frmr->lock, flags);
 	if (!ib_mr)
 		return;
 
 	/*
 	 * A peer of another connection in the PD may have the rkey, too: invalidate the rkey
-	 * before the addresses behind it are unmapped.
+	 * before the addresses behind it are unmapped.  A consumer that puts the FRMR meanwhile
+	 * leaves that to this function.
 	 */
 	WARN_ON_ONCE(ib_dereg_mr(ib_mr));
 	spin_lock_irqsave(&frmr->lock, flags);
+	frmr->dying = false;
 	krdma_frmr_unmap(frmr);
 	spin_unlock_irqrestore(&frmr->lock, flags);
 	krdma_uncharge_object(&frmr->charge, frmr->ibdev);
@@ -323,7 +328,7 @@ void krdma_frmr_put(struct krdma_frmr *frmr)
 	bool kept;
 
 	spin_lock_irqsave(&frmr->lock, flags);
-	kept = frmr->ib && frmr->sg && READ_ONCE(pool->failed);
+	kept = frmr->sg && (frmr->dying || (frmr->ib && READ_ONCE(pool->failed)));
 	if (kept)
 		krdma_frmr_keep(frmr);
 	else
