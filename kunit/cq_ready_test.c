@@ -10,6 +10,7 @@
 #include <krdma/krdma.h>
 
 #include "conn_fixture.h"
+#include "io/cq.h"
 #include "objects.h"
 
 static const struct conn_setup polled = {
@@ -331,6 +332,69 @@ static void test_given_back_tells(struct kunit *test)
 	krdma_cq_put(attr.cq);
 }
 
+static struct krdma_srq *srq_with_receives(struct conn_pair *pair, struct krdma_cq *cq,
+					   u32 depth, u64 wr_id)
+{
+	struct krdma_recv_wr recv_wr = { .wr_id = wr_id };
+	struct krdma_srq_attr attr = { .depth = depth, .cq = cq };
+	struct krdma_srq *srq = krdma_srq_create(pair->session, &attr);
+	u32 i;
+
+	for (i = 0; !IS_ERR(srq) && i < depth; i++, recv_wr.wr_id++)
+		KUNIT_EXPECT_EQ(pair->test, 1, krdma_srq_post_recv(srq, &recv_wr, 1));
+	return srq;
+}
+
+/* The end of an SRQ gives its receives back, which stay in the CQ's backlog. */
+static void end_with_receives(struct conn_pair *pair, struct krdma_cq *cq, struct krdma_srq *srq)
+{
+	unsigned int attached = refcount_read(&cq->refs);
+
+	KUNIT_ASSERT_FALSE(pair->test, IS_ERR(srq));
+	krdma_srq_close(srq);
+	krdma_srq_put(srq);
+	KUNIT_ASSERT_TRUE(pair->test, conn_until(pair, refcount_read(&cq->refs) < attached));
+}
+
+static void expect_no_room(struct kunit *test, struct conn_pair *pair, struct krdma_cq *cq,
+			   u32 depth)
+{
+	struct krdma_srq *srq = srq_with_receives(pair, cq, depth, 0);
+
+	KUNIT_EXPECT_PTR_EQ(test, (void *)ERR_PTR(-ENOSPC), (void *)srq);
+	if (!IS_ERR(srq))
+		end_with_receives(pair, cq, srq);
+}
+
+/* Completions that nobody has taken keep their places after the end of what they are of. */
+static void test_left_behind(struct kunit *test)
+{
+	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_POLL, .srq_depth = 1 };
+	struct krdma_cq_attr attr = { .depth = 8, .where = KRDMA_CONTEXT_POLL, .vector = -1 };
+	struct conn_pair *pair = conn_pair_open(test, &setup);
+	struct krdma_cq *cq = krdma_cq_create(pair->dev, &attr);
+	struct krdma_wc wcs[8];
+	u64 wr_id;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(cq));
+	end_with_receives(pair, cq, srq_with_receives(pair, cq, 5, 100));
+	expect_no_room(test, pair, cq, 4);
+	end_with_receives(pair, cq, srq_with_receives(pair, cq, 3, 105));
+	expect_no_room(test, pair, cq, 1);
+	KUNIT_ASSERT_EQ(test, 6, krdma_cq_poll(cq, wcs, 6));
+	for (wr_id = 100; wr_id < 106; wr_id++)
+		KUNIT_EXPECT_EQ(test, wr_id, wcs[wr_id - 100].wr_id);
+	expect_no_room(test, pair, cq, 7);
+	end_with_receives(pair, cq, srq_with_receives(pair, cq, 6, 108));
+	KUNIT_ASSERT_EQ(test, 8, krdma_cq_poll(cq, wcs, 8));
+	for (wr_id = 106; wr_id < 114; wr_id++)
+		KUNIT_EXPECT_EQ(test, wr_id, wcs[wr_id - 106].wr_id);
+	KUNIT_EXPECT_EQ(test, 0, krdma_cq_poll(cq, wcs, 8));
+	/* All of it is free again, and what is not polled costs nothing at the end. */
+	end_with_receives(pair, cq, srq_with_receives(pair, cq, 8, 114));
+	krdma_cq_put(cq);
+}
+
 /**
  * struct occasion - a thread that causes calls of ready()
  * @listener: the consumer
@@ -442,6 +506,7 @@ static struct kunit_case queue_ready_cases[] = {
 	KUNIT_CASE(test_ready_polls),
 	KUNIT_CASE(test_stash_tells),
 	KUNIT_CASE(test_given_back_tells),
+	KUNIT_CASE(test_left_behind),
 	KUNIT_CASE_SLOW(test_put_against_ready),
 	KUNIT_CASE(test_removal_tells),
 	{}

@@ -378,6 +378,59 @@ static void test_silent(struct kunit *test)
 			silent_sweep(test, contexts[i], depths[j]);
 }
 
+/* Posts a write that the device gets in so many parts. */
+static int post_parts(struct conn_pair *pair, u32 parts)
+{
+	struct krdma_sge sge = conn_sge(&pair->client, 0, 100 * parts);
+	struct krdma_send_wr wr = {
+		.opcode = KRDMA_OP_WRITE, .sges = &sge, .sge_count = 1, REMOTE,
+	};
+
+	return conn_post(&pair->client, &wr, 1);
+}
+
+/*
+ * The places of unsignaled work requests are free after a signaled one.  One that needs them itself
+ * would be refused for ever with -EAGAIN.
+ */
+static void test_parts_behind_silent(struct kunit *test)
+{
+	static const u32 depths[] = { 1, 2, 4, 9 };
+	struct conn_setup setup = { .tune = tune_short_messages };
+	u32 i, silent, parts, told = 0;
+
+	for (i = 0; i < ARRAY_SIZE(depths); i++) {
+		u32 depth = depths[i];
+		struct conn_pair *pair;
+
+		setup.attr.send_depth = depth;
+		pair = conn_pair_new(test, &setup);
+		fake_qp_join(conn_qp(&pair->client), NULL);
+		for (silent = 0, told = 0; silent < (depth + 1) / 2; silent++) {
+			for (parts = 1; parts <= depth; parts++) {
+				bool fits = silent + parts <= depth;
+
+				if (silent)
+					KUNIT_ASSERT_EQ(test, silent,
+							conn_post_writes(&pair->client,
+									 KRDMA_POST_UNSIGNALED,
+									 silent));
+				KUNIT_EXPECT_EQ_MSG(test, fits ? 1 : -EMSGSIZE,
+						    post_parts(pair, parts), "%u behind %u of %u",
+						    parts, silent, depth);
+				if (!fits)
+					KUNIT_EXPECT_EQ(test, 1, post_parts(pair, 1));
+				told++;
+				KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(
+						&pair->client.sends) == told));
+			}
+		}
+		conn_pair_close(pair);
+		conn_expect_whole(&pair->client);
+		conn_pair_end(pair);
+	}
+}
+
 /* The work request that fails completes, and so do those behind it; those before it do not. */
 static void test_silent_failure(struct kunit *test)
 {
@@ -805,6 +858,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(test_operations_as_given),
 	KUNIT_CASE_SLOW(test_pieces),
 	KUNIT_CASE_SLOW(test_silent),
+	KUNIT_CASE(test_parts_behind_silent),
 	KUNIT_CASE_SLOW(test_silent_failure),
 	KUNIT_CASE(test_silent_refused),
 	KUNIT_CASE_SLOW(test_credits),

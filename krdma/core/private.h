@@ -68,8 +68,8 @@
  *	      krdma_wq.lock, krdma_srq.lock
  *	        krdma_wr_scratch.lock
  *	          the provider's locks for posting
- *	krdma_pd.lock, krdma_notifier_lock, krdma_frmr.lock, krdma_frmr_pool.lock,
- *	krdma_cq.reserve_lock
+ *	  krdma_cq.reserve_lock
+ *	krdma_pd.lock, krdma_notifier_lock, krdma_frmr.lock, krdma_frmr_pool.lock
  *	  nothing of krdma's
  *
  * The outer locks of the second to the fifth group sleep, and the others do not, except
@@ -173,9 +173,10 @@
  *			is called with it held, and polls and arms inside.
  *
  * krdma_cq.reserve_lock
- *	kind:		spinlock
+ *	kind:		spinlock, interrupts off
  *	protects:	the number of reserved CQ entries
- *	taken in:	process context
+ *	taken in:	process context; any context when a completion is taken whose
+ *			owner has been detached (inside poll_lock)
  *
  * krdma_wq.lock, krdma_srq.lock: the post lock
  *	kind:		spinlock, interrupts off

@@ -131,7 +131,8 @@ static void krdma_cq_handle(struct krdma_cq *cq, int count)
 
 	for (i = 0; i < count; i++) {
 		if (cq->out_room > 0 && cq->ib_wcs[i].wr_cqe->done == krdma_send_done)
-			i += krdma_send_complete(cq, &cq->ib_wcs[i], count - i);
+			i += krdma_send_complete(cq, &cq->ib_wcs[i],
+						 min(count - i, cq->out_room));
 		if (i == count)
 			break;
 		/* Nearly always one of these two; a direct call is cheaper. */
@@ -231,12 +232,13 @@ static void krdma_cq_backlog_add(struct krdma_cq *cq,
 	u32 next = krdma_cq_backlog_next(cq, cq->backlog_tail);
 	struct krdma_cq_backlog_entry *entry = &cq->backlog[cq->backlog_tail];
 
-	/* The credits make sure that the backlog is never full. */
+	/* What is reserved makes sure that the backlog is never full. */
 	if (WARN_ON_ONCE(next == cq->backlog_head))
 		return;
 
 	entry->wc = *wc;
 	entry->credits = credits;
+	credits->waiting++;
 	credits->ops->get(credits);
 	WRITE_ONCE(cq->backlog_tail, next);
 	krdma_cq_wake(cq);
@@ -375,6 +377,15 @@ static void krdma_cq_event(struct ib_event *event, void *context)
 			     ib_event_msg(event->event));
 }
 
+static void krdma_cq_unreserve(struct krdma_cq *cq, u32 count)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->reserve_lock, flags);
+	cq->reserved -= count;
+	spin_unlock_irqrestore(&cq->reserve_lock, flags);
+}
+
 /* Takes the oldest completion from the backlog.  Returns false if the backlog is empty. */
 static bool krdma_cq_backlog_take(struct krdma_cq *cq, struct krdma_cq_backlog_entry *entry)
 {
@@ -391,6 +402,11 @@ static void krdma_cq_poll_backlog(struct krdma_cq *cq)
 
 	while (cq->out_room && krdma_cq_backlog_take(cq, &entry)) {
 		krdma_cq_store(cq, &entry.wc);
+		entry.credits->waiting--;
+		if (unlikely(entry.credits->left_behind)) {
+			entry.credits->left_behind--;
+			krdma_cq_unreserve(cq, 1);
+		}
 		krdma_credits_return(entry.credits, 1);
 		entry.credits->ops->put(entry.credits);
 	}
@@ -863,17 +879,18 @@ EXPORT_SYMBOL_NS_GPL(krdma_cq_put, "KRDMA");
  */
 int krdma_cq_attach(struct krdma_cq *cq, u32 count)
 {
+	unsigned long flags;
 	int ret = 0;
 
 	if (!krdma_resource_tryget(&cq->res))
 		return krdma_resource_error(&cq->res);
 
-	spin_lock(&cq->reserve_lock);
+	spin_lock_irqsave(&cq->reserve_lock, flags);
 	if (count > cq->depth - cq->reserved)
 		ret = -ENOSPC;
 	else
 		cq->reserved += count;
-	spin_unlock(&cq->reserve_lock);
+	spin_unlock_irqrestore(&cq->reserve_lock, flags);
 
 	if (ret)
 		krdma_resource_put(&cq->res);
@@ -886,16 +903,27 @@ int krdma_cq_attach(struct krdma_cq *cq, u32 count)
  * krdma_cq_detach() - Undo krdma_cq_attach()
  * @cq: the CQ
  * @count: entries that were reserved
+ * @credits: the caller's credits there
  *
- * Nothing of the caller's completes there any more.
+ * Nothing of the caller's completes there any more.  Completions that the consumer has not taken
+ * keep their entries until it does.
  *
  * Context: process context.
  */
-void krdma_cq_detach(struct krdma_cq *cq, u32 count)
+void krdma_cq_detach(struct krdma_cq *cq, u32 count, struct krdma_credits *credits)
 {
-	spin_lock(&cq->reserve_lock);
-	cq->reserved -= count;
-	spin_unlock(&cq->reserve_lock);
+	unsigned long flags;
+
+	/* Elsewhere no completion waits. */
+	if (cq->where == KRDMA_CONTEXT_POLL) {
+		spin_lock_irqsave(&cq->poll_lock, flags);
+		count -= credits->waiting - credits->left_behind;
+		credits->left_behind = credits->waiting;
+		/* What comes back with them is of no use. */
+		WRITE_ONCE(credits->wanted, false);
+		spin_unlock_irqrestore(&cq->poll_lock, flags);
+	}
+	krdma_cq_unreserve(cq, count);
 
 	krdma_resource_put(&cq->res);
 	krdma_cq_put_ref(cq);

@@ -43,6 +43,9 @@ struct krdma_credits_ops {
  * @depth: total number of credits
  * @taken: credits taken so far; protected by the post lock of the owner
  * @returned: credits returned so far; written under the CQ's poll lock, read without it
+ * @waiting: completions in the CQ's backlog; protected by the poll lock
+ * @left_behind: those of them whose entries of the CQ are no longer reserved by the owner, because
+ *	it was detached: the oldest ones; protected by the poll lock
  * @wanted: a caller was refused and waits for credits
  * @ops: callbacks to the owner
  *
@@ -53,6 +56,8 @@ struct krdma_credits {
 	u32 depth;
 	u32 taken;
 	u32 returned;
+	u32 waiting;
+	u32 left_behind;
 	bool wanted;
 	const struct krdma_credits_ops *ops;
 };
@@ -136,7 +141,8 @@ struct krdma_cq_backlog_entry {
  * @where: context in which the consumer gets completions
  * @depth: entries
  * @reserve_lock: protects @reserved
- * @reserved: entries of @depth that are reserved by attached work queues
+ * @reserved: entries of @depth that are reserved by attached work queues, or by completions in
+ *	@backlog of those that were detached
  * @ib: the device's CQ; valid until @res is released
  * @charge: charge for @ib in the RDMA control group
  * @poll_mutex: the poll lock with KRDMA_CONTEXT_WORKQUEUE.  Completions are taken from @ib and
@@ -225,7 +231,7 @@ static inline u32 krdma_cq_backlog_next(const struct krdma_cq *cq, u32 place)
  * -ESHUTDOWN.
  */
 int krdma_cq_attach(struct krdma_cq *cq, u32 count);
-void krdma_cq_detach(struct krdma_cq *cq, u32 count);
+void krdma_cq_detach(struct krdma_cq *cq, u32 count, struct krdma_credits *credits);
 
 /*
  * krdma_cq_lock() keeps other contexts from taking completions until krdma_cq_unlock().  Process

@@ -69,13 +69,8 @@ static bool krdma_keepalive_ask(struct krdma_qp *qp)
 /* A consumer that polls may not poll while it is idle, so no other context sees the completion. */
 static void krdma_keepalive_look(struct krdma_cq *cq)
 {
-	unsigned long flags;
-
-	if (cq->where != KRDMA_CONTEXT_POLL)
-		return;
-	krdma_cq_lock(cq, &flags);
-	krdma_cq_drain(cq);
-	krdma_cq_unlock(cq, flags);
+	if (cq->where == KRDMA_CONTEXT_POLL)
+		krdma_cq_empty(cq);
 }
 
 static void krdma_keepalive_work(struct work_struct *work)

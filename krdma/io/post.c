@@ -170,10 +170,26 @@ static void krdma_send_commit_mrs(struct krdma_wq *wq,
 	}
 }
 
+/* So many unsignaled ones need no signaled one behind them. */
+static u32 krdma_send_unsignaled_max(const struct krdma_wq *wq)
+{
+	return (wq->credits.depth + 1) / 2 - 1;
+}
+
+/*
+ * The credits of unsignaled work requests come back with the next signaled one.  If that needs
+ * some of them itself, it would have to wait for ever.  After a refusal of the device, @batch is
+ * an upper limit.
+ */
+static u32 krdma_send_parts_max(const struct krdma_wq *wq)
+{
+	return wq->credits.depth - min(wq->batch, krdma_send_unsignaled_max(wq));
+}
+
 /* Is the work request at the tail to be signaled? */
 static bool krdma_send_is_signaled(struct krdma_wq *wq, bool unsignaled)
 {
-	if (likely(!unsignaled) || wq->batch + 1 >= (wq->credits.depth + 1) / 2) {
+	if (likely(!unsignaled) || wq->batch >= krdma_send_unsignaled_max(wq)) {
 		wq->batch = 0;
 		return true;
 	}
@@ -310,7 +326,7 @@ static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 
 	max_sge = op->traits & KRDMA_OP_READS ? qp->max_read_sge : wq->max_sge;
 	parts = krdma_wr_split_count(all, count, max_sge, qp->max_message);
-	if (parts > (op->traits & KRDMA_OP_SPLITS ? wq->credits.depth : 1) ||
+	if (parts > (op->traits & KRDMA_OP_SPLITS ? krdma_send_parts_max(wq) : 1) ||
 	    ((wr->flags & KRDMA_POST_INLINE) && (parts > 1 || length > qp->max_inline))) {
 		ret = -EMSGSIZE;
 		goto err;

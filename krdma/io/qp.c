@@ -182,7 +182,7 @@ static int krdma_qp_attach_cqs(struct krdma_qp *qp, const struct krdma_budget *b
 		goto out;
 	ret = krdma_cq_attach(recv, budget->recv_cqe);
 	if (ret) {
-		krdma_cq_detach(send, budget->send_cqe);
+		krdma_cq_detach(send, budget->send_cqe, &qp->send.credits);
 		goto out;
 	}
 	qp->send.cq = send;
@@ -332,9 +332,9 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
 	if (qp->srq)
 		krdma_srq_detach(qp->srq);
 	if (qp->recv.cq)
-		krdma_cq_detach(qp->recv.cq, qp->recv_cqe);
+		krdma_cq_detach(qp->recv.cq, qp->recv_cqe, &qp->recv.credits);
 	if (qp->send.cq)
-		krdma_cq_detach(qp->send.cq, qp->send_cqe);
+		krdma_cq_detach(qp->send.cq, qp->send_cqe, &qp->send.credits);
 	qp->srq = NULL;
 	qp->recv.cq = NULL;
 	qp->send.cq = NULL;

@@ -409,9 +409,10 @@ static void krdma_srq_release(struct krdma_resource *res)
 		ib_destroy_srq(srq->ib);
 		/*
 		 * The device does not use the memory any more, and its completions are in the CQ.
+		 * No QP takes receives, so none comes after them.
 		 */
+		krdma_cq_empty(srq->cq);
 		krdma_cq_lock(srq->cq, &flags);
-		krdma_cq_drain(srq->cq);
 		for (i = 0; i < srq->credits.depth; i++) {
 			if (krdma_srq_take_back(srq, &srq->wqes[i], &wr_id))
 				krdma_srq_give_back(srq, wr_id);
@@ -423,7 +424,7 @@ static void krdma_srq_release(struct krdma_resource *res)
 		krdma_cq_unlock(srq->cq, flags);
 	}
 	if (srq->cq)
-		krdma_cq_detach(srq->cq, srq->credits.depth);
+		krdma_cq_detach(srq->cq, srq->credits.depth, &srq->credits);
 	if (srq->pd) {
 		krdma_uncharge_object(&srq->charge, srq->pd->ib->device);
 		spin_lock(&srq->pd->lock);

@@ -675,7 +675,7 @@ static int krdma_lane_attach_cqs(struct krdma_lane *lane, const struct krdma_bud
 		goto out;
 	ret = krdma_cq_attach(recv, budget->recv_cqe);
 	if (ret) {
-		krdma_cq_detach(send, budget->send_cqe);
+		krdma_cq_detach(send, budget->send_cqe, &lane->send.credits);
 		goto out;
 	}
 	lane->send.cq = send;
@@ -692,9 +692,9 @@ out:
 static void krdma_lane_detach_cqs(struct krdma_lane *lane)
 {
 	if (lane->recv.cq)
-		krdma_cq_detach(lane->recv.cq, lane->recv.cqe);
+		krdma_cq_detach(lane->recv.cq, lane->recv.cqe, &lane->recv.credits);
 	if (lane->send.cq)
-		krdma_cq_detach(lane->send.cq, lane->send.cqe);
+		krdma_cq_detach(lane->send.cq, lane->send.cqe, &lane->send.credits);
 	lane->recv.cq = NULL;
 	lane->send.cq = NULL;
 }

@@ -255,7 +255,9 @@ struct krdma_ring_create_args {
  *  - EOPNOTSUPP: the device does not support the operation
  *  - EINVAL: no such operation, or a flag, an SGE or a field that the operation does not allow
  *  - EMSGSIZE: longer than a message, the inline data or the whole queue depth can carry, or
- *    too many SGEs
+ *    too many SGEs; or it needs so many work requests of the device that they do not fit behind
+ *    the unsignaled ones before it, whose places are free again after a signaled one: post a
+ *    signaled one first
  *  - EOVERFLOW: beyond the end of the peer's address space
  *  - EACCES: the MR lacks the right; ERANGE: the SGE is outside of the MR; ESTALE: the MR is
  *    being deregistered; EXDEV: the MR belongs to another device
