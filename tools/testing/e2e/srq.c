@@ -264,6 +264,56 @@ TEST_F(srq, the_end_gives_back_what_is_unused)
 	EXPECT_EQ(-ENOENT, ring_submit(&self->ring, entries, 1, NULL));
 }
 
+/* Posts as many receives as the SRQ has, and closes it. */
+static int fill_and_close(int fd, uint32_t id, uint32_t depth, uint64_t *wr_id)
+{
+	struct krdma_sqe entry;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < depth && !ret; i++) {
+		entry = sqe_receive(id, (*wr_id)++, NULL, 0, 0);
+		ret = srq_post(fd, &entry, 1, NULL);
+	}
+	close(fd);
+	return ret;
+}
+
+/*
+ * A program that makes and closes SRQs, and takes no completions, has no room for more of them
+ * than its ring has; and each completion is there when it takes them.
+ */
+/* Proves: D12 */
+TEST_F(srq, what_nobody_takes_keeps_its_place)
+{
+	struct ring_options options = { .cq_entries = DEPTH, .flags = KRDMA_RING_POLLED };
+	uint64_t wr_id = 0, expected = 0;
+	struct krdma_cqe cqe;
+	struct ring ring;
+	uint64_t begin;
+	uint32_t id;
+	int fd, ret;
+
+	ASSERT_EQ(0, ring_create(self->session, &options, &ring));
+	for (int round = 0; round < 3; round++) {
+		ASSERT_EQ(0, srq_create(self->session, ring.fd, self->device, DEPTH, 1, &fd, &id));
+		ASSERT_EQ(0, fill_and_close(fd, id, DEPTH, &wr_id));
+		/* Also when the SRQ has ended. */
+		begin = now_ms();
+		do {
+			ret = srq_create(self->session, ring.fd, self->device, 1, 1, &fd, &id);
+			ASSERT_EQ(-ENOSPC, ret);
+			sleep_ms(10);
+		} while (now_ms() - begin < 300);
+		for (; expected < wr_id; expected++) {
+			ASSERT_EQ(0, ring_wait(&ring, &cqe, PATIENCE_MS));
+			ASSERT_EQ(expected, cqe.wr_id);
+			EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
+		}
+		EXPECT_EQ(-EAGAIN, ring_take(&ring, &cqe));
+	}
+	ring_close(&ring);
+}
+
 /* The SRQ exists as long as a connection uses it. */
 TEST_F(srq, it_outlives_its_descriptor_with_its_connections)
 {
