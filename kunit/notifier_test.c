@@ -474,15 +474,26 @@ static void test_a_slow_consumer(struct kunit *test)
 	listener_expect(test, listener, id, expected, ARRAY_SIZE(expected));
 }
 
+/* Also many slow ones do not. */
 static void test_a_slow_consumer_holds_up_nobody(struct kunit *test)
 {
-	struct listener *others[2];
+	struct listener *others[2], *more[16];
 	struct test_device *device;
 	struct listener *slow;
 	int i;
 	u32 id;
 
 	slow = slow_listener(test, &device, &id);
+	for (i = 0; i < ARRAY_SIZE(more); i++) {
+		more[i] = listener_alloc(test);
+		more[i]->slow = true;
+		listener_start(test, more[i]);
+		listener_await(test, more[i], id, KRDMA_DEVICE_EVENT_ADDED, 1);
+	}
+	tell_handlers(device, IB_EVENT_DEVICE_FATAL, 0);
+	for (i = 0; i < ARRAY_SIZE(more); i++)
+		KUNIT_ASSERT_NE(test, 0, wait_for_completion_timeout(&more[i]->entered,
+								     LONG_WHILE));
 	for (i = 0; i < ARRAY_SIZE(others); i++) {
 		others[i] = listener_alloc(test);
 		listener_start(test, others[i]);

@@ -128,7 +128,7 @@ static void krdma_notifier_link_set(struct krdma_notifier_link *link,
 
 	if (list_empty(&link->news_node))
 		list_add_tail(&link->news_node, &state->news);
-	queue_work(krdma_workqueue, &state->work);
+	queue_work(krdma_notifier_workqueue, &state->work);
 }
 
 /* Take the first pending event of one device or port, in the given order. */

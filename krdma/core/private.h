@@ -339,8 +339,7 @@
  * Workqueues
  *
  *	krdma_workqueue		ends connections, listeners and the device parts of
- *				objects, delivers device events to notifiers, probes
- *				silent peers; unbound, so an item that waits delays no
+ *				objects, probes silent peers; unbound, so an item that waits delays no
  *				other
  *	krdma_reclaim_workqueue	the same for the connections, their own CQs and the MRs
  *				of sessions that memory reclaim waits for.  Its rescuer
@@ -351,6 +350,9 @@
  *				nothing that a removal waits for is queued here.  Work
  *				items of the others queue to it, so it is destroyed
  *				last.
+ *	krdma_notifier_workqueue
+ *				delivers device events to notifiers, which may sleep there,
+ *				and wait for what krdma_workqueue ends
  *	krdma_cq_workqueue
  *				polls and delivers completions in process context
  *	krdma_lane_workqueue	connects and ends trunks, accepts lanes, sends what no other

@@ -35,6 +35,12 @@ struct workqueue_struct *krdma_reclaim_workqueue;
  */
 struct workqueue_struct *krdma_cq_workqueue;
 
+/*
+ * Delivers device events to notifiers, which may wait there for what krdma_workqueue ends:
+ * a consumer closes its connections to a device that has been removed.
+ */
+struct workqueue_struct *krdma_notifier_workqueue;
+
 static void krdma_workqueue_destroy(struct workqueue_struct **workqueue)
 {
 	if (*workqueue)
@@ -63,7 +69,9 @@ int krdma_resources_init(void)
 						  WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	krdma_cq_workqueue = alloc_workqueue(KBUILD_MODNAME "_completion",
 					     WQ_PERCPU | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
-	if (krdma_workqueue && krdma_reclaim_workqueue && krdma_cq_workqueue)
+	krdma_notifier_workqueue = alloc_workqueue(KBUILD_MODNAME "_notifier", WQ_UNBOUND, 0);
+	if (krdma_workqueue && krdma_reclaim_workqueue && krdma_cq_workqueue &&
+	    krdma_notifier_workqueue)
 		return 0;
 	krdma_resources_exit();
 	return -ENOMEM;
@@ -78,6 +86,7 @@ int krdma_resources_init(void)
  */
 void krdma_resources_exit(void)
 {
+	krdma_workqueue_destroy(&krdma_notifier_workqueue);
 	krdma_workqueue_destroy(&krdma_cq_workqueue);
 	/* Its work items hand what is shared with other sessions to krdma_workqueue. */
 	krdma_workqueue_destroy(&krdma_reclaim_workqueue);
