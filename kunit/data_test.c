@@ -421,8 +421,10 @@ static void test_parts_behind_silent(struct kunit *test)
 				if (!fits)
 					KUNIT_EXPECT_EQ(test, 1, post_parts(pair, 1));
 				told++;
-				KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(
-						&pair->client.sends) == told));
+				KUNIT_ASSERT_TRUE(test,
+						  conn_until(pair,
+							     conn_told(&pair->client.sends) ==
+							     told));
 			}
 		}
 		conn_pair_close(pair);

@@ -339,8 +339,8 @@
  * Workqueues
  *
  *	krdma_workqueue		ends connections, listeners and the device parts of
- *				objects, probes silent peers; unbound, so an item that waits delays no
- *				other
+ *				objects, probes silent peers; unbound, so an item that
+ *				waits delays no other
  *	krdma_reclaim_workqueue	the same for the connections, their own CQs and the MRs
  *				of sessions that memory reclaim waits for.  Its rescuer
  *				runs one work item at a time: none waits for a lock

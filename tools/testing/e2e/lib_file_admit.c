@@ -243,6 +243,7 @@ TEST_F_TIMEOUT(admit, clients_that_take_nothing_are_put_out, 240)
 	struct message message = raw_make(GET, "none"), answer;
 	struct raw *raw = &self->raws[0];
 	uint64_t begin;
+	int type;
 
 	self->server.max_clients = 1;
 	ASSERT_EQ(0, serve(self));
@@ -250,11 +251,10 @@ TEST_F_TIMEOUT(admit, clients_that_take_nothing_are_put_out, 240)
 	/* Those for which there are receives, and what the server can send besides. */
 	for (unsigned int i = 0; i < RECEIVES + SENDS + 2; i++) {
 		ASSERT_EQ(0, raw_send(raw, &message));
-		if (i < RECEIVES / 2) {
-			ASSERT_EQ(REFUSE, raw_next(raw, &answer));
-		} else {
+		type = i < RECEIVES / 2 ? raw_next(raw, &answer) : REFUSE;
+		ASSERT_EQ(REFUSE, type);
+		if (i >= RECEIVES / 2)
 			sleep_ms(50);
-		}
 	}
 	message = raw_make(ALIVE, NULL);
 	for (begin = now_ms(); now_ms() - begin < PROGRESS_MS + 40000;) {
