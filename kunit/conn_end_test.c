@@ -492,6 +492,104 @@ static void test_consumer_sleeps(struct kunit *test)
 	EXPECT_STORY(test, asleep, RESOLVED ABORTED);
 }
 
+/*
+ * Many connections at a time.  Each is on a stage that has everything but the actors in common.
+ */
+
+/* More than the connections that end at the same time. */
+#define CROWD	20
+/* Longer than the end of a connection takes on any machine. */
+#define PROMPT_MS	10000
+
+static struct stage *crowd_new(struct stage *stage, unsigned int count)
+{
+	struct stage *crowd = kunit_kcalloc(stage->test, count, sizeof(*crowd), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(stage->test, crowd);
+	for (unsigned int i = 0; i < count; i++) {
+		crowd[i] = *stage;
+		actor_begin(&crowd[i].client);
+		actor_begin(&crowd[i].server);
+	}
+	return crowd;
+}
+
+static void crowd_close(struct stage *crowd, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		actor_close(&crowd[i].client);
+		actor_close(&crowd[i].server);
+	}
+}
+
+/* A connection of someone else ends while a crowd is ending. */
+static void expect_others_end(struct kunit *test, struct stage *stage)
+{
+	struct krdma_conn *conn = krdma_conn_create(stage->session, NULL, NULL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	krdma_conn_abort(conn);
+	KUNIT_EXPECT_EQ(test, -ECONNABORTED, krdma_conn_wait(conn, PROMPT_MS));
+	krdma_conn_put(conn);
+}
+
+/**
+ * struct holder - a call on a connection that takes long
+ * @work: makes the call
+ * @conn: the connection
+ * @begun: it has begun
+ * @end: ends it
+ */
+struct holder {
+	struct work_struct work;
+	struct krdma_conn *conn;
+	struct completion begun;
+	struct completion *end;
+};
+
+static void holder_work(struct work_struct *work)
+{
+	struct holder *holder = container_of(work, struct holder, work);
+
+	mutex_lock(&holder->conn->cm_lock);
+	complete(&holder->begun);
+	wait_for_completion(holder->end);
+	krdma_conn_unlock(holder->conn);
+}
+
+/* The end of a connection does not keep others waiting while it waits for a call. */
+static void test_end_during_call(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	DECLARE_COMPLETION_ONSTACK(end);
+	struct holder *holders;
+	struct stage *crowd;
+
+	crowd = crowd_new(stage, CROWD);
+	holders = kunit_kcalloc(test, CROWD, sizeof(*holders), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, holders);
+	for (unsigned int i = 0; i < CROWD; i++) {
+		stage_resolve(&crowd[i]);
+		holders[i].conn = crowd[i].client.conn;
+		holders[i].end = &end;
+		init_completion(&holders[i].begun);
+		INIT_WORK(&holders[i].work, holder_work);
+		queue_work(stage->works, &holders[i].work);
+		wait_for_completion(&holders[i].begun);
+		krdma_conn_abort(crowd[i].client.conn);
+	}
+	expect_others_end(test, stage);
+	for (unsigned int i = 0; i < CROWD; i++)
+		KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSING, actor_state(&crowd[i].client));
+	complete_all(&end);
+	flush_workqueue(stage->works);
+	/* Each continues where the call has ended. */
+	for (unsigned int i = 0; i < CROWD; i++)
+		KUNIT_EXPECT_EQ(test, -ECONNABORTED,
+				krdma_conn_wait(crowd[i].client.conn, PROMPT_MS));
+	crowd_close(crowd, CROWD);
+}
+
 /* A consumer without a callback, which takes events from the queue of events. */
 /* Proves: A10 */
 static void test_next_event(struct kunit *test)
@@ -601,6 +699,7 @@ static struct kunit_case conn_end_cases[] = {
 	KUNIT_CASE(test_silent_peer),
 	KUNIT_CASE(test_message_overtakes),
 	KUNIT_CASE(test_consumer_sleeps),
+	KUNIT_CASE(test_end_during_call),
 	KUNIT_CASE(test_next_event),
 	KUNIT_CASE(test_notified),
 	KUNIT_CASE(test_notified_of_removal),

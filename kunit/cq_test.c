@@ -464,7 +464,7 @@ static void test_removal_tells_all(struct kunit *test)
 			early += done[i].context == client;
 	KUNIT_EXPECT_EQ(test, 0, count);
 	KUNIT_EXPECT_NE(test, -ENODEV, krdma_cq_wait(pair->cq, 10));
-	mutex_unlock(&client->conn->cm_lock);
+	krdma_conn_unlock(client->conn);
 	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter.done, CONN_LONG));
 	lost = 60 - early - conn_told(&client->sends) - conn_told(&client->recv_wrs);
 	for (; (count = krdma_cq_poll(pair->cq, done, 8)) > 0;)

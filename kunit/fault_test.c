@@ -164,7 +164,7 @@ static void test_cut_keeps_memory(struct kunit *test)
 		mutex_lock(&pair->client.conn->cm_lock);
 		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
 		KUNIT_EXPECT_EQ(test, -EBUSY, krdma_mr_deregister(mrs[0]));
-		mutex_unlock(&pair->client.conn->cm_lock);
+		krdma_conn_unlock(pair->client.conn);
 		expect_over(test, pair, &pair->client);
 		fake_go_on(pair->fake, NULL);
 		conn_pair_again(pair);
@@ -212,7 +212,7 @@ static void test_cut_keeps_all_memory(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
 			for (i = 0; i < CUT_MRS; i++)
 				KUNIT_EXPECT_EQ(test, 1, atomic_read(&sges[i].mr->uses));
-			mutex_unlock(&pair->client.conn->cm_lock);
+			krdma_conn_unlock(pair->client.conn);
 			expect_over(test, pair, &pair->client);
 			for (i = 0; i < CUT_MRS; i++)
 				KUNIT_EXPECT_EQ(test, 0, atomic_read(&sges[i].mr->uses));

@@ -139,7 +139,7 @@ static void guest_gives_up(struct stage *stage)
 	mutex_lock(&conn->cm_lock);
 	if (conn->cm_id)
 		conn->cm_id->event_handler(conn->cm_id, &event);
-	mutex_unlock(&conn->cm_lock);
+	krdma_conn_unlock(conn);
 	krdma_conn_put(conn);
 }
 

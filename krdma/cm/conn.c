@@ -53,13 +53,17 @@
  * The state
  */
 
-static void krdma_conn_schedule(struct krdma_conn *conn)
+static void krdma_conn_queue(struct krdma_conn *conn)
 {
-	if (READ_ONCE(conn->driven))
-		return;
 	krdma_conn_get(conn);
 	if (!queue_work(conn->workqueue, &conn->work))
 		krdma_conn_put(conn);
+}
+
+static void krdma_conn_schedule(struct krdma_conn *conn)
+{
+	if (!READ_ONCE(conn->driven))
+		krdma_conn_queue(conn);
 }
 
 static bool krdma_conn_is_on_its_way(enum krdma_conn_state state)
@@ -192,7 +196,48 @@ static enum krdma_conn_state krdma_conn_get_state(struct krdma_conn *conn)
 /*
  * The work item: everything that sleeps.  It never runs concurrently with itself, so its parts
  * need no locks against each other.
+ *
+ * Few such items run at a time, so none waits for a call that holds cm_lock, which a program can
+ * delay.
  */
+
+/*
+ * Takes cm_lock for the end of the connection.  Without @wait, returns false if a call holds the
+ * lock: krdma_conn_unlock() then queues the work item.
+ */
+static bool krdma_conn_lock_to_end(struct krdma_conn *conn, bool wait)
+{
+	if (wait) {
+		mutex_lock(&conn->cm_lock);
+	} else if (!mutex_trylock(&conn->cm_lock)) {
+		WRITE_ONCE(conn->end_is_locked_out, true);
+		/* Either the holder sees this after it has unlocked, or this sees it unlocked. */
+		smp_mb();
+		if (!mutex_trylock(&conn->cm_lock))
+			return false;
+	}
+	WRITE_ONCE(conn->end_is_locked_out, false);
+	return true;
+}
+
+/**
+ * krdma_conn_unlock() - Release cm_lock
+ * @conn: the connection; the caller holds a reference
+ *
+ * Everything that locks cm_lock unlocks it by this function: the end of the connection does not
+ * wait for the lock, but continues from here.
+ *
+ * Context: process context.
+ */
+void krdma_conn_unlock(struct krdma_conn *conn)
+{
+	mutex_unlock(&conn->cm_lock);
+	/* Pairs with krdma_conn_lock_to_end(). */
+	smp_mb();
+	if (READ_ONCE(conn->end_is_locked_out))
+		krdma_conn_queue(conn);
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_conn_unlock);
 
 static void krdma_conn_grace_expired(struct work_struct *work)
 {
@@ -299,11 +344,12 @@ static void krdma_conn_notify_peer(struct krdma_conn *conn)
 	}
 	if (conn->peer_notified || !READ_ONCE(conn->confirmed))
 		return;
+	if (!krdma_conn_lock_to_end(conn, false))
+		return;
 
 	conn->peer_notified = true;
-	mutex_lock(&conn->cm_lock);
 	ret = rdma_disconnect(conn->cm_id);
-	mutex_unlock(&conn->cm_lock);
+	krdma_conn_unlock(conn);
 
 	/* Nothing was sent, so there will be no answer. */
 	if (ret)
@@ -311,10 +357,10 @@ static void krdma_conn_notify_peer(struct krdma_conn *conn)
 }
 
 /*
- * Tear down.  Calls that come from now on find the state CLOSING, and cm_lock waits for those
- * that came before.
+ * Tear down.  Calls that come from now on find the state CLOSING.  If one that came before is still
+ * running, this returns without @wait, and is called again when the call has returned.
  */
-static void krdma_conn_tear_down(struct krdma_conn *conn)
+static void krdma_conn_tear_down(struct krdma_conn *conn, bool wait)
 {
 	struct krdma_pd *pd;
 	struct rdma_cm_id *cm_id;
@@ -323,12 +369,13 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 	if (!krdma_conn_uses_lower(conn) && cancel_delayed_work(&conn->grace_work))
 		krdma_conn_put(conn);
 
-	mutex_lock(&conn->cm_lock);
+	if (!krdma_conn_lock_to_end(conn, wait))
+		return;
 	cm_id = conn->cm_id;
 	conn->cm_id = NULL;
 	pd = conn->pd;
 	conn->pd = NULL;
-	mutex_unlock(&conn->cm_lock);
+	krdma_conn_unlock(conn);
 	/* No request can be sent any more. */
 	if (!conn->passive)
 		krdma_conn_answered(conn);
@@ -374,9 +421,9 @@ static void krdma_conn_drive(struct krdma_conn *conn, bool always)
 
 /*
  * Each run acts on the current state.  A run that was scheduled for a state that has passed finds
- * another run queued, or nothing to do.
+ * another run queued, or nothing to do.  @wait: the caller may wait for calls on the connection.
  */
-static void krdma_conn_run(struct krdma_conn *conn)
+static void krdma_conn_run(struct krdma_conn *conn, bool wait)
 {
 	switch (krdma_conn_get_state(conn)) {
 	case KRDMA_CONN_CONNECTING:
@@ -388,7 +435,7 @@ static void krdma_conn_run(struct krdma_conn *conn)
 		krdma_conn_notify_peer(conn);
 		break;
 	case KRDMA_CONN_CLOSING:
-		krdma_conn_tear_down(conn);
+		krdma_conn_tear_down(conn, wait);
 		break;
 	default:
 		break;
@@ -396,16 +443,20 @@ static void krdma_conn_run(struct krdma_conn *conn)
 }
 
 /*
- * By the work item, and by threads that close.  It is known late whether the lower half is used, so
- * the work item comes here in any case.
+ * By the work item, without @wait, and by threads that close.  It is known late whether the lower
+ * half is used, so the work item comes here in any case.
  */
-static void krdma_conn_run_lower(struct krdma_conn *conn)
+static void krdma_conn_run_lower(struct krdma_conn *conn, bool wait)
 {
-	mutex_lock(&conn->end_lock);
-	krdma_conn_run(conn);
+	if (wait)
+		mutex_lock(&conn->end_lock);
+	else if (!mutex_trylock(&conn->end_lock))
+		/* A thread ends the connection. */
+		return;
+	krdma_conn_run(conn, wait);
 	/* Nothing else does that if the end is driven. */
 	if (READ_ONCE(conn->driven))
-		krdma_conn_run(conn);
+		krdma_conn_run(conn, wait);
 	mutex_unlock(&conn->end_lock);
 }
 
@@ -433,7 +484,7 @@ void krdma_conn_end(struct krdma_conn *conn)
 	if (!lower)
 		return;
 	noio = memalloc_noio_save();
-	krdma_conn_run_lower(conn);
+	krdma_conn_run_lower(conn, true);
 	memalloc_noio_restore(noio);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_end, "KRDMA");
@@ -447,9 +498,9 @@ static void krdma_conn_work(struct work_struct *work)
 	if (krdma_conn_uses_lower(conn))
 		krdma_conn_drive(conn, false);
 	if (conn->lower)
-		krdma_conn_run_lower(conn);
+		krdma_conn_run_lower(conn, false);
 	else
-		krdma_conn_run(conn);
+		krdma_conn_run(conn, false);
 	/* Free the object here, without a work item that would need another thread. */
 	krdma_conn_put_sync(conn);
 	memalloc_noio_restore(noio);

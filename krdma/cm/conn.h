@@ -69,8 +69,9 @@ struct krdma_conn_event {
  * @path_mtu: path MTU in bytes, 0 if not known
  * @wait: woken when any of these changes
  * @cm_lock: held around calls that use @cm_id, and while @cm_id, @pd or @qp are set or cleared.
- *	Never taken in a handler of the connection manager: the manager's own lock is inside it,
- *	and destroying the ID waits for the handlers.
+ *	Released by krdma_conn_unlock().  Never taken in a handler of the connection manager: the
+ *	manager's own lock is inside it, and destroying the ID waits for the handlers.
+ * @end_is_locked_out: @work has found @cm_lock locked, and is queued when it is released
  * @cm_id: the rdma_cm ID; NULL before the start and after the end
  * @port: the port that @cm_id holds, of a connection that was resolved; uncharged by @work
  * @pd: the PD of the QP; NULL before the QP is created and after the end
@@ -140,6 +141,7 @@ struct krdma_conn {
 	wait_queue_head_t wait;
 
 	struct mutex cm_lock;		/* see above */
+	bool end_is_locked_out;
 	struct rdma_cm_id *cm_id;
 	struct krdma_charged_port port;
 	struct krdma_pd *pd;
@@ -186,6 +188,7 @@ struct krdma_conn {
  * which a call is refused in this state.
  */
 int krdma_conn_advance(struct krdma_conn *conn, enum krdma_conn_input input, int error);
+void krdma_conn_unlock(struct krdma_conn *conn);
 void krdma_conn_flushed(struct krdma_conn *conn);
 void krdma_conn_await_answer(struct krdma_conn *conn);
 void krdma_conn_answered(struct krdma_conn *conn);

@@ -3,7 +3,7 @@
  * Functions that the consumer of a connection calls.
  *
  * A call first asks the state, by krdma_conn_advance(), and then calls the connection manager,
- * both under cm_lock, so that the teardown waits until the call has returned.
+ * both under cm_lock, so that the teardown comes after the call.
  */
 #include <linux/errno.h>
 #include <linux/in.h>
@@ -162,7 +162,7 @@ int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route)
 		if (ret)
 			krdma_conn_advance(conn, KRDMA_INPUT_FATAL, ret);
 	}
-	mutex_unlock(&conn->cm_lock);
+	krdma_conn_unlock(conn);
 
 	return ret;
 }
@@ -284,7 +284,7 @@ int krdma_conn_create_qp(struct krdma_conn *conn, const struct krdma_conn_attr *
 
 	mutex_lock(&conn->cm_lock);
 	ret = krdma_conn_create_qp_locked(conn, attr);
-	mutex_unlock(&conn->cm_lock);
+	krdma_conn_unlock(conn);
 
 	return ret;
 }
@@ -447,7 +447,7 @@ int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param *p
 
 	mutex_lock(&conn->cm_lock);
 	ret = krdma_conn_connect_locked(conn, param, false);
-	mutex_unlock(&conn->cm_lock);
+	krdma_conn_unlock(conn);
 
 	return ret;
 }
@@ -558,7 +558,7 @@ int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param *pa
 
 	mutex_lock(&conn->cm_lock);
 	ret = krdma_conn_accept_locked(conn, param, false);
-	mutex_unlock(&conn->cm_lock);
+	krdma_conn_unlock(conn);
 
 	return ret;
 }
@@ -606,7 +606,7 @@ unsigned int krdma_conn_connect_many(struct krdma_conn_many *many, unsigned int 
 
 		mutex_lock(&conn->cm_lock);
 		many[i].error = krdma_conn_connect_locked(conn, &many[i].param, true);
-		mutex_unlock(&conn->cm_lock);
+		krdma_conn_unlock(conn);
 	}
 	return krdma_conn_send_many(many, count);
 }
@@ -630,7 +630,7 @@ unsigned int krdma_conn_accept_many(struct krdma_conn_many *many, unsigned int c
 
 		mutex_lock(&conn->cm_lock);
 		many[i].error = krdma_conn_accept_locked(conn, &many[i].param, true);
-		mutex_unlock(&conn->cm_lock);
+		krdma_conn_unlock(conn);
 	}
 	return krdma_conn_send_many(many, count);
 }
@@ -694,7 +694,7 @@ int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 priv
 	if (!ret)
 		rdma_reject(conn->cm_id, message, length, IB_CM_REJ_CONSUMER_DEFINED);
 out:
-	mutex_unlock(&conn->cm_lock);
+	krdma_conn_unlock(conn);
 	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_reject, "KRDMA");

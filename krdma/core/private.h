@@ -128,6 +128,10 @@
  *			the cm_id under it and destroys the cm_id afterwards.  A
  *			handler uses its cm_id without the lock: destruction waits
  *			for handlers.
+ *	released by:	krdma_conn_unlock(), which continues the end of a connection:
+ *			a program can hold the lock for long, in a call that waits
+ *			for memory or for a peer, and the connection's work item only
+ *			tries to take it
  *	taken in:	process context, and never in a handler of the connection
  *			manager: rdma_accept() and others take the handler mutex
  *			inside.  Some iWARP providers connect their socket in
@@ -137,8 +141,9 @@
  *	kind:		mutex
  *	protects:	the end of a connection that has a lower half: the work item and
  *			threads that close it may come at the same time
- *	taken in:	process context, by the connection's work item and by
- *			krdma_conn_close().  The consumer gets its last completions and
+ *	taken in:	process context, by krdma_conn_close(), and by the connection's
+ *			work item, which only tries to take it: a thread that holds it
+ *			completes the end.  The consumer gets its last completions and
  *			events with it held.
  *
  * krdma_conn.state_lock

@@ -98,7 +98,7 @@ static int krdma_link_read_path(struct krdma_trunk *trunk)
 		ret = krdma_device_max_message(conn->dev, conn->cm_id->port_num,
 					       &trunk->max_message);
 	}
-	mutex_unlock(&conn->cm_lock);
+	krdma_conn_unlock(conn);
 	/*
 	 * siw makes its sockets in the network namespace of the thread that calls, and that of a
 	 * worker is the initial one.
