@@ -590,6 +590,56 @@ static void test_end_during_call(struct kunit *test)
 	crowd_close(crowd, CROWD);
 }
 
+static void abort_client(struct stage *stage)
+{
+	krdma_conn_abort(stage->client.conn);
+}
+
+static void fail_client(struct stage *stage)
+{
+	fake_qp_event(actor_qp(&stage->client), IB_EVENT_QP_FATAL);
+}
+
+/* The time in milliseconds that it takes to end a crowd. */
+static s64 crowd_end(struct stage *crowd, unsigned int count, void (*end)(struct stage *stage))
+{
+	ktime_t begun;
+	s64 took;
+
+	for (unsigned int i = 0; i < count; i++)
+		stage_connect(&crowd[i]);
+	begun = ktime_get();
+	for (unsigned int i = 0; i < count; i++)
+		end(&crowd[i]);
+	for (unsigned int i = 0; i < count; i++)
+		krdma_conn_wait(crowd[i].client.conn, STAGE_LONG_MS);
+	took = ktime_ms_delta(ktime_get(), begun);
+	crowd_close(crowd, count);
+	return took;
+}
+
+#define LARGE_CROWD	160
+
+/*
+ * The time that a peer's device has to learn of an error passes for all connections at once, not
+ * for a few at a time.
+ */
+static void test_grace_of_many(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct stage *crowd = crowd_new(stage, LARGE_CROWD);
+	s64 at_once, after_grace;
+
+	stage_listen(stage);
+	for (unsigned int i = 0; i < LARGE_CROWD; i++)
+		crowd[i].listener = stage->listener;
+	at_once = crowd_end(crowd, LARGE_CROWD, abort_client);
+	after_grace = crowd_end(crowd, LARGE_CROWD, fail_client);
+	/* The time of one is 20 ms. */
+	KUNIT_EXPECT_GE(test, after_grace, 19);
+	KUNIT_EXPECT_LE(test, after_grace, 200 + 2 * at_once);
+}
+
 /* A consumer without a callback, which takes events from the queue of events. */
 /* Proves: A10 */
 static void test_next_event(struct kunit *test)
@@ -700,6 +750,7 @@ static struct kunit_case conn_end_cases[] = {
 	KUNIT_CASE(test_message_overtakes),
 	KUNIT_CASE(test_consumer_sleeps),
 	KUNIT_CASE(test_end_during_call),
+	KUNIT_CASE(test_grace_of_many),
 	KUNIT_CASE(test_next_event),
 	KUNIT_CASE(test_notified),
 	KUNIT_CASE(test_notified_of_removal),

@@ -6,7 +6,6 @@
  * cm/conn_state.c.  Actions that may sleep run from the connection's work item.  The transition
  * to CLOSING happens once, whatever causes it; the work item then tears the connection down.
  */
-#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -198,7 +197,7 @@ static enum krdma_conn_state krdma_conn_get_state(struct krdma_conn *conn)
  * need no locks against each other.
  *
  * Few such items run at a time, so none waits for a call that holds cm_lock, which a program can
- * delay.
+ * delay, and none sleeps for a time.
  */
 
 /*
@@ -244,6 +243,9 @@ static void krdma_conn_grace_expired(struct work_struct *work)
 	struct krdma_conn *conn = container_of(work, struct krdma_conn, grace_work.work);
 
 	krdma_conn_advance(conn, KRDMA_INPUT_GRACE_EXPIRED, 0);
+	/* The teardown may have waited for this. */
+	if (krdma_conn_get_state(conn) == KRDMA_CONN_CLOSING)
+		krdma_conn_schedule(conn);
 	krdma_conn_put_sync(conn);
 }
 
@@ -306,6 +308,14 @@ void krdma_conn_flushed(struct krdma_conn *conn)
 	krdma_conn_schedule(conn);
 }
 
+/* Restarts the time from now, if it runs already. */
+static void krdma_conn_start_grace(struct krdma_conn *conn, unsigned int ms)
+{
+	krdma_conn_get(conn);
+	if (mod_delayed_work(conn->workqueue, &conn->grace_work, msecs_to_jiffies(ms)))
+		krdma_conn_put(conn);
+}
+
 static void krdma_conn_await_reason(struct krdma_conn *conn)
 {
 	if (!READ_ONCE(conn->flushed))
@@ -336,11 +346,8 @@ static void krdma_conn_notify_peer(struct krdma_conn *conn)
 	}
 	if (!conn->grace_pending) {
 		conn->grace_pending = true;
-		krdma_conn_get(conn);
-		/* Restart the time from now, also if it runs because of a flush. */
-		if (mod_delayed_work(conn->workqueue, &conn->grace_work,
-				     msecs_to_jiffies(KRDMA_CONN_REPLY_MS)))
-			krdma_conn_put(conn);
+		/* From now, also if the time runs because of a flush. */
+		krdma_conn_start_grace(conn, KRDMA_CONN_REPLY_MS);
 	}
 	if (conn->peer_notified || !READ_ONCE(conn->confirmed))
 		return;
@@ -357,6 +364,21 @@ static void krdma_conn_notify_peer(struct krdma_conn *conn)
 }
 
 /*
+ * Returns whether the peer's device still has the time to learn of a remote access error.  At the
+ * end of that time, @grace_work schedules the work item again.
+ */
+static bool krdma_conn_gives_grace(struct krdma_conn *conn)
+{
+	if (!conn->owes_peer || conn->peer_notified || conn->error != -EIO)
+		return false;
+	if (!conn->grace_given) {
+		conn->grace_given = true;
+		krdma_conn_start_grace(conn, KRDMA_CONN_GRACE_MS);
+	}
+	return delayed_work_pending(&conn->grace_work);
+}
+
+/*
  * Tear down.  Calls that come from now on find the state CLOSING.  If one that came before is still
  * running, this returns without @wait, and is called again when the call has returned.
  */
@@ -366,8 +388,12 @@ static void krdma_conn_tear_down(struct krdma_conn *conn, bool wait)
 	struct rdma_cm_id *cm_id;
 
 	/* The lower half has no grace. */
-	if (!krdma_conn_uses_lower(conn) && cancel_delayed_work(&conn->grace_work))
-		krdma_conn_put(conn);
+	if (!krdma_conn_uses_lower(conn)) {
+		if (krdma_conn_gives_grace(conn))
+			return;
+		if (cancel_delayed_work(&conn->grace_work))
+			krdma_conn_put(conn);
+	}
 
 	if (!krdma_conn_lock_to_end(conn, wait))
 		return;
@@ -383,11 +409,8 @@ static void krdma_conn_tear_down(struct krdma_conn *conn, bool wait)
 	/* Disconnect first, so that the peer need not detect the end by itself. */
 	if (conn->lower)
 		conn->lower->ops->end(conn->lower);
-	if (conn->owes_peer && !conn->peer_notified && !krdma_conn_uses_lower(conn)) {
-		if (conn->error == -EIO)
-			msleep(KRDMA_CONN_GRACE_MS);
+	if (conn->owes_peer && !conn->peer_notified && !krdma_conn_uses_lower(conn))
 		rdma_disconnect(cm_id);
-	}
 	if (conn->qp)
 		/* No message arrives before the peer can consider itself connected. */
 		krdma_qp_end(conn->qp, conn->owes_peer);

@@ -92,6 +92,7 @@ struct krdma_conn_event {
  * @confirmed: the connection manager has reported that the connection is established
  * @peer_notified: the peer has been sent a disconnect; for @work alone
  * @grace_pending: @grace_work waits for the peer's answer; for @work alone
+ * @grace_given: @grace_work has been queued for the teardown; for @work alone
  * @flushed: work requests were flushed before this side ended the connection
  * @end_lock: of a connection with @lower: held by @work, and by threads that do what it would
  * @driven: the end of a connection that uses @lower is done by one of these, and @work is not
@@ -100,8 +101,9 @@ struct krdma_conn_event {
  * @workqueue: where @work and @grace_work run: krdma_workqueue, or krdma_reclaim_workqueue for a
  *	session that memory reclaim waits for.  Set when the connection is allocated.
  * @work: does what sleeps: disconnect and teardown
- * @grace_work: the peer did not answer the disconnect, or the cause of a flush was not reported;
- *	queued with a reference, which it drops
+ * @grace_work: the peer did not answer the disconnect, the cause of a flush was not reported, or
+ *	the peer's device has had the time to learn of an error; queued with a reference, which it
+ *	drops
  * @answer_work: the peer did not answer the connection request; queued with a reference, which it
  *	drops
  * @event_work: calls the consumer for events
@@ -160,6 +162,7 @@ struct krdma_conn {
 	bool confirmed;
 	bool peer_notified;
 	bool grace_pending;
+	bool grace_given;
 	bool flushed;
 
 	struct mutex end_lock;		/* see above */
