@@ -239,7 +239,8 @@ int hub_buffer_get(struct hub_device *device, size_t length, struct hub_buffer *
 			     &new->mr);
 	if (err) {
 		free(new);
-		return err;
+		/* Pages that cannot be pinned now: no event of the hub says when they can. */
+		return err == -EAGAIN ? -ENOMEM : err;
 	}
 	*buffer = new;
 	return 0;

@@ -83,12 +83,16 @@ int hub_ep_usable(const struct krdma_ep *ep)
  * Reasons
  */
 
+/*
+ * An end is final. EAGAIN and EINTR say that another call may succeed, and functions that wait for
+ * room take EAGAIN for a lack of it, so neither is the reason of an end, also if a peer says so.
+ */
 HUB_FORMAT(3, 0)
 static void note(struct krdma_ep *ep, int error, const char *format, va_list list)
 {
 	if (ep->error)
 		return;
-	ep->error = error;
+	ep->error = error == -EAGAIN || error == -EINTR ? -ECONNRESET : error;
 	vsnprintf(ep->why, sizeof(ep->why), format, list);
 }
 
@@ -510,7 +514,8 @@ static void rejected(struct krdma_ep *ep)
 	else if (err)
 		because(ep, -ECONNREFUSED, "nothing listens there, or what listens is no hub");
 	else
-		because(ep, error, "the peer refuses: \"%s\"", words);
+		because(ep, error == -EAGAIN ? -ECONNREFUSED : error, "the peer refuses: \"%s\"",
+			words);
 }
 
 static int resolve(struct krdma_ep *ep)

@@ -267,6 +267,9 @@ int hub_memory_grant(struct krdma_ep *ep, struct hub_call *call, const struct hu
 	call->state = is_wanted ? HUB_CALL_ANSWERED : HUB_CALL_FREE;
 	if (frame->code) {
 		call->error = hub_code_error(frame->code);
+		/* Only a deadline of 0 is EAGAIN here. */
+		if (call->error == -EAGAIN)
+			call->error = -EBUSY;
 		free(memory);
 		return 0;
 	}

@@ -214,13 +214,15 @@ static int make_memory(struct krdma_ep *ep, struct hub_ticket *ticket, const voi
 
 	/* The cast is safe: the peer may only read. */
 	if (ticket->lent)
-		return krdma_mr_register(session, ep->device->id, (void *)data, length,
-					 KRDMA_ACCESS_REMOTE_READ, &ticket->mr);
-	err = krdma_mr_alloc(session, ep->device->id, length, KRDMA_ACCESS_REMOTE_READ,
-			     &ticket->mr);
-	if (!err)
+		err = krdma_mr_register(session, ep->device->id, (void *)data, length,
+					KRDMA_ACCESS_REMOTE_READ, &ticket->mr);
+	else
+		err = krdma_mr_alloc(session, ep->device->id, length, KRDMA_ACCESS_REMOTE_READ,
+				     &ticket->mr);
+	if (!err && !ticket->lent)
 		memcpy(krdma_mr_data(ticket->mr), data, length);
-	return err;
+	/* Pages that cannot be pinned now: no event of the hub says when they can. */
+	return err == -EAGAIN ? -ENOMEM : err;
 }
 
 static int prepare_long(struct krdma_ep *ep, struct hub_frame *frame,

@@ -38,10 +38,10 @@
  * endpoint has not joined, or krdma_ep_close() was called); the error of the LEFT record after
  * the peer has left: ECONNRESET (its program ended, or the connection failed), EPIPE (it closed
  * its endpoint), ETIMEDOUT (it does not respond, or takes nothing), EPROTO (it does not follow
- * the protocol), ENODEV (the device is gone), or the error with which it left; EAGAIN (@deadline
- * is 0); ETIMEDOUT (the deadline has passed); EINTR (a signal arrived); ENOMEM. Neither EAGAIN
- * nor EINTR nor the end of a deadline ends an endpoint. Deadlines are as in <krdma.h>.
- * krdma_ep_why() has the reason in words.
+ * the protocol), ENODEV (the device is gone), or the error with which it left (ECONNRESET if that
+ * is EAGAIN or EINTR); EAGAIN (@deadline is 0); ETIMEDOUT (the deadline has passed); EINTR (a
+ * signal arrived); ENOMEM. Neither EAGAIN nor EINTR nor the end of a deadline ends an endpoint.
+ * Deadlines are as in <krdma.h>. krdma_ep_why() has the reason in words.
  */
 #ifndef KRDMA_HUB_H
 #define KRDMA_HUB_H
@@ -242,7 +242,8 @@ void krdma_ep_done(struct krdma_ep_record *record);
  * route through an RDMA device); ECONNREFUSED (nothing listens there, or what listens is no hub);
  * EPROTO (the listener has accepted, and is no hub); EPROTONOSUPPORT (it is a hub with another
  * version of the protocol; krdma_ep_why() names both); EACCES, EUSERS, or what the peer's @admit
- * returned (the peer refuses this one; EIO for an errno that the protocol does not have); EUSERS
+ * returned (the peer refuses this one; ECONNREFUSED for EAGAIN, and EIO for an errno that the
+ * protocol does not have); EUSERS
  * also if this hub has no place; EOPNOTSUPP (the device has no SRQs); EINVAL also if @peers and
  * @depth of the options take more completions than a ring has; those of krdma_mr_alloc() and
  * krdma_conn_create_qp().
@@ -415,7 +416,8 @@ int krdma_hub_unshare(struct krdma_hub *hub, const char *name, uint64_t deadline
  * @memory: receives the memory. It ends with the endpoint or with krdma_ep_memory_close()
  *
  * Errors: ENOENT (no such memory); EACCES (not for this peer, or not these rights); EMSGSIZE (the
- * memory has several rkeys); ETIMEDOUT; EINTR; EINVAL also if @deadline is 0.
+ * memory has several rkeys); EBUSY (the peer's kernel cannot pin it now); ETIMEDOUT; EINTR; EINVAL
+ * also if @deadline is 0.
  */
 int krdma_ep_memory_open(struct krdma_ep *ep, const char *name, uint32_t access,
 			 uint64_t deadline, struct krdma_ep_memory **memory);

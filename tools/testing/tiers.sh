@@ -266,8 +266,8 @@ tier_library()
 {
 	e2e_build
 	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 900 --file "$e2e:/tests" -- \
-		sh /tests/run.sh lib_hub.64 lib_hub_version.64 lib_hub_flow.64 lib_simple.64 \
-		lib_simple_ends.64 lib_message.64 lib_rpma.64 lib_file.64 lib_file_many.64 \
+		sh /tests/run.sh lib_hub.64 lib_hub_version.64 lib_hub_flow.64 lib_hub_end.64 \
+		lib_simple.64 lib_simple_ends.64 lib_message.64 lib_rpma.64 lib_file.64 lib_file_many.64 \
 		lib_file_admit.64 lib_file_end.64 lib_file_name.64 lib_file_hostile.64 \
 		lib_file_streams.64 search.64
 }

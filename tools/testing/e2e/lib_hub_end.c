@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libkrdma's hubs where something ends: a peer leaves with an error that is none, a connection
+ * cannot be made, a deadline passes while data are on their way or while peers send without a
+ * pause, a child of fork() closes its copies.
+ *
+ * One thread has the hub and its peers.  What a peer sends waits in the hub's receives until a
+ * function with the hub is called, also an answer to what the hub asks only then.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <hub_wire.h>
+#include <krdma_hub.h>
+
+#include "kselftest_harness.h"
+#include "child.h"
+#include "lib_both.h"
+#include "lib_hub_peer.h"
+#include "lib_pair.h"
+#include "session.h"
+
+#define PATIENCE	LIB_PATIENCE
+#define SOON		krdma_deadline(1000)
+#define WINDOW_SIZE	(4u << 20)
+#define CALL(count)	((uint32_t)(count) << 8)
+
+FIXTURE(end)
+{
+	struct krdma_hub *hub;
+	struct hub_peer peer;
+	struct krdma_ep *ep;
+	struct krdma_mr *window;
+	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
+};
+
+FIXTURE_SETUP(end)
+{
+	const struct krdma_hub_options options = {
+		.size = sizeof(options), .depth = HUB_PEER_DEPTH, .eager = HUB_PEER_EAGER,
+	};
+
+	memset(self, 0, sizeof(*self));
+	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &self->hub));
+	ASSERT_EQ(0, hub_peer_open(&self->peer));
+}
+
+FIXTURE_TEARDOWN(end)
+{
+	krdma_mr_deregister(self->window, KRDMA_DEREGISTER_LATER);
+	hub_peer_close(&self->peer);
+	krdma_hub_close(self->hub);
+}
+
+/* Connects the hub to a program that listens only for it, and takes the request there. */
+static int ask(struct krdma_hub *hub, struct krdma *session, struct krdma_ep **ep,
+	       struct krdma_conn **conn)
+{
+	struct __kernel_sockaddr_storage address;
+	struct krdma_listener *listener = NULL;
+	struct krdma_ep_record record;
+	struct sockaddr_storage at;
+	char to[64];
+	int err = address_set(&address, both_address(), 0);
+
+	if (!err)
+		err = krdma_listen(session, (struct sockaddr *)&address, 0, 0, &listener);
+	if (!err)
+		err = krdma_listener_address(listener, &at);
+	snprintf(to, sizeof(to), "%s:%u", both_address(),
+		 ntohs(((struct sockaddr_in *)&at)->sin_port));
+	if (!err)
+		err = krdma_ep_connect(hub, to, NULL, 0, 0, ep);
+	while (!err && krdma_listener_next(listener, 0, conn))
+		krdma_hub_next(hub, krdma_deadline(20), &record, sizeof(record));
+	krdma_listener_close(listener);
+	return err;
+}
+
+static int meet(struct krdma_hub *hub, struct hub_peer *peer, unsigned int receives,
+		struct krdma_ep **ep)
+{
+	unsigned char hello[HUB_GREETING_MAX];
+	struct krdma_ep_record record;
+	struct krdma_conn *conn;
+	int err = ask(hub, peer->session, ep, &conn);
+
+	if (!err)
+		err = hub_peer_accept(peer, conn, hello, hub_peer_greeting(hello), receives);
+	if (!err)
+		err = krdma_hub_next(hub, PATIENCE, &record, sizeof(record));
+	return err || record.event == KRDMA_EP_JOINED ? err : -EPROTO;
+}
+
+static int say(struct hub_peer *peer, struct hub_frame frame, const void *data, size_t length)
+{
+	return hub_peer_send(peer, &frame, data, length, PATIENCE);
+}
+
+/* Memory of the peer, which the hub may read. */
+static int make_window(FIXTURE_DATA(end) * self, size_t length)
+{
+	int err = krdma_mr_alloc(self->peer.session, self->peer.device, length,
+				 KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ,
+				 &self->window);
+
+	if (err)
+		return err;
+	fill(krdma_mr_data(self->window), length, 7);
+	return krdma_mr_describe(self->window, 0, length, self->descriptor);
+}
+
+/* The peer grants it, before the hub asks for the first time. */
+static int open_window(FIXTURE_DATA(end) * self, struct krdma_ep_memory **memory)
+{
+	const struct hub_frame grant = { .kind = HUB_GRANT, .call = CALL(1), .taken = 1 };
+	int err = make_window(self, WINDOW_SIZE);
+
+	if (!err)
+		err = say(&self->peer, grant, self->descriptor, sizeof(self->descriptor));
+	return err ? err : krdma_ep_memory_open(self->ep, "window", KRDMA_ACCESS_REMOTE_READ,
+						PATIENCE, memory);
+}
+
+/*
+ * Errors of peers
+ */
+
+/* EAGAIN says that there is no room now, and here there never will be. */
+/* Proves: F10 (library) */
+TEST_F(end, a_peer_that_leaves_with_eagain_has_left)
+{
+	const struct hub_frame bye = {
+		.kind = HUB_BYE, .code = hub_code_of(-EAGAIN), .taken = 1,
+	};
+	struct krdma_ep_memory *memory, *more;
+	struct krdma_ep_record record;
+	char byte;
+
+	ASSERT_EQ(0, meet(self->hub, &self->peer, 4, &self->ep));
+	ASSERT_EQ(0, open_window(self, &memory));
+	ASSERT_EQ(0, say(&self->peer, bye, "later", 5));
+	ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_LEFT, record.event);
+	EXPECT_EQ(-ECONNRESET, record.error);
+	EXPECT_NE(NULL, strstr(krdma_ep_why(self->ep), "\"later\""));
+	EXPECT_EQ(-ECONNRESET, krdma_ep_send(self->ep, 1, "a", 1, SOON));
+	EXPECT_EQ(-ECONNRESET, krdma_ep_call(self->ep, 1, "a", 1, SOON, &record, sizeof(record)));
+	EXPECT_EQ(-ECONNRESET, krdma_ep_call_begin(self->ep, 1, "a", 1, SOON, 0));
+	EXPECT_EQ(-ECONNRESET, krdma_ep_memory_open(self->ep, "window", KRDMA_ACCESS_REMOTE_READ,
+						    SOON, &more));
+	EXPECT_EQ(-ECONNRESET, krdma_ep_memory_read(memory, 0, &byte, 1, SOON));
+}
+
+TEST_F(end, a_peer_that_refuses_with_eagain_has_refused)
+{
+	unsigned char wire[HUB_REFUSAL_MAX];
+	size_t length = hub_refusal_write(-EAGAIN, "later", wire);
+	struct krdma_ep_record record;
+	struct krdma_conn *conn;
+
+	ASSERT_EQ(0, ask(self->hub, self->peer.session, &self->ep, &conn));
+	ASSERT_EQ(0, krdma_conn_reject(conn, wire, length));
+	krdma_conn_close(conn);
+	ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_LEFT, record.event);
+	EXPECT_EQ(-ECONNREFUSED, record.error);
+	EXPECT_NE(NULL, strstr(krdma_ep_why(self->ep), "\"later\""));
+	EXPECT_EQ(-ECONNREFUSED, krdma_ep_send(self->ep, 1, "a", 1, SOON));
+}
+
+TEST_F(end, a_peer_that_does_not_grant_with_eagain_is_busy)
+{
+	const struct hub_frame grant = {
+		.kind = HUB_GRANT, .call = CALL(1), .code = hub_code_of(-EAGAIN), .taken = 1,
+	};
+	struct krdma_ep_memory *memory;
+
+	ASSERT_EQ(0, meet(self->hub, &self->peer, 4, &self->ep));
+	ASSERT_EQ(0, say(&self->peer, grant, NULL, 0));
+	EXPECT_EQ(-EBUSY, krdma_ep_memory_open(self->ep, "window", KRDMA_ACCESS_REMOTE_READ,
+					       PATIENCE, &memory));
+	EXPECT_EQ(0, krdma_ep_send(self->ep, 1, "a", 1, PATIENCE));
+}
+
+TEST_HARNESS_MAIN
