@@ -243,6 +243,9 @@ KRDMA_PUBLIC void krdma_ep_done(struct krdma_ep_record *record)
 	record->lent = NULL;
 	ep = slot->ep;
 	hub = ep->hub;
+	/* To give the data back is the parent's affair. */
+	if (!object_is_own(hub->maker))
+		return;
 	ep->lent--;
 	slot->lent = false;
 	hub_slot_done(slot);

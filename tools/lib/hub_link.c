@@ -218,7 +218,10 @@ static void drop_fetches(struct krdma_ep *ep)
 	}
 }
 
-/* Gives back all that only a connection needs. */
+/*
+ * Gives back all that only a connection needs. A child of fork() shares what epoll watches with its
+ * parent, which needs it.
+ */
 static void release_link(struct krdma_ep *ep)
 {
 	struct hub_link *link;
@@ -226,7 +229,8 @@ static void release_link(struct krdma_ep *ep)
 	while ((link = hub_list_take(&ep->early)))
 		hub_slot_release(HUB_OF(link, struct hub_slot, link));
 	if (ep->conn) {
-		epoll_ctl(ep->hub->poll_fd, EPOLL_CTL_DEL, krdma_conn_fd(ep->conn), NULL);
+		if (object_is_own(ep->hub->maker))
+			epoll_ctl(ep->hub->poll_fd, EPOLL_CTL_DEL, krdma_conn_fd(ep->conn), NULL);
 		forget(ep);
 		krdma_conn_close(ep->conn);
 		ep->conn = NULL;
@@ -329,6 +333,12 @@ KRDMA_PUBLIC void krdma_ep_close(struct krdma_ep *ep, const char *why)
 	if (!ep)
 		return;
 	hub = ep->hub;
+	if (!object_is_own(hub->maker)) {
+		/* krdma_hub_close() frees the rest of the child's copy. */
+		ep->is_closed = true;
+		release_link(ep);
+		return;
+	}
 	hub_ep_close(ep, why);
 	hub_reap(hub);
 	hub_settle(hub);
@@ -339,7 +349,10 @@ void hub_ep_destroy(struct krdma_ep *ep)
 	struct krdma_ep **at = &ep->hub->eps;
 
 	if (ep->state != HUB_OVER) {
-		drop_items(ep);
+		/* What a child of fork() gave back would be sent in its parent's name. */
+		if (object_is_own(ep->hub->maker))
+			drop_items(ep);
+		ep->is_closed = true;
 		release_link(ep);
 		for (unsigned int i = 0; i < HUB_TICKETS; i++)
 			hub_ticket_done(ep, &ep->tickets[i], -ECANCELED);

@@ -22,6 +22,10 @@
  * program calls krdma_hub_next() whenever the descriptor of the hub is readable. Every function
  * that waits also serves all other endpoints, and keeps what arrives for krdma_hub_next().
  *
+ * fork(): a hub stays the parent's, with all that belongs to it. In a child, krdma_ep_done(),
+ * krdma_ep_close() and krdma_hub_close() release the child's copies; krdma_ep_close() leaves some
+ * of that to krdma_hub_close(). A child must not call any other function.
+ *
  * Lent data: the data of a record belong to the library. They stay valid and unchanged until
  * krdma_ep_done(), also after the peer has left. Until then they count against what the peer
  * may send, so that a peer can use up its own share only.

@@ -187,4 +187,76 @@ TEST_F(end, a_peer_that_does_not_grant_with_eagain_is_busy)
 	EXPECT_EQ(0, krdma_ep_send(self->ep, 1, "a", 1, PATIENCE));
 }
 
+/*
+ * Children
+ */
+
+struct family {
+	struct krdma_hub *hub;
+	struct krdma_ep *ep;
+	struct krdma_ep_record record;
+	bool closes_all;
+};
+
+static int close_copies(void *context)
+{
+	struct family *family = context;
+
+	if (family->closes_all) {
+		krdma_ep_done(&family->record);
+		krdma_ep_close(family->ep, "the child has closed it");
+	}
+	CHECK(!krdma_hub_close(family->hub));
+	return 0;
+}
+
+/* The hub has messages that were not taken, one that was lent, and one that it reads. */
+static void raise_child(struct __test_metadata *_metadata, FIXTURE_DATA(end) * self,
+			bool closes_all)
+{
+	const struct hub_frame message = { .kind = HUB_MESSAGE };
+	struct hub_frame long_message = { .kind = HUB_MESSAGE, .is_long = true }, frame;
+	struct family family = { .closes_all = closes_all };
+	struct krdma_ep_record record;
+	unsigned int number;
+
+	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
+	for (unsigned int i = 1; i < HUB_PEER_DEPTH; i++)
+		ASSERT_EQ(0, say(&self->peer, message, "a", 1));
+	ASSERT_EQ(0, say(&self->peer, long_message, self->descriptor,
+			 sizeof(self->descriptor)));
+	ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &family.record, sizeof(record)));
+	family.hub = self->hub;
+	family.ep = self->ep;
+	EXPECT_EQ(0, child_run(close_copies, &family));
+	/* The child has sent nothing in the parent's name. */
+	EXPECT_EQ(-ETIMEDOUT, hub_peer_next(&self->peer, krdma_deadline(300), &frame, &number)) {
+		TH_LOG("a frame of the kind %u was sent", frame.kind);
+	}
+	krdma_ep_done(&family.record);
+	for (unsigned int i = 1; i < HUB_PEER_DEPTH; i++) {
+		ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
+		EXPECT_EQ(KRDMA_EP_MESSAGE, record.event);
+		krdma_ep_done(&record);
+	}
+	EXPECT_EQ(WINDOW_SIZE, record.length);
+	/* And the parent learns of the end. */
+	hub_peer_leave(&self->peer);
+	EXPECT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_LEFT, record.event);
+	EXPECT_EQ(-ECONNRESET, record.error);
+}
+
+/* Proves: F10 (library) */
+TEST_F(end, a_child_closes_the_hub_and_the_parent_goes_on)
+{
+	raise_child(_metadata, self, false);
+}
+
+TEST_F(end, a_child_closes_everything_and_the_parent_goes_on)
+{
+	raise_child(_metadata, self, true);
+}
+
 TEST_HARNESS_MAIN
