@@ -26,7 +26,9 @@ static void uncount(struct hub_slot *slot)
 void hub_slot_done(struct hub_slot *slot)
 {
 	struct krdma_ep *ep = slot->ep;
-	bool is_short_of = slot->frame.is_long && slot->done < slot->frame.remote.length;
+	/* Of what was dropped, the last bytes may have arrived, and HUB_DONE was not sent. */
+	bool is_owing = slot->frame.is_long &&
+			(slot->dropped || slot->done < slot->frame.remote.length);
 
 	if (slot->under_way && ep->state < HUB_OVER) {
 		slot->dropped = true;
@@ -38,7 +40,7 @@ void hub_slot_done(struct hub_slot *slot)
 	hub_buffer_put(slot->device, slot->buffer);
 	slot->buffer = NULL;
 	uncount(slot);
-	if (is_short_of)
+	if (is_owing)
 		send_done(ep, &slot->frame);
 	if (slot->call && slot->call->slot == slot) {
 		slot->call->slot = NULL;

@@ -26,6 +26,8 @@
 
 #define PATIENCE	LIB_PATIENCE
 #define SOON		krdma_deadline(1000)
+/* A deadline that has passed. */
+#define PAST		1
 #define WINDOW_SIZE	(4u << 20)
 #define CALL(count)	((uint32_t)(count) << 8)
 
@@ -99,6 +101,18 @@ static int meet(struct krdma_hub *hub, struct hub_peer *peer, unsigned int recei
 static int say(struct hub_peer *peer, struct hub_frame frame, const void *data, size_t length)
 {
 	return hub_peer_send(peer, &frame, data, length, PATIENCE);
+}
+
+/* Takes the next frame, while the hub works; the receive is not posted again. */
+static int hear_once(FIXTURE_DATA(end) * self, struct hub_frame *frame, unsigned int *number)
+{
+	uint64_t end = now_ms() + PATIENCE_MS;
+	struct krdma_ep_record record;
+	int err;
+
+	while ((err = hub_peer_next(&self->peer, 0, frame, number)) == -EAGAIN && now_ms() < end)
+		krdma_hub_next(self->hub, krdma_deadline(20), &record, sizeof(record));
+	return err;
 }
 
 /* Memory of the peer, which the hub may read. */
@@ -185,6 +199,45 @@ TEST_F(end, a_peer_that_does_not_grant_with_eagain_is_busy)
 	EXPECT_EQ(-EBUSY, krdma_ep_memory_open(self->ep, "window", KRDMA_ACCESS_REMOTE_READ,
 					       PATIENCE, &memory));
 	EXPECT_EQ(0, krdma_ep_send(self->ep, 1, "a", 1, PATIENCE));
+}
+
+/*
+ * Deadlines
+ */
+
+/*
+ * The peer answers before it has a receive for the call, so the reads of its long answer are in
+ * flight until then, and the call gives up before.  The peer must learn that nobody needs its
+ * memory any more.
+ */
+/* Proves: F10 (library) */
+TEST_F(end, a_long_answer_that_is_late_is_given_back)
+{
+	struct krdma_ep_record answer;
+	struct hub_frame frame;
+	unsigned int number;
+
+	ASSERT_EQ(0, meet(self->hub, &self->peer, 0, &self->ep));
+	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
+	for (unsigned int i = 1; i <= 2 * HUB_TICKETS; i++) {
+		const struct hub_frame early = {
+			.kind = HUB_ANSWER, .is_long = true, .ticket = i % HUB_TICKETS,
+			.call = CALL(i), .taken = i,
+		};
+
+		ASSERT_EQ(0, say(&self->peer, early, self->descriptor, sizeof(self->descriptor)));
+		ASSERT_EQ(-ETIMEDOUT, krdma_ep_call(self->ep, 1, "a", 1, PAST, &answer,
+						    sizeof(answer)));
+		ASSERT_EQ(0, hub_peer_receive(&self->peer, 0));
+		ASSERT_EQ(0, hub_peer_receive(&self->peer, 1));
+		ASSERT_EQ(0, hear_once(self, &frame, &number));
+		EXPECT_EQ(HUB_CALL, frame.kind);
+		ASSERT_EQ(0, hear_once(self, &frame, &number)) {
+			TH_LOG("answer %u is not given back", i);
+		}
+		EXPECT_EQ(HUB_DONE, frame.kind);
+		EXPECT_EQ(early.ticket, frame.ticket);
+	}
 }
 
 /*
