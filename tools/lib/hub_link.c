@@ -531,6 +531,16 @@ static void rejected(struct krdma_ep *ep)
 			words);
 }
 
+static void give_up_address(struct krdma_ep *ep)
+{
+	if (!ep->conn)
+		return;
+	forget(ep);
+	krdma_conn_close(ep->conn);
+	ep->conn = NULL;
+}
+
+/* After an error there is no connection: nothing would report its end. */
 static int resolve(struct krdma_ep *ep)
 {
 	const struct sockaddr_storage *to = &ep->addresses[ep->address++];
@@ -543,9 +553,11 @@ static int resolve(struct krdma_ep *ep)
 	remember(ep);
 	ep->remote = *to;
 	ep->state = HUB_RESOLVING;
-	err = krdma_conn_resolve(ep->conn, (const struct sockaddr *)to, NULL);
+	err = hub_watch(hub, krdma_conn_fd(ep->conn), &ep->source);
 	if (!err)
-		err = hub_watch(hub, krdma_conn_fd(ep->conn), &ep->source);
+		err = krdma_conn_resolve(ep->conn, (const struct sockaddr *)to, NULL);
+	if (err)
+		give_up_address(ep);
 	return err;
 }
 
@@ -554,17 +566,29 @@ static int resolve_next(struct krdma_ep *ep)
 {
 	int err = -EHOSTUNREACH;
 
-	while (ep->address < ep->address_count) {
-		if (ep->conn) {
-			forget(ep);
-			krdma_conn_close(ep->conn);
-			ep->conn = NULL;
-		}
+	while (err && ep->address < ep->address_count) {
+		give_up_address(ep);
 		err = resolve(ep);
-		if (!err)
-			break;
 	}
 	return err;
+}
+
+/* Returns false if there is a connection to another address. */
+static bool resolve_failed(struct krdma_ep *ep)
+{
+	int err = resolve_next(ep);
+
+	if (!err)
+		return false;
+	if (err == -EHOSTUNREACH)
+		because_of_end(ep, err);
+	else
+		because(ep, err, "cannot connect: %s", krdma_error_name(err));
+	if (!ep->conn) {
+		ep->state = HUB_ENDING;
+		ep->seen_closed = true;
+	}
+	return true;
 }
 
 /* Returns false if the connection was replaced by that to the next address. */
@@ -580,8 +604,8 @@ static bool event(struct krdma_ep *ep, const struct krdma_event_record *record)
 		break;
 	case KRDMA_EVENT_ADDR_ERROR:
 	case KRDMA_EVENT_ROUTE_ERROR:
-		if (ep->state == HUB_RESOLVING && !resolve_next(ep))
-			return false;
+		if (ep->state == HUB_RESOLVING)
+			return resolve_failed(ep);
 		because_of_end(ep, -EHOSTUNREACH);
 		break;
 	case KRDMA_EVENT_ESTABLISHED:
