@@ -47,6 +47,12 @@
 /* RDMA reads in flight for one long message, and bytes of each. */
 #define HUB_PIECES	4u
 #define HUB_PIECE	(1024u * 1024)
+/*
+ * RDMA reads in flight for all long messages of a peer, an honest one has HUB_TICKETS of these, and
+ * accesses to its memory. A send queue has places for them beside those for frames.
+ */
+#define HUB_READS	(HUB_TICKETS * HUB_PIECES)
+#define HUB_ACCESSES	HUB_PIECES
 /* How long an endpoint that leaves waits for the peer, in ms. */
 #define HUB_GRACE_MS	3000
 /* When to listen again after a request could not be taken, in ms. */
@@ -283,6 +289,8 @@ enum hub_state {
  * @hello, @hello_length: for the peer
  * @depth, @eager, @longest: the smaller values of both sides; @longest is the peer's
  * @outstanding: work requests in flight, without receives
+ * @reads_out, @accesses_out: those of them that read long messages, and that access memory of the
+ *	peer, also if nobody waits for them any more
  * @sends, @free_sends, @send_count, @sends_out: places for frames, and how many are in flight
  * @send_mr: their memory
  * @deferred, @deferred_count: frames that wait for a place
@@ -332,6 +340,8 @@ struct krdma_ep {
 	uint32_t eager;
 	uint64_t longest;
 	unsigned int outstanding;
+	unsigned int reads_out;
+	unsigned int accesses_out;
 	struct hub_send *sends;
 	struct hub_list free_sends;
 	unsigned int send_count;

@@ -20,7 +20,7 @@ uint32_t hub_receives(const struct krdma_hub *hub)
 /* Frames, the reads for the peer's long messages, and accesses to its memory. */
 uint32_t hub_send_depth(const struct krdma_hub *hub)
 {
-	return hub->options.depth + HUB_CONTROL + HUB_TICKETS * HUB_PIECES + HUB_PIECES;
+	return hub->options.depth + HUB_CONTROL + HUB_READS + HUB_ACCESSES;
 }
 
 /*

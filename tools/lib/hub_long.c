@@ -52,12 +52,17 @@ void hub_slot_done(struct hub_slot *slot)
 	hub_send_room(ep);
 }
 
-/* Posts reads until the maximum number is in flight. -EAGAIN: more later. */
+/*
+ * Posts reads until the maximum number is in flight. The others are posted when these complete, and
+ * there is at least one: may_begin() has found a place for it, and then each has the place of the
+ * one before.
+ */
 static int ask(struct hub_slot *slot)
 {
 	const struct krdma_remote_mr *remote = &slot->frame.remote;
 
-	while (slot->asked < remote->length && slot->under_way < HUB_PIECES) {
+	while (slot->asked < remote->length && slot->under_way < HUB_PIECES &&
+	       slot->ep->reads_out < HUB_READS) {
 		uint64_t left = remote->length - slot->asked;
 		uint32_t length = left < HUB_PIECE ? (uint32_t)left : HUB_PIECE;
 		struct krdma_sqe entry = krdma_entry_read(slot->ep->conn, 0, slot->buffer->mr,
@@ -69,17 +74,16 @@ static int ask(struct hub_slot *slot)
 			return err;
 		slot->asked += length;
 		slot->under_way++;
+		slot->ep->reads_out++;
 	}
 	return 0;
 }
 
-/* A read that is refused now is posted when another one completes. */
 static void go_on(struct hub_slot *slot)
 {
 	int err = ask(slot);
 
-	if (err && (err != -EAGAIN || !slot->ep->outstanding) && err != -ENOTCONN &&
-	    err != -ENODEV)
+	if (err && err != -ENOTCONN && err != -ENODEV)
 		hub_ep_fail(slot->ep, err, "a long message cannot be read: %s",
 			    krdma_error_name(err));
 }
@@ -91,6 +95,8 @@ static int may_begin(const struct hub_slot *slot)
 	uint64_t length = slot->frame.remote.length;
 
 	if (slot->ep->held && slot->ep->held + length > hub->options.longest)
+		return -EBUSY;
+	if (slot->ep->reads_out == HUB_READS)
 		return -EBUSY;
 	return length > hub->options.budget - hub->budget_used ? -EAGAIN : 0;
 }
@@ -153,7 +159,7 @@ void hub_fetch_add(struct hub_slot *slot)
 	hub_fetch_next(slot->ep->hub);
 }
 
-void hub_fetch_done(struct hub_slot *slot, const struct krdma_cqe *cqe)
+static void fetched(struct hub_slot *slot, const struct krdma_cqe *cqe)
 {
 	struct krdma_ep *ep = slot->ep;
 
@@ -179,4 +185,16 @@ void hub_fetch_done(struct hub_slot *slot, const struct krdma_cqe *cqe)
 		slot->call->is_there = true;
 	else
 		hub_ep_check_ready(ep);
+}
+
+void hub_fetch_done(struct hub_slot *slot, const struct krdma_cqe *cqe)
+{
+	struct krdma_ep *ep = slot->ep;
+	bool was_full = ep->reads_out == HUB_READS;
+
+	ep->reads_out--;
+	fetched(slot, cqe);
+	/* Another message may have had no place for its first read. */
+	if (was_full && ep->reads_out < HUB_READS)
+		hub_fetch_next(ep->hub);
 }

@@ -435,6 +435,7 @@ void hub_memory_accessed(struct krdma_ep *ep, struct hub_wr *wr, const struct kr
 	access->done = true;
 	access->status = cqe->status;
 	memory->accesses--;
+	ep->accesses_out--;
 	if (access->abandoned)
 		free_access(access);
 	if (cqe->status != KRDMA_WC_SUCCESS && cqe->status != KRDMA_WC_WR_FLUSH_ERR)
@@ -468,24 +469,37 @@ static int check(const struct krdma_ep_memory *memory)
 	return memory->revoked ? -ESTALE : hub_ep_usable(memory->ep);
 }
 
+/* -EAGAIN: until an access ends, another one would have the place of a frame. */
+static int try_access(struct access *access, struct krdma_sqe *entry)
+{
+	struct krdma_ep_memory *memory = access->memory;
+	struct krdma_ep *ep = memory->ep;
+	int err = check(memory);
+
+	if (!err && ep->accesses_out == HUB_ACCESSES)
+		err = -EAGAIN;
+	if (!err)
+		err = hub_post(ep, &access->wr, entry);
+	if (err)
+		return err;
+	ep->accesses_out++;
+	memory->accesses++;
+	return 0;
+}
+
 /* Waits until the work request is posted. */
 static int post_access(struct access *access, struct krdma_sqe *entry, uint64_t deadline)
 {
-	struct krdma_ep_memory *memory = access->memory;
 	int err;
 
 	for (;;) {
-		err = check(memory);
-		if (!err)
-			err = hub_post(memory->ep, &access->wr, entry);
+		err = try_access(access, entry);
 		if (err != -EAGAIN)
 			break;
-		err = hub_step(memory->ep->hub, deadline);
+		err = hub_step(access->memory->ep->hub, deadline);
 		if (err)
 			break;
 	}
-	if (!err)
-		memory->accesses++;
 	return err;
 }
 

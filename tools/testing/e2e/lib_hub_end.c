@@ -115,6 +115,14 @@ static int hear_once(FIXTURE_DATA(end) * self, struct hub_frame *frame, unsigned
 	return err;
 }
 
+static int hear(FIXTURE_DATA(end) * self, struct hub_frame *frame)
+{
+	unsigned int number;
+	int err = hear_once(self, frame, &number);
+
+	return err ? err : hub_peer_receive(&self->peer, number);
+}
+
 /* Memory of the peer, which the hub may read. */
 static int make_window(FIXTURE_DATA(end) * self, size_t length)
 {
@@ -297,6 +305,95 @@ TEST_F(end, a_long_answer_that_is_late_is_given_back)
 		}
 		EXPECT_EQ(HUB_DONE, frame.kind);
 		EXPECT_EQ(early.ticket, frame.ticket);
+	}
+}
+
+/* More accesses than a connection has places for work requests. */
+#define ACCESSES	64
+
+/*
+ * The peer has no receive for a message, and behind it, accesses to its memory pass their deadline.
+ * Nothing of that is a reason to end the connection.
+ */
+static void give_up(struct __test_metadata *_metadata, FIXTURE_DATA(end) * self,
+		    struct krdma_ep_memory **memory)
+{
+	char byte;
+
+	/* Its only receive is for the request. */
+	ASSERT_EQ(0, meet(self->hub, &self->peer, 1, &self->ep));
+	ASSERT_EQ(0, open_window(self, memory));
+	ASSERT_EQ(0, krdma_ep_send(self->ep, 1, "a", 1, PATIENCE));
+	for (unsigned int i = 0; i < ACCESSES; i++)
+		EXPECT_EQ(-ETIMEDOUT, krdma_ep_memory_read(*memory, 0, &byte, 1, PAST));
+}
+
+/* Proves: F10 (library) */
+TEST_F(end, accesses_that_were_given_up_leave_room_for_messages)
+{
+	struct krdma_ep_memory *memory;
+	unsigned char data[100];
+	struct hub_frame frame;
+
+	give_up(_metadata, self, &memory);
+	for (unsigned int i = 1; i < HUB_PEER_DEPTH; i++)
+		EXPECT_EQ(0, krdma_ep_send(self->ep, 1, "a", 1, PATIENCE));
+	EXPECT_STREQ("", krdma_ep_why(self->ep));
+	for (unsigned int i = 1; i < HUB_PEER_RECEIVES; i++)
+		ASSERT_EQ(0, hub_peer_receive(&self->peer, i));
+	ASSERT_EQ(0, hear(self, &frame));
+	EXPECT_EQ(HUB_ASK, frame.kind);
+	for (unsigned int i = 0; i < HUB_PEER_DEPTH; i++) {
+		ASSERT_EQ(0, hear(self, &frame));
+		EXPECT_EQ(HUB_MESSAGE, frame.kind);
+	}
+	EXPECT_EQ(0, krdma_ep_memory_read(memory, 0, data, sizeof(data), PATIENCE));
+	EXPECT_TRUE(filled(data, sizeof(data), 7));
+}
+
+TEST_F(end, accesses_that_were_given_up_leave_room_for_long_messages)
+{
+	const struct hub_frame message = { .kind = HUB_MESSAGE, .is_long = true, .taken = 1 };
+	struct krdma_ep_memory *memory;
+	struct krdma_ep_record record;
+
+	give_up(_metadata, self, &memory);
+	ASSERT_EQ(0, say(&self->peer, message, self->descriptor, sizeof(self->descriptor)));
+	EXPECT_EQ(-EAGAIN, krdma_hub_next(self->hub, 0, &record, sizeof(record)));
+	for (unsigned int i = 1; i < HUB_PEER_RECEIVES; i++)
+		ASSERT_EQ(0, hub_peer_receive(&self->peer, i));
+	ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record))) {
+		TH_LOG("the message does not come: %s", krdma_ep_why(self->ep));
+	}
+	EXPECT_EQ(KRDMA_EP_MESSAGE, record.event);
+	EXPECT_EQ(WINDOW_SIZE, record.length);
+	EXPECT_TRUE(filled(record.data, record.length, 7));
+	krdma_ep_done(&record);
+}
+
+/* Messages whose reads have to wait for each other, because there are no places for all of them. */
+TEST_F(end, many_long_messages_are_read)
+{
+	const struct hub_frame message = { .kind = HUB_MESSAGE, .is_long = true };
+	const struct krdma_hub_options options = {
+		.size = sizeof(options), .depth = HUB_PEER_DEPTH, .eager = HUB_PEER_EAGER,
+		.longest = HUB_PEER_DEPTH * WINDOW_SIZE,
+	};
+	struct krdma_ep_record record;
+
+	krdma_hub_close(self->hub);
+	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &self->hub));
+	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
+	for (unsigned int i = 0; i < HUB_PEER_DEPTH; i++)
+		ASSERT_EQ(0, say(&self->peer, message, self->descriptor,
+				 sizeof(self->descriptor)));
+	for (unsigned int i = 0; i < HUB_PEER_DEPTH; i++) {
+		ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record))) {
+			TH_LOG("message %u does not come: %s", i, krdma_ep_why(self->ep));
+		}
+		EXPECT_EQ(KRDMA_EP_MESSAGE, record.event);
+		EXPECT_TRUE(filled(record.data, record.length, 7));
 	}
 }
 
