@@ -190,11 +190,11 @@ static void fetched(struct hub_slot *slot, const struct krdma_cqe *cqe)
 void hub_fetch_done(struct hub_slot *slot, const struct krdma_cqe *cqe)
 {
 	struct krdma_ep *ep = slot->ep;
-	bool was_full = ep->reads_out == HUB_READS;
+	bool was_full = ep->reads_out == HUB_READS, was_dropped = slot->dropped;
 
 	ep->reads_out--;
 	fetched(slot, cqe);
-	/* Another message may have had no place for its first read. */
-	if (was_full && ep->reads_out < HUB_READS)
+	/* Another message may have had no place for its first read, or no memory. */
+	if (was_dropped || (was_full && ep->reads_out < HUB_READS))
 		hub_fetch_next(ep->hub);
 }

@@ -308,6 +308,35 @@ TEST_F(end, a_long_answer_that_is_late_is_given_back)
 	}
 }
 
+/* Memory for one long message: the next one has it as soon as the late one is given back. */
+TEST_F(end, a_message_has_the_memory_of_a_late_answer)
+{
+	const struct hub_frame early = {
+		.kind = HUB_ANSWER, .is_long = true, .call = CALL(1), .taken = 1,
+	};
+	const struct hub_frame message = {
+		.kind = HUB_MESSAGE, .is_long = true, .ticket = 1, .taken = 1,
+	};
+	const struct krdma_hub_options options = {
+		.size = sizeof(options), .depth = HUB_PEER_DEPTH, .eager = HUB_PEER_EAGER,
+		.longest = WINDOW_SIZE, .budget = WINDOW_SIZE,
+	};
+	struct krdma_ep_record record;
+
+	krdma_hub_close(self->hub);
+	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &self->hub));
+	ASSERT_EQ(0, meet(self->hub, &self->peer, 0, &self->ep));
+	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
+	ASSERT_EQ(0, say(&self->peer, early, self->descriptor, sizeof(self->descriptor)));
+	ASSERT_EQ(0, say(&self->peer, message, self->descriptor, sizeof(self->descriptor)));
+	ASSERT_EQ(-ETIMEDOUT, krdma_ep_call(self->ep, 1, "a", 1, PAST, &record, sizeof(record)));
+	for (unsigned int i = 0; i < HUB_PEER_RECEIVES; i++)
+		ASSERT_EQ(0, hub_peer_receive(&self->peer, i));
+	ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_MESSAGE, record.event);
+	EXPECT_TRUE(filled(record.data, record.length, 7));
+}
+
 /* More accesses than a connection has places for work requests. */
 #define ACCESSES	64
 
