@@ -26,7 +26,10 @@
 #define DEFAULT_LONGEST	(16ull * 1024 * 1024)
 #define BUDGET_LONGEST	4
 
-/* Descriptors that are handled at a time, and steps after which they are looked at. */
+/*
+ * Descriptors that are handled at a time, and steps that handle something until these and the
+ * deadline are looked at.
+ */
 #define EVENTS		32
 #define PATIENCE	16
 
@@ -384,6 +387,14 @@ void hub_settle(struct krdma_hub *hub)
 		sleep_again(hub);
 }
 
+static int late(uint64_t deadline)
+{
+	if (!deadline)
+		return -EAGAIN;
+	return deadline != KRDMA_FOREVER && krdma_deadline(0) >= deadline ? -ETIMEDOUT : 0;
+}
+
+/* Peers that send without a pause give this something to do in each step. */
 int hub_step(struct krdma_hub *hub, uint64_t deadline)
 {
 	struct epoll_event events[EVENTS];
@@ -403,11 +414,9 @@ int hub_step(struct krdma_hub *hub, uint64_t deadline)
 	for (int i = 0; i < count; i++)
 		handle(hub, events[i].data.ptr);
 	hub_reap(hub);
-	if (some || count > (hub->is_awake ? 1 : 0))
+	if (!some && count > (hub->is_awake ? 1 : 0) && ++hub->steps % PATIENCE)
 		return 0;
-	if (!deadline)
-		return -EAGAIN;
-	return deadline != KRDMA_FOREVER && krdma_deadline(0) >= deadline ? -ETIMEDOUT : 0;
+	return late(deadline);
 }
 
 KRDMA_PUBLIC int krdma_hub_fd(const struct krdma_hub *hub)

@@ -412,7 +412,7 @@ struct hub_share {
  * @fetches: slots with long messages that wait for memory
  * @budget_used: bytes of long messages
  * @shares: named memory
- * @steps: calls of hub_step() that handled completions
+ * @steps: calls of hub_step() that handled something
  */
 struct krdma_hub {
 	struct krdma *session;
@@ -454,7 +454,10 @@ enum hub_source {
  * hub.c: waiting, records
  */
 int hub_watch(struct krdma_hub *hub, int fd, int *source);
-/* Handles what has happened; if nothing has, waits for it. -EAGAIN, -ETIMEDOUT, -EINTR. */
+/*
+ * Handles what has happened; if nothing has, waits for it. -EAGAIN, -ETIMEDOUT, -EINTR: stop
+ * waiting, but look once more at what is waited for: something may have been handled before.
+ */
 int hub_step(struct krdma_hub *hub, uint64_t deadline);
 /* Makes sure that hub_tick() runs by then. */
 void hub_wake_at(struct krdma_hub *hub, uint64_t deadline);

@@ -681,6 +681,7 @@ KRDMA_PUBLIC int krdma_ep_connect(struct krdma_hub *hub, const char *to, const v
 				  size_t length, uint64_t deadline, struct krdma_ep **ep)
 {
 	struct krdma_ep *new;
+	uint64_t grace;
 	int err;
 
 	if (!hub || !to || !ep || length > KRDMA_HELLO_MAX || (length && !hello))
@@ -692,8 +693,9 @@ KRDMA_PUBLIC int krdma_ep_connect(struct krdma_hub *hub, const char *to, const v
 	new->waiting = deadline;
 	while (deadline && !err && new->state < HUB_UP)
 		err = hub_step(hub, deadline);
+	grace = krdma_deadline(HUB_GRACE_MS);
 	while (!err && deadline && new->state == HUB_ENDING)
-		err = hub_step(hub, krdma_deadline(HUB_GRACE_MS));
+		err = hub_step(hub, grace);
 	if (new->state == HUB_UP)
 		err = 0;
 	else if (new->error)

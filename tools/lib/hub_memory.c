@@ -334,16 +334,16 @@ static int send_ask(struct krdma_ep *ep, const char *name, uint32_t access,
 static int await_grant(struct krdma_ep *ep, struct hub_call *call, uint64_t deadline,
 		       struct krdma_ep_memory **memory)
 {
-	int err = 0;
+	int stop = 0;
 
-	while (!call->is_there && !err) {
+	while (!call->is_there) {
 		if (call->state == HUB_CALL_GIVEN_UP)
 			return call->error;
-		err = hub_step(ep->hub, deadline);
-	}
-	if (!call->is_there) {
-		hub_call_over(ep, call, err);
-		return err;
+		if (stop) {
+			hub_call_over(ep, call, stop);
+			return stop;
+		}
+		stop = hub_step(ep->hub, deadline);
 	}
 	call->state = HUB_CALL_FREE;
 	*memory = call->grant;
@@ -357,7 +357,7 @@ KRDMA_PUBLIC int krdma_ep_memory_open(struct krdma_ep *ep, const char *name, uin
 	const uint32_t rights = KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE;
 	struct krdma_ep_memory *new, *got = NULL;
 	struct hub_call *call = NULL;
-	int err = 0;
+	int err, stop = 0;
 
 	if (!ep || !name || !memory || !access || access & ~rights || !deadline ||
 	    !hub_name_is_valid((const unsigned char *)name, strlen(name)))
@@ -365,12 +365,14 @@ KRDMA_PUBLIC int krdma_ep_memory_open(struct krdma_ep *ep, const char *name, uin
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return -ENOMEM;
-	while (!call && !err) {
+	err = send_ask(ep, name, access, new, &call);
+	while (err == -EAGAIN && !stop) {
+		stop = hub_step(ep->hub, deadline);
 		err = send_ask(ep, name, access, new, &call);
-		if (err == -EAGAIN)
-			err = hub_step(ep->hub, deadline);
 	}
-	if (!call)
+	if (err == -EAGAIN)
+		err = stop;
+	if (err)
 		free(new);
 	else
 		err = await_grant(ep, call, deadline, &got);
@@ -490,28 +492,27 @@ static int try_access(struct access *access, struct krdma_sqe *entry)
 /* Waits until the work request is posted. */
 static int post_access(struct access *access, struct krdma_sqe *entry, uint64_t deadline)
 {
-	int err;
+	int err = try_access(access, entry), stop = 0;
 
-	for (;;) {
+	while (err == -EAGAIN && !stop) {
+		stop = hub_step(access->memory->ep->hub, deadline);
 		err = try_access(access, entry);
-		if (err != -EAGAIN)
-			break;
-		err = hub_step(access->memory->ep->hub, deadline);
-		if (err)
-			break;
 	}
-	return err;
+	return err == -EAGAIN ? stop : err;
 }
 
 static int await_access(struct access *access, uint64_t deadline)
 {
 	struct krdma_ep *ep = access->memory->ep;
-	int err = 0;
+	int stop = 0;
 
-	while (!access->done && !err && ep->state != HUB_OVER)
-		err = hub_step(ep->hub, deadline);
-	if (!access->done)
-		return err ? err : ep->error;
+	while (!access->done) {
+		if (ep->state == HUB_OVER)
+			return ep->error;
+		if (stop)
+			return stop;
+		stop = hub_step(ep->hub, deadline);
+	}
 	if (access->status == KRDMA_WC_SUCCESS)
 		return 0;
 	return ep->error ? ep->error : -ECONNRESET;

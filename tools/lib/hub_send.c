@@ -313,20 +313,17 @@ static int try_send(struct krdma_ep *ep, struct message *message)
 
 static int send_message(struct krdma_ep *ep, struct message *message, uint64_t deadline)
 {
-	int err;
+	int err, stop = 0;
 
 	if (!ep || (message->length && !message->data))
 		return -EINVAL;
-	for (;;) {
+	err = try_send(ep, message);
+	while (err == -EAGAIN && !stop) {
+		stop = hub_step(ep->hub, deadline);
 		err = try_send(ep, message);
-		if (err != -EAGAIN)
-			break;
-		err = hub_step(ep->hub, deadline);
-		if (err)
-			break;
 	}
 	hub_settle(ep->hub);
-	return err;
+	return err == -EAGAIN ? stop : err;
 }
 
 KRDMA_PUBLIC int krdma_ep_send(struct krdma_ep *ep, uint64_t tag, const void *data, size_t length,
@@ -437,14 +434,16 @@ KRDMA_PUBLIC int krdma_ep_call_begin(struct krdma_ep *ep, uint64_t tag, const vo
 /* Waits for the answer. */
 static int await_answer(struct krdma_ep *ep, struct hub_call *call, uint64_t deadline)
 {
-	int err = 0;
+	int stop = 0;
 
-	while (!call->is_there && !err) {
+	while (!call->is_there) {
 		if (call->state == HUB_CALL_GIVEN_UP)
 			return call->error;
-		err = hub_step(ep->hub, deadline);
+		if (stop)
+			return stop;
+		stop = hub_step(ep->hub, deadline);
 	}
-	return call->is_there ? 0 : err;
+	return 0;
 }
 
 KRDMA_PUBLIC int krdma_ep_call(struct krdma_ep *ep, uint64_t tag, const void *data, size_t length,
@@ -455,21 +454,16 @@ KRDMA_PUBLIC int krdma_ep_call(struct krdma_ep *ep, uint64_t tag, const void *da
 	};
 	struct krdma_ep_record record = { .size = sizeof(record), .event = KRDMA_EP_ANSWER };
 	struct hub_call *call;
-	int err;
+	int err, stop = 0;
 
 	if (!ep || (length && !data) || !deadline || !answer ||
 	    size < offsetof(struct krdma_ep_record, lent) + sizeof(void *))
 		return -EINVAL;
-	do {
+	err = begin_call(ep, &message, &call);
+	while (err == -EAGAIN && !stop) {
+		stop = hub_step(ep->hub, deadline);
 		err = begin_call(ep, &message, &call);
-		if (err == -EAGAIN) {
-			err = hub_step(ep->hub, deadline);
-			if (!err)
-				err = -EAGAIN;
-		} else {
-			break;
-		}
-	} while (err == -EAGAIN);
+	}
 	if (!err) {
 		call->sync = true;
 		err = await_answer(ep, call, deadline);
@@ -477,6 +471,8 @@ KRDMA_PUBLIC int krdma_ep_call(struct krdma_ep *ep, uint64_t tag, const void *da
 			hub_call_over(ep, call, err);
 		else
 			hub_record_slot(&record, call->slot);
+	} else if (err == -EAGAIN) {
+		err = stop;
 	}
 	hub_settle(ep->hub);
 	if (err)

@@ -216,7 +216,8 @@ int krdma_hub_address(struct krdma_hub *hub, struct sockaddr_storage *address);
  * @record: receives the record
  * @size: sizeof(*record)
  *
- * Call krdma_ep_done() for each record.
+ * Call krdma_ep_done() for each record. If peers send faster than the hub works, there may be more
+ * to do when @deadline has passed, and the descriptor is readable then.
  *
  * Errors: EINVAL (@size is smaller than the first version of the structure); EAGAIN; ETIMEDOUT;
  * EINTR.

@@ -426,6 +426,82 @@ TEST_F(end, many_long_messages_are_read)
 	}
 }
 
+/* Peers that ask, and how often, so that their frames keep a hub busy beyond any deadline. */
+#define CROWD		4
+#define ASKS		380
+
+static void flood(struct __test_metadata *_metadata, struct hub_peer *peers)
+{
+	struct hub_frame frame = { .kind = HUB_ASK, .code = KRDMA_ACCESS_REMOTE_READ };
+
+	for (unsigned int i = 0; i < CROWD; i++) {
+		for (unsigned int k = 1; k <= ASKS; k++) {
+			frame.call = CALL(k);
+			ASSERT_EQ(0, say(&peers[i], frame, "none", 4));
+		}
+	}
+}
+
+static int more_to_do(const struct krdma_hub *hub)
+{
+	struct pollfd pollfd = { .fd = krdma_hub_fd(hub), .events = POLLIN };
+
+	return poll(&pollfd, 1, 0);
+}
+
+/* Proves: F10 (library) */
+TEST_F_TIMEOUT(end, a_flood_does_not_delay_a_deadline, 300)
+{
+	const struct krdma_hub_options options = {
+		.size = sizeof(options), .depth = HUB_DEPTH_MAX, .eager = HUB_EAGER_MIN,
+		.peers = CROWD + 1, .idle_ms = 600000,
+	};
+	struct hub_peer peers[CROWD] = { 0 };
+	struct krdma_ep_record record;
+	struct krdma_hub *hub;
+	struct krdma_ep *ep;
+
+	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &hub));
+	for (unsigned int i = 0; i < CROWD; i++) {
+		ASSERT_EQ(0, hub_peer_open(&peers[i]));
+		ASSERT_EQ(0, meet(hub, &peers[i], 0, &ep));
+	}
+	ASSERT_EQ(0, meet(hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	flood(_metadata, peers);
+	EXPECT_EQ(-ETIMEDOUT, krdma_ep_call(self->ep, 1, "a", 1, PAST, &record, sizeof(record)));
+	EXPECT_EQ(1, more_to_do(hub));
+	while (more_to_do(hub))
+		EXPECT_EQ(-EAGAIN, krdma_hub_next(hub, 0, &record, sizeof(record)));
+	flood(_metadata, peers);
+	EXPECT_EQ(-EAGAIN, krdma_hub_next(hub, 0, &record, sizeof(record)));
+	EXPECT_EQ(1, more_to_do(hub));
+	/* Those that do not take the replies leave first. */
+	for (unsigned int i = 0; i < CROWD; i++)
+		hub_peer_close(&peers[i]);
+	krdma_hub_close(hub);
+}
+
+/* What is handled last before a deadline counts, whichever of the hub's steps that is. */
+TEST_F(end, room_that_is_there_is_found_without_waiting)
+{
+	struct hub_frame room = { .kind = HUB_ROOM }, frame;
+
+	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	for (unsigned int i = 0; i < HUB_PEER_DEPTH; i++)
+		ASSERT_EQ(0, krdma_ep_send(self->ep, 1, "a", 1, PATIENCE));
+	for (unsigned int i = 0; i < 64; i++) {
+		ASSERT_EQ(0, hear(self, &frame));
+		ASSERT_EQ(HUB_MESSAGE, frame.kind);
+		room.taken++;
+		ASSERT_EQ(0, say(&self->peer, room, NULL, 0));
+		EXPECT_EQ(0, krdma_ep_send(self->ep, 1, "a", 1, i % 2 ? PAST : 0)) {
+			TH_LOG("message %u", i);
+		}
+		if (i % 3)
+			EXPECT_EQ(-EAGAIN, krdma_ep_send(self->ep, 1, "a", 1, 0));
+	}
+}
+
 /*
  * Children
  */
