@@ -608,6 +608,8 @@ KRDMA_PUBLIC int krdma_hub_close(struct krdma_hub *hub)
 
 	if (!hub)
 		return 0;
+	if (hub->listener && object_is_own(hub->maker))
+		epoll_ctl(hub->poll_fd, EPOLL_CTL_DEL, krdma_listener_fd(hub->listener), NULL);
 	krdma_listener_close(hub->listener);
 	hub->listener = NULL;
 	if (object_is_own(hub->maker))

@@ -219,22 +219,28 @@ static void drop_fetches(struct krdma_ep *ep)
 }
 
 /*
- * Gives back all that only a connection needs. A child of fork() shares what epoll watches with its
- * parent, which needs it.
+ * A child of fork() shares what epoll watches with its parent. What the child closes, the parent
+ * needs; and what the parent closes, the child may still have, so that events would follow.
  */
+static void close_conn(struct krdma_ep *ep)
+{
+	if (!ep->conn)
+		return;
+	if (object_is_own(ep->hub->maker))
+		epoll_ctl(ep->hub->poll_fd, EPOLL_CTL_DEL, krdma_conn_fd(ep->conn), NULL);
+	forget(ep);
+	krdma_conn_close(ep->conn);
+	ep->conn = NULL;
+}
+
+/* Gives back all that only a connection needs. */
 static void release_link(struct krdma_ep *ep)
 {
 	struct hub_link *link;
 
 	while ((link = hub_list_take(&ep->early)))
 		hub_slot_release(HUB_OF(link, struct hub_slot, link));
-	if (ep->conn) {
-		if (object_is_own(ep->hub->maker))
-			epoll_ctl(ep->hub->poll_fd, EPOLL_CTL_DEL, krdma_conn_fd(ep->conn), NULL);
-		forget(ep);
-		krdma_conn_close(ep->conn);
-		ep->conn = NULL;
-	}
+	close_conn(ep);
 	hub_sends_destroy(ep);
 }
 
@@ -531,15 +537,6 @@ static void rejected(struct krdma_ep *ep)
 			words);
 }
 
-static void give_up_address(struct krdma_ep *ep)
-{
-	if (!ep->conn)
-		return;
-	forget(ep);
-	krdma_conn_close(ep->conn);
-	ep->conn = NULL;
-}
-
 /* After an error there is no connection: nothing would report its end. */
 static int resolve(struct krdma_ep *ep)
 {
@@ -557,7 +554,7 @@ static int resolve(struct krdma_ep *ep)
 	if (!err)
 		err = krdma_conn_resolve(ep->conn, (const struct sockaddr *)to, NULL);
 	if (err)
-		give_up_address(ep);
+		close_conn(ep);
 	return err;
 }
 
@@ -567,7 +564,7 @@ static int resolve_next(struct krdma_ep *ep)
 	int err = -EHOSTUNREACH;
 
 	while (err && ep->address < ep->address_count) {
-		give_up_address(ep);
+		close_conn(ep);
 		err = resolve(ep);
 	}
 	return err;

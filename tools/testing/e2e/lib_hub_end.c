@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <hub_wire.h>
 #include <krdma_hub.h>
@@ -572,6 +573,31 @@ TEST_F(end, a_child_closes_the_hub_and_the_parent_goes_on)
 TEST_F(end, a_child_closes_everything_and_the_parent_goes_on)
 {
 	raise_child(_metadata, self, true);
+}
+
+static int linger(void *context)
+{
+	(void)context;
+	pause();
+	return 0;
+}
+
+/* What a child still has is watched after the parent has closed it, unless the parent says so. */
+TEST_F(end, a_child_has_what_the_parent_has_closed)
+{
+	struct krdma_ep_record record;
+	pid_t pid;
+
+	ASSERT_EQ(0, name_two("nobody-else", "127.0.0.1", "127.0.0.2"));
+	ASSERT_EQ(0, krdma_ep_connect(self->hub, "nobody-else:7", NULL, 0, 0, &self->ep));
+	pid = child_start(linger, NULL);
+	ASSERT_LT(0, pid);
+	EXPECT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_LEFT, record.event);
+	krdma_ep_close(self->ep, NULL);
+	EXPECT_EQ(-EAGAIN, krdma_hub_next(self->hub, 0, &record, sizeof(record)));
+	EXPECT_EQ(0, more_to_do(self->hub));
+	EXPECT_LE(0, child_kill(pid));
 }
 
 TEST_HARNESS_MAIN
