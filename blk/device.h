@@ -312,7 +312,9 @@ bool krdma_blk_path_gives_up(struct krdma_blk_device *device);
 /* request.c: requests */
 extern const struct blk_mq_ops krdma_blk_mq_ops;
 void krdma_blk_request_done(const struct krdma_wc *completion);
-void krdma_blk_queue_return(struct krdma_blk_queue *queue, struct krdma_conn *conn);
+void krdma_blk_queue_unchain(struct krdma_blk_queue *queue, struct krdma_conn *conn);
+void krdma_blk_queue_unreported(struct krdma_blk_queue *queue, struct krdma_conn *conn);
+void krdma_blk_queue_return(struct krdma_blk_queue *queue);
 void krdma_blk_queue_push(struct krdma_blk_queue *queue);
 void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
 

@@ -10,6 +10,7 @@
  * generation, when it allocates the memory.  If the generation has changed, what was written is
  * lost, and no request may ever succeed again.
  */
+#include <linux/delay.h>
 #include <linux/dma-direction.h>
 #include <linux/err.h>
 #include <linux/log2.h>
@@ -196,6 +197,27 @@ static bool krdma_blk_same(const struct krdma_blk_geometry *a, const struct krdm
 	       a->offers == b->offers;
 }
 
+/*
+ * Waits until everything that was posted has completed, if nothing will report some of it.  The
+ * connection was aborted, and cannot end before that is unmapped.
+ */
+static void krdma_blk_queue_settle(struct krdma_blk_queue *queue, struct krdma_conn *conn)
+{
+	struct krdma_conn_info info;
+
+	while (READ_ONCE(queue->unreported)) {
+		krdma_conn_query(conn, &info);
+		if (info.sends_completed == info.sends_posted) {
+			/* They were counted before they were handled, without sleeping. */
+			krdma_blk_poll_all(queue);
+			synchronize_rcu();
+			krdma_blk_queue_unreported(queue, conn);
+		} else if (!krdma_blk_poll(queue)) {
+			usleep_range(500, 1000);
+		}
+	}
+}
+
 /* Takes down all connections; when this returns, no request is posted. */
 static void krdma_blk_path_drop(struct krdma_blk_device *device)
 {
@@ -210,6 +232,8 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 		if (queue->conn)
 			krdma_conn_abort(queue->conn);
 		spin_unlock_irqrestore(&queue->lock, flags);
+		/* From here on nothing is added to the chain. */
+		krdma_blk_queue_unchain(queue, queue->conn);
 	}
 	for (unsigned int i = 0; i < device->conn_count; i++) {
 		struct krdma_blk_queue *queue = &device->queues[i];
@@ -217,6 +241,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 		conns[i] = queue->conn;
 		if (!conns[i])
 			continue;
+		krdma_blk_queue_settle(queue, conns[i]);
 		krdma_blk_poll_drain(queue, conns[i]);
 		krdma_conn_close(conns[i]);
 		spin_lock_irqsave(&queue->lock, flags);
@@ -229,7 +254,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 	for (unsigned int i = 0; i < device->conn_count; i++) {
 		if (!conns[i])
 			continue;
-		krdma_blk_queue_return(&device->queues[i], conns[i]);
+		krdma_blk_queue_return(&device->queues[i]);
 		krdma_conn_put_sync(conns[i]);
 	}
 	krdma_blk_fence_raise(device);

@@ -399,7 +399,7 @@ static int krdma_blk_chain_post(struct krdma_blk_queue *queue, struct list_head 
 
 	lockdep_assert_held(&queue->lock);
 
-	/* A chain whose queue was closed is left to krdma_blk_queue_return(). */
+	/* A chain whose queue was closed is left to krdma_blk_queue_unchain(). */
 	while (queue->open && !list_empty(&queue->chain)) {
 		int count = krdma_blk_chain_take(queue, requests);
 		int ret = krdma_conn_post_send(queue->conn, queue->wrs, count);
@@ -677,17 +677,61 @@ static void krdma_blk_request_failed(struct krdma_blk_queue *queue, struct krdma
 		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
 }
 
+/* Holds a request that is not posted any more; adds it to @ended if it has failed. */
+static void krdma_blk_request_return(struct krdma_blk_queue *queue,
+				     struct krdma_blk_request *request, struct list_head *ended)
+{
+	lockdep_assert_held(&queue->lock);
+
+	WRITE_ONCE(request->posted, false);
+	if (!krdma_blk_request_hold(queue, request))
+		list_add_tail(&request->node, ended);
+}
+
+static void krdma_blk_requests_fail(struct list_head *ended)
+{
+	struct krdma_blk_request *request, *next;
+
+	list_for_each_entry_safe(request, next, ended, node)
+		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
+}
+
 /**
- * krdma_blk_queue_return() - Hold the requests of a connection that has ended
- * @queue: the queue, not open
- * @conn: the connection that it had, closed
+ * krdma_blk_queue_unchain() - Hold the requests of a queue that were still to be posted
+ * @queue: the queue, not open any more
+ * @conn: its connection
  *
- * These are the commands without a reply, requests that were still to be posted, and, if posting
- * was interrupted, unsignaled ones that nothing has reported.
+ * Their submitter may come too late, or wait for this context.  The connection cannot end while
+ * they are mapped.
  *
- * Context: process context; no context maps a request for @conn any more.
+ * Context: process context.
  */
-void krdma_blk_queue_return(struct krdma_blk_queue *queue, struct krdma_conn *conn)
+void krdma_blk_queue_unchain(struct krdma_blk_queue *queue, struct krdma_conn *conn)
+{
+	struct krdma_blk_request *request, *next;
+	LIST_HEAD(ended);
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	list_for_each_entry_safe(request, next, &queue->chain, node) {
+		krdma_blk_chain_remove(queue, request, conn);
+		krdma_blk_request_return(queue, request, &ended);
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+	krdma_blk_requests_fail(&ended);
+}
+
+/**
+ * krdma_blk_queue_unreported() - Hold the requests that nothing will report
+ * @queue: the queue, not open
+ * @conn: its connection, aborted; the device has completed everything that was posted
+ *
+ * If posting was interrupted, the last requests that were posted are unsignaled.  Those that have
+ * succeeded stay mapped, so that the connection cannot end.
+ *
+ * Context: process context; no completion of @conn is being handled.
+ */
+void krdma_blk_queue_unreported(struct krdma_blk_queue *queue, struct krdma_conn *conn)
 {
 	struct krdma_blk_request *request, *next;
 	LIST_HEAD(ended);
@@ -697,25 +741,31 @@ void krdma_blk_queue_return(struct krdma_blk_queue *queue, struct krdma_conn *co
 	for (request = queue->unreported; request; request = next) {
 		next = krdma_blk_request_unlink(queue, request);
 		krdma_blk_request_unmap(conn, request);
-		WRITE_ONCE(request->posted, false);
-		if (!krdma_blk_request_hold(queue, request))
-			list_add_tail(&request->node, &ended);
-	}
-	list_for_each_entry_safe(request, next, &queue->chain, node) {
-		krdma_blk_chain_remove(queue, request, conn);
-		if (!krdma_blk_request_hold(queue, request))
-			list_add_tail(&request->node, &ended);
-	}
-	list_for_each_entry_safe(request, next, &queue->commands, node) {
-		list_del(&request->node);
-		WRITE_ONCE(request->posted, false);
-		if (!krdma_blk_request_hold(queue, request))
-			list_add_tail(&request->node, &ended);
+		krdma_blk_request_return(queue, request, &ended);
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
+	krdma_blk_requests_fail(&ended);
+}
 
-	list_for_each_entry_safe(request, next, &ended, node)
-		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
+/**
+ * krdma_blk_queue_return() - Hold the commands of a connection that has ended without a reply
+ * @queue: the queue, not open; its connection is closed
+ *
+ * Context: process context.
+ */
+void krdma_blk_queue_return(struct krdma_blk_queue *queue)
+{
+	struct krdma_blk_request *request, *next;
+	LIST_HEAD(ended);
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	list_for_each_entry_safe(request, next, &queue->commands, node) {
+		list_del(&request->node);
+		krdma_blk_request_return(queue, request, &ended);
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+	krdma_blk_requests_fail(&ended);
 }
 
 /* Takes the command with this tag out of its list; NULL: there is none. */

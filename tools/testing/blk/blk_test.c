@@ -6,12 +6,17 @@
  *		without any effect.  Writing "off" ends this.  Reading gives the number of calls
  *		refused so far.
  *  cut		Writing "SYMBOL" halves the third argument of each further call of the function
- *		SYMBOL, if it is more than 1.  Writing "off" ends this.  Reading gives the number of
- *		arguments halved so far.
+ *		SYMBOL, if it is more than 1.  Writing "SYMBOL VALUE" lowers only that of the next
+ *		such call, by 1; each later call with the same first argument returns VALUE without
+ *		any effect.  Writing "off" ends this.  Reading gives the number of arguments lowered
+ *		so far.
  *  stall	Writing "SYMBOL CALLER" makes the next call of the function SYMBOL by the function
  *		CALLER, or by any function if CALLER is "any", sleep before it begins, until "go"
  *		is written.  Calls with interrupts off do not count.  Reading gives "waiting" until
  *		the call, then "stalled", then "over".
+ *  spin	Writing "SYMBOL NUMBER" makes the further call NUMBER, from 1, of SYMBOL spin before
+ *		it begins, until "go" is written: for a caller that must not sleep.  Reading is as
+ *		with "stall".  Only one call can be stalled or spin at a time.
  *  failfast	Writing "DISK" reads the first block of that disk with REQ_FAILFAST_TRANSPORT.  The
  *		write returns the error of the read.
  *
@@ -38,6 +43,8 @@
 
 /* A stalled call continues after this time without "go".  Each test writes it earlier. */
 #define BLK_TEST_STALL_MS	120000
+/* Less than what the kernel takes for a lockup. */
+#define BLK_TEST_SPIN_MS	8000
 
 typedef long (*blk_test_function)(unsigned long a, unsigned long b, unsigned long c,
 				  unsigned long d, unsigned long e, unsigned long f);
@@ -100,11 +107,32 @@ static int blk_test_refuse_begin(const char *symbol, const char *value)
 static char blk_test_cut_symbol[BLK_TEST_WORD];
 static struct kprobe blk_test_cutter;
 static atomic_t blk_test_cuts = ATOMIC_INIT(0);
+/* With a value: the first argument of the call that was cut, or 0. */
+static atomic_long_t blk_test_cut_of = ATOMIC_LONG_INIT(0);
+static long blk_test_cut_value;
+
+static noinline long blk_test_cut_refuse(void)
+{
+	return READ_ONCE(blk_test_cut_value);
+}
 
 static int blk_test_cut_pre(struct kprobe *probe, struct pt_regs *regs)
 {
 	if ((int)regs->dx > 1) {
 		regs->dx = (int)regs->dx / 2;
+		atomic_inc(&blk_test_cuts);
+	}
+	return 0;
+}
+
+static int blk_test_cut_once_pre(struct kprobe *probe, struct pt_regs *regs)
+{
+	if (atomic_long_read(&blk_test_cut_of) == (long)regs->di) {
+		instruction_pointer_set(regs, (unsigned long)blk_test_cut_refuse);
+		return 1;
+	}
+	if ((int)regs->dx > 1 && !atomic_long_cmpxchg(&blk_test_cut_of, 0, (long)regs->di)) {
+		regs->dx--;
 		atomic_inc(&blk_test_cuts);
 	}
 	return 0;
@@ -118,14 +146,18 @@ static void blk_test_cut_end(void)
 	blk_test_cutter = (struct kprobe) {};
 }
 
-static int blk_test_cut_begin(const char *symbol)
+static int blk_test_cut_begin(const char *symbol, const char *value)
 {
-	int ret;
+	int ret = value ? kstrtol(value, 0, &blk_test_cut_value) : 0;
 
+	if (ret)
+		return ret;
 	strscpy(blk_test_cut_symbol, symbol, sizeof(blk_test_cut_symbol));
 	atomic_set(&blk_test_cuts, 0);
+	atomic_long_set(&blk_test_cut_of, 0);
 	blk_test_cutter = (struct kprobe) {
-		.symbol_name = blk_test_cut_symbol, .pre_handler = blk_test_cut_pre,
+		.symbol_name = blk_test_cut_symbol,
+		.pre_handler = value ? blk_test_cut_once_pre : blk_test_cut_pre,
 	};
 	ret = register_kprobe(&blk_test_cutter);
 	if (ret)
@@ -134,7 +166,7 @@ static int blk_test_cut_begin(const char *symbol)
 }
 
 /*
- * stall
+ * stall and spin
  */
 
 enum blk_test_stall_state { BLK_TEST_OVER, BLK_TEST_WAITING, BLK_TEST_STALLED };
@@ -148,6 +180,8 @@ static char blk_test_stall_caller[BLK_TEST_WORD];
 static struct kprobe blk_test_stalled;
 static atomic_t blk_test_stall_state = ATOMIC_INIT(BLK_TEST_OVER);
 static DECLARE_COMPLETION(blk_test_go);
+/* Calls before the one that spins. */
+static atomic_t blk_test_spin_after = ATOMIC_INIT(0);
 
 static noinline long blk_test_stall(unsigned long a, unsigned long b, unsigned long c,
 				    unsigned long d, unsigned long e, unsigned long f)
@@ -155,6 +189,18 @@ static noinline long blk_test_stall(unsigned long a, unsigned long b, unsigned l
 	blk_test_function function = (blk_test_function)blk_test_stalled.addr;
 
 	wait_for_completion_timeout(&blk_test_go, msecs_to_jiffies(BLK_TEST_STALL_MS));
+	atomic_set(&blk_test_stall_state, BLK_TEST_OVER);
+	return function(a, b, c, d, e, f);
+}
+
+static noinline long blk_test_spin(unsigned long a, unsigned long b, unsigned long c,
+				   unsigned long d, unsigned long e, unsigned long f)
+{
+	blk_test_function function = (blk_test_function)blk_test_stalled.addr;
+	unsigned long end = jiffies + msecs_to_jiffies(BLK_TEST_SPIN_MS);
+
+	while (!completion_done(&blk_test_go) && time_before(jiffies, end))
+		cpu_relax();
 	atomic_set(&blk_test_stall_state, BLK_TEST_OVER);
 	return function(a, b, c, d, e, f);
 }
@@ -182,6 +228,17 @@ static int blk_test_stalled_pre(struct kprobe *probe, struct pt_regs *regs)
 	return 1;
 }
 
+static int blk_test_spin_pre(struct kprobe *probe, struct pt_regs *regs)
+{
+	if (atomic_read(&blk_test_stall_state) != BLK_TEST_WAITING ||
+	    atomic_dec_return(&blk_test_spin_after) >= 0 ||
+	    atomic_cmpxchg(&blk_test_stall_state, BLK_TEST_WAITING, BLK_TEST_STALLED) !=
+	    BLK_TEST_WAITING)
+		return 0;
+	instruction_pointer_set(regs, (unsigned long)blk_test_spin);
+	return 1;
+}
+
 static void blk_test_stall_end(void)
 {
 	if (!blk_test_stalled.symbol_name)
@@ -195,15 +252,14 @@ static void blk_test_stall_end(void)
 	blk_test_stalled = (struct kprobe) {};
 }
 
-static int blk_test_stall_begin(const char *symbol, const char *caller)
+static int blk_test_stall_arm(const char *symbol, kprobe_pre_handler_t handler)
 {
 	int ret;
 
 	strscpy(blk_test_stall_symbol, symbol, sizeof(blk_test_stall_symbol));
-	strscpy(blk_test_stall_caller, caller, sizeof(blk_test_stall_caller));
 	reinit_completion(&blk_test_go);
 	blk_test_stalled = (struct kprobe) {
-		.symbol_name = blk_test_stall_symbol, .pre_handler = blk_test_stalled_pre,
+		.symbol_name = blk_test_stall_symbol, .pre_handler = handler,
 	};
 	atomic_set(&blk_test_stall_state, BLK_TEST_WAITING);
 	ret = register_kprobe(&blk_test_stalled);
@@ -212,6 +268,22 @@ static int blk_test_stall_begin(const char *symbol, const char *caller)
 		atomic_set(&blk_test_stall_state, BLK_TEST_OVER);
 	}
 	return ret;
+}
+
+static int blk_test_stall_begin(const char *symbol, const char *caller)
+{
+	strscpy(blk_test_stall_caller, caller, sizeof(blk_test_stall_caller));
+	return blk_test_stall_arm(symbol, blk_test_stalled_pre);
+}
+
+static int blk_test_spin_begin(const char *symbol, const char *number)
+{
+	int value, ret = kstrtoint(number, 0, &value);
+
+	if (ret)
+		return ret;
+	atomic_set(&blk_test_spin_after, value - 1);
+	return blk_test_stall_arm(symbol, blk_test_spin_pre);
 }
 
 /*
@@ -267,16 +339,16 @@ static const struct file_operations blk_test_refuse_fops = {
 static ssize_t blk_test_cut_write(struct file *file, const char __user *data, size_t count,
 				  loff_t *position)
 {
-	char text[BLK_TEST_WORD];
-	char *second;
-	int ret = blk_test_words(data, count, text, sizeof(text), &second);
+	char text[2 * BLK_TEST_WORD];
+	char *value;
+	int ret = blk_test_words(data, count, text, sizeof(text), &value);
 
 	if (ret)
 		return ret;
 	mutex_lock(&blk_test_lock);
 	blk_test_cut_end();
 	if (strcmp(text, "off"))
-		ret = blk_test_cut_begin(text);
+		ret = blk_test_cut_begin(text, value);
 	mutex_unlock(&blk_test_lock);
 	return ret ?: count;
 }
@@ -296,21 +368,33 @@ static const struct file_operations blk_test_cut_fops = {
 	.write = blk_test_cut_write,
 };
 
-static ssize_t blk_test_stall_write(struct file *file, const char __user *data, size_t count,
-				    loff_t *position)
+static ssize_t blk_test_stall_command(const char __user *data, size_t count,
+				      int (*begin)(const char *symbol, const char *second))
 {
 	char text[2 * BLK_TEST_WORD];
-	char *caller;
-	int ret = blk_test_words(data, count, text, sizeof(text), &caller);
+	char *second;
+	int ret = blk_test_words(data, count, text, sizeof(text), &second);
 
 	if (ret)
 		return ret;
 	mutex_lock(&blk_test_lock);
 	blk_test_stall_end();
-	if (caller)
-		ret = blk_test_stall_begin(text, caller);
+	if (second)
+		ret = begin(text, second);
 	mutex_unlock(&blk_test_lock);
 	return ret ?: count;
+}
+
+static ssize_t blk_test_stall_write(struct file *file, const char __user *data, size_t count,
+				    loff_t *position)
+{
+	return blk_test_stall_command(data, count, blk_test_stall_begin);
+}
+
+static ssize_t blk_test_spin_write(struct file *file, const char __user *data, size_t count,
+				   loff_t *position)
+{
+	return blk_test_stall_command(data, count, blk_test_spin_begin);
 }
 
 static ssize_t blk_test_stall_read(struct file *file, char __user *data, size_t count,
@@ -327,6 +411,12 @@ static const struct file_operations blk_test_stall_fops = {
 	.owner = THIS_MODULE,
 	.read = blk_test_stall_read,
 	.write = blk_test_stall_write,
+};
+
+static const struct file_operations blk_test_spin_fops = {
+	.owner = THIS_MODULE,
+	.read = blk_test_stall_read,
+	.write = blk_test_spin_write,
 };
 
 static int blk_test_read_once(const char *path)
@@ -373,6 +463,7 @@ static int __init blk_test_init(void)
 	debugfs_create_file("refuse", 0600, blk_test_directory, NULL, &blk_test_refuse_fops);
 	debugfs_create_file("cut", 0600, blk_test_directory, NULL, &blk_test_cut_fops);
 	debugfs_create_file("stall", 0600, blk_test_directory, NULL, &blk_test_stall_fops);
+	debugfs_create_file("spin", 0600, blk_test_directory, NULL, &blk_test_spin_fops);
 	debugfs_create_file("failfast", 0200, blk_test_directory, NULL, &blk_test_failfast_fops);
 	return 0;
 }

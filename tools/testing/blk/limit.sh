@@ -57,6 +57,14 @@ ended()
 	fi
 }
 
+# batch: fio writes 64 blocks, up to 16 at a time, in the background; its process is $batch.
+batch()
+{
+	fio --name=batch --filename="$disk" --rw=randwrite --bs=4k --ioengine=libaio --direct=1 \
+		--iodepth=16 --iodepth_batch_submit=16 --number_ios=64 >$work/fio 2>&1 &
+	batch=$!
+}
+
 # unplug / plug: delete the RDMA device, and add it again.
 unplug()
 {
@@ -203,6 +211,20 @@ check "fio has seen no error, and what it had written" [ $? = 0 ]
 grep -v '^3;' $work/fio | sed 's/^/# fio: /'
 put $test/cut off
 
+# The connections are taken down while a batch is being submitted, of which some requests are mapped
+# and none is posted.  A connection does not end before they are unmapped.
+put $test/spin "krdma_conn_map_sg 8"
+batch
+becomes "a batch is held up in its midst" stalled $test/spin 30
+put $config/exports/limit/size 5M &
+grower=$!
+becomes "the connections are lost" holding $attach/state 30
+usleep 300000
+put $test/spin go
+becomes "and come back" live $attach/state 60
+wait $grower $batch
+check "the batch is executed" grep -q "io=256KiB" $work/fio
+
 # Pages cannot be mapped for DMA.
 put $test/refuse "ib_dma_virt_map_sg 0"
 one read
@@ -219,6 +241,28 @@ one read
 ended "it does not wait for ever" "$since" 28 35
 put $test/refuse off
 
+check "the device is detached" device_end limit
+
+# After 17 commands and 15 of 16 writes, of which none was signaled, krdma has the 15th signaled to
+# itself alone, so no completion reports the writes.  The 16th is not accepted, and the connection
+# is lost.
+check "attached with one queue" device_new limit $here_address queues=1
+disk=$(disk limit)
+put "/sys/block/${disk#/dev/}/queue/scheduler" none
+number=0
+while [ $number -lt 17 ]; do
+	blkdiscard -f -l 4096 "$disk" 2>/dev/null
+	number=$((number + 1))
+done
+put $test/cut "krdma_conn_post_send -11"
+batch
+becomes "the last one of a batch is not posted" 1 $test/cut 30
+sleep 1
+check "the connection is ended" put $config/exports/limit/size 6M
+becomes "and made again" 1 "/sys/block/${disk#/dev/}/krdma/reconnects" 60
+put $test/cut off
+wait $batch
+check "the batch is executed, too" grep -q "io=256KiB" $work/fio
 check "the device is detached" device_end limit
 
 # The export has several addresses, and the first one does not answer.
