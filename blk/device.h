@@ -201,6 +201,7 @@ struct krdma_blk_request {
  * @plain: the server does not know commands
  * @left: completed when the server has ended a connection
  * @geometry: geometry of the attached export; its size can grow
+ * @path_mtu: bytes in a packet of the first connection that was made; 0: not known
  * @set: tag set
  * @disk: the disk
  * @conn_count: number of @queues: @queue_count and then @poll_count
@@ -245,6 +246,7 @@ struct krdma_blk_device {
 	bool plain;
 	struct completion left;
 	struct krdma_blk_geometry geometry;
+	u32 path_mtu;
 	struct blk_mq_tag_set set;
 	struct gendisk *disk;
 	unsigned int conn_count;

@@ -203,12 +203,9 @@ static struct krdma_blk_disk *krdma_blk_disk_alloc(struct krdma_blk_device *devi
 }
 
 /* The size that is written as a whole if the client dies meanwhile: the payload of a packet. */
-static unsigned int krdma_blk_whole(struct krdma_blk_device *device)
+static unsigned int krdma_blk_whole(const struct krdma_blk_device *device)
 {
-	struct krdma_conn_info info;
-
-	krdma_conn_query(device->queues[0].conn, &info);
-	return clamp(info.path_mtu, device->geometry.block_size, (u32)SZ_4K);
+	return clamp(device->path_mtu, device->geometry.block_size, (u32)SZ_4K);
 }
 
 static struct gendisk *krdma_blk_gendisk_alloc(struct krdma_blk_device *device,

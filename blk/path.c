@@ -569,6 +569,7 @@ void krdma_blk_path_init(struct krdma_blk_device *device)
  */
 int krdma_blk_path_open(struct krdma_blk_device *device)
 {
+	struct krdma_conn_info info;
 	int ret;
 
 	device->conn_count = device->queue_count + device->poll_count;
@@ -603,9 +604,14 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 		krdma_session_set_reclaim(device->session);
 		ret = krdma_blk_path_make(device, &device->geometry);
 	}
-	if (ret)
+	if (ret) {
 		krdma_blk_path_close(device);
-	return ret;
+		return ret;
+	}
+	/* Later the connection belongs to the context that reconnects, and may have gone. */
+	krdma_conn_query(device->queues[0].conn, &info);
+	device->path_mtu = info.path_mtu;
+	return 0;
 }
 
 /**

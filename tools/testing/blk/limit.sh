@@ -289,6 +289,27 @@ becomes "without the first one, the second one is used again" "$here_address:747
 becomes "and the device is live" live $attach/state 30
 check "the device is detached" device_end limit
 
+# The connections are lost while the disk is being added.
+early=$config/devices/early
+device_make early $here_address export=limit queues=2
+put $test/stall "blk_mq_alloc_tag_set krdma_blk_disk_add"
+put $early/enabled 1 &
+attacher=$!
+becomes "a device is about to add its disk" stalled $test/stall 30
+unplug
+becomes "and loses its connections" holding $early/state 30
+usleep 300000
+put $test/stall go
+usleep 300000
+plug
+becomes "it comes back" live $early/state 60
+wait $attacher
+# Proves: F3
+check "and is attached" [ "$(cat $early/enabled)" = 1 ]
+disk=$(disk early)
+is "with the blocks that it writes as a whole" 4096 "/sys/block/${disk#/dev/}/queue/physical_block_size"
+check "it is detached" device_end early
+
 # Reading attributes does not wait for an attach in progress.
 device_make slow $nobody
 (put $config/devices/slow/enabled 1 2>$work/slow; touch $work/attached) &
