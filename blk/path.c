@@ -474,6 +474,8 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 		queue->epoch = device->epoch;
 		WRITE_ONCE(queue->open, true);
 		spin_unlock_irqrestore(&queue->lock, flags);
+		/* Those whose hold limit has expired since the fence was lowered. */
+		krdma_blk_queue_fail(queue);
 		krdma_blk_queue_push(queue);
 	}
 	krdma_blk_path_live(device);

@@ -563,10 +563,11 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 
 /**
  * krdma_blk_queue_fail() - Complete failed requests to the block layer
- * @queue: the queue; nothing happens while it is open
+ * @queue: the queue
  *
- * Requests that may not wait any longer fail.  Those whose writes could still arrive complete
- * when the fence is up.
+ * Unless the queue is open, requests that may not wait any longer fail.  Those whose writes could
+ * still arrive complete when the fence is up, or when the queue has been opened again: then the
+ * server has ended the earlier connections.
  *
  * Context: any but NMI.
  */
@@ -583,10 +584,10 @@ void krdma_blk_queue_fail(struct krdma_blk_queue *queue)
 			if (request->result)
 				list_move_tail(&request->node, &queue->failed);
 		}
-		list_for_each_entry_safe(request, next, &queue->failed, node) {
-			if (krdma_blk_request_is_fenced(queue, request))
-				list_move_tail(&request->node, &ended);
-		}
+	}
+	list_for_each_entry_safe(request, next, &queue->failed, node) {
+		if (krdma_blk_request_is_fenced(queue, request))
+			list_move_tail(&request->node, &ended);
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
 

@@ -120,6 +120,29 @@ for moment in "cancel_delayed_work krdma_blk_path_start" "krdma_blk_path_live an
 	becomes "$moment: the device comes back" live $attach/state 60
 done
 
+# The limit comes when the first of two queues is open again, and the second one is not.  It has
+# requests that were posted before the loss.
+rm -f $work/over
+(
+	fio --name=both --filename="$disk" --rw=randwrite --bs=4k --ioengine=libaio --direct=1 \
+		--iodepth=8 --numjobs=2 --cpus_allowed=0,1 --cpus_allowed_policy=split \
+		--time_based --runtime=100 >$work/fio 2>&1
+	touch $work/over
+) &
+sleep 2
+unplug
+becomes "the device goes while both queues are used" holding $attach/state 30
+put $test/stall "krdma_blk_queue_push krdma_blk_path_start"
+plug
+becomes "one is open again" stalled $test/stall 30
+becomes "the limit comes" failing $attach/state 30
+put $test/stall go
+becomes "the device is back" live $attach/state 60
+tries=0
+until [ -e $work/over ] || [ $tries -ge 300 ]; do usleep 100000; tries=$((tries + 1)); done
+# Proves: F3
+check "and every request ends" [ -e $work/over ]
+
 # The work item of the limit runs late, after the device has come back and gone again.
 unplug
 becomes "the device goes" holding $attach/state 30
