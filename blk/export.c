@@ -97,19 +97,21 @@ static int krdma_blk_export_enable(struct krdma_blk_export *export)
 	ret = configfs_depend_item_unlocked(&krdma_blk_root, &export->item);
 	if (ret)
 		goto err_free;
-	ret = krdma_blk_export_load(export);
+	ret = krdma_blk_serve_open(export);
 	if (ret)
 		goto err_undepend;
+	/* The last step that can fail: from here on only the memory has the data. */
+	ret = krdma_blk_export_load(export);
+	if (ret)
+		goto err_close;
 	export->generation = get_random_u64();
 	export->force = false;
-	ret = krdma_blk_serve_begin(export);
-	if (ret)
-		goto err_save;
+	krdma_blk_serve_begin(export);
 	export->enabled = true;
 	return 0;
 
-err_save:
-	krdma_blk_export_save(export);
+err_close:
+	krdma_blk_serve_close(export);
 err_undepend:
 	configfs_undepend_item(&export->item);
 err_free:
@@ -127,8 +129,11 @@ static int krdma_blk_export_disable(struct krdma_blk_export *export)
 	if (ret)
 		return ret;
 	ret = krdma_blk_export_save(export);
-	if (ret && !export->force && !krdma_blk_serve_begin(export))
+	if (ret && !export->force) {
+		krdma_blk_serve_begin(export);
 		return ret;
+	}
+	krdma_blk_serve_close(export);
 	krdma_blk_export_free(export);
 	export->enabled = false;
 	configfs_undepend_item(&export->item);

@@ -121,10 +121,12 @@ struct krdma_blk_export {
 
 /* serve.c: connections of clients */
 void krdma_blk_serve_init(struct krdma_blk_export *export);
-int krdma_blk_serve_begin(struct krdma_blk_export *export);
+int krdma_blk_serve_open(struct krdma_blk_export *export);
+void krdma_blk_serve_begin(struct krdma_blk_export *export);
 void krdma_blk_serve_pause(struct krdma_blk_export *export);
 void krdma_blk_serve_resume(struct krdma_blk_export *export);
 int krdma_blk_serve_end(struct krdma_blk_export *export, bool force);
+void krdma_blk_serve_close(struct krdma_blk_export *export);
 
 /**
  * struct krdma_blk_client - an attachment of a host, with all of its connections

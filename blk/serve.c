@@ -658,26 +658,33 @@ void krdma_blk_serve_init(struct krdma_blk_export *export)
 }
 
 /**
- * krdma_blk_serve_begin() - Begin to admit clients
- * @export: the export, with its memory; the caller holds its lock
+ * krdma_blk_serve_open() - Listen for clients of an export
+ * @export: the export; the caller holds its lock
+ *
+ * All clients are refused until krdma_blk_serve_begin().
  *
  * Context: process context; may sleep.
- * Return: 0, or an error of krdma_listen(): no client can be admitted.
+ * Return: 0, and krdma_blk_serve_close() is to be called once; or an error of krdma_listen().
  */
-int krdma_blk_serve_begin(struct krdma_blk_export *export)
+int krdma_blk_serve_open(struct krdma_blk_export *export)
 {
-	int ret;
+	lockdep_assert_held(&export->lock);
+	return krdma_blk_listen_begin(&krdma_blk_serve_ops);
+}
 
-	ret = krdma_blk_listen_begin(&krdma_blk_serve_ops);
-	if (ret)
-		return ret;
-
+/**
+ * krdma_blk_serve_begin() - Begin to admit clients
+ * @export: the export, open, with its memory; the caller holds its lock
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_serve_begin(struct krdma_blk_export *export)
+{
 	mutex_lock(&exports_lock);
 	export->closing = false;
 	export->reserved_until = 0;
 	list_add(&export->node, &exports);
 	mutex_unlock(&exports_lock);
-	return 0;
 }
 
 /* No client is connected. */
@@ -735,7 +742,7 @@ void krdma_blk_serve_resume(struct krdma_blk_export *export)
 }
 
 /* Stops admission, and begins to end the connections. */
-static int krdma_blk_serve_close(struct krdma_blk_export *export, bool force)
+static int krdma_blk_serve_stop(struct krdma_blk_export *export, bool force)
 {
 	struct krdma_blk_client *client, *next;
 	int ret = 0;
@@ -760,7 +767,8 @@ static int krdma_blk_serve_close(struct krdma_blk_export *export, bool force)
  * @export: the export; the caller holds its lock
  * @force: also if there are clients, connected or not, which lose their data
  *
- * No peer can access the memory when this has returned 0.
+ * No peer can access the memory when this has returned 0.  krdma_blk_serve_begin() can follow, or
+ * krdma_blk_serve_close().
  *
  * Context: process context; sleeps, uninterruptibly, until the devices have destroyed the QPs.
  * Return: 0; -EBUSY: there are clients, and nothing has changed.
@@ -769,7 +777,7 @@ int krdma_blk_serve_end(struct krdma_blk_export *export, bool force)
 {
 	int ret;
 
-	ret = krdma_blk_serve_close(export, force);
+	ret = krdma_blk_serve_stop(export, force);
 	if (ret)
 		return ret;
 	wait_event(export->idle, !READ_ONCE(export->users) && !READ_ONCE(export->conn_count));
@@ -779,6 +787,17 @@ int krdma_blk_serve_end(struct krdma_blk_export *export, bool force)
 	mutex_unlock(&export->clients_lock);
 	mutex_unlock(&exports_lock);
 	krdma_blk_export_close_windows(export);
-	krdma_blk_listen_end();
 	return 0;
+}
+
+/**
+ * krdma_blk_serve_close() - Stop listening for clients of an export
+ * @export: the export, open, which admits no client; the caller holds its lock
+ *
+ * Context: process context; sleeps, uninterruptibly.
+ */
+void krdma_blk_serve_close(struct krdma_blk_export *export)
+{
+	lockdep_assert_held(&export->lock);
+	krdma_blk_listen_end();
 }

@@ -214,6 +214,37 @@ mkdir $config/exports/kept
 refused "a path from anywhere" "Invalid argument" put $config/exports/kept/file kept
 rmdir $config/exports/kept
 
+# The only address where the server listens has no device any more.
+put $config/listen $first_address
+check "an export at one address keeps its data" krdma blk serve -n kept -s 1M --allow any --keep $kept
+check "is written, too" device_new first $first_address export=kept
+write_direct $work/new "$(disk first)"
+device_end first
+mkdir $kept
+rdma link delete rxe0
+says "without its device they are not thrown away either" "cannot be saved" krdma blk end kept
+rdma link add rxe0 type rxe netdev "$interface"
+device_make first $first_address export=kept
+tries=0
+until put $config/devices/first/enabled 1 2>/dev/null || [ $tries -ge 50 ]; do
+	tries=$((tries + 1))
+	usleep 200000
+done
+# Proves: F3
+check "they are there when it is back" same $work/new "$(disk first)"
+device_end first
+rmdir $kept
+check "and kept in the end" krdma blk end kept
+touch $work/before
+sleep 1
+rdma link delete rxe0
+says "without it nothing is enabled" . krdma blk serve -n kept -s 1M --allow any --keep $kept
+rdma link add rxe0 type rxe netdev "$interface"
+check "the file has the data" cmp $work/new $kept
+check "and had them all the time" [ ! $kept -nt $work/before ]
+rm $kept
+put $config/listen "[::]:7475"
+
 # refused_secret NAME CONTENTS PATTERN: an export with this secret file is refused.  A secret is
 # used exactly as given, or not at all.
 refused_secret()
