@@ -194,10 +194,12 @@ struct krdma_blk_request {
  * @hold_seconds: how long requests wait for connections; protected by @state_lock
  * @force: it may be detached while it is open
  * @error: why it could not be attached, as text; or "".  Protected by @state_lock.
- * @attached: there is a disk
+ * @attached: there is a disk, and the settings do not change
  * @session: session of the connections
  * @client: a random number for this attachment
  * @welcomed: the server has accepted a connection of this attachment, and knows @client
+ * @agreed: all connections were made once: @geometry and @plain are settled, and requests may have
+ *	been posted.  Earlier than @attached: the disk is used while it is being added.
  * @plain: the server does not know commands
  * @left: completed when the server has ended a connection
  * @geometry: geometry of the attached export; its size can grow
@@ -243,6 +245,7 @@ struct krdma_blk_device {
 	struct krdma_session *session;
 	u64 client;
 	bool welcomed;
+	bool agreed;
 	bool plain;
 	struct completion left;
 	struct krdma_blk_geometry geometry;

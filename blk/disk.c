@@ -31,6 +31,22 @@ static void krdma_blk_disk_set(struct krdma_blk_device *device, struct gendisk *
 	spin_unlock_irq(&device->state_lock);
 }
 
+/* Sets the size of the memory, which may grow meanwhile: see krdma_blk_disk_resize(). */
+static void krdma_blk_disk_set_size(struct krdma_blk_device *device, struct gendisk *gendisk)
+{
+	u64 size, set;
+
+	do {
+		spin_lock_irq(&device->state_lock);
+		set = device->geometry.size;
+		spin_unlock_irq(&device->state_lock);
+		set_capacity(gendisk, set >> SECTOR_SHIFT);
+		spin_lock_irq(&device->state_lock);
+		size = device->geometry.size;
+		spin_unlock_irq(&device->state_lock);
+	} while (size != set);
+}
+
 /* Number of disks that still have references. */
 static atomic_t krdma_blk_disk_count = ATOMIC_INIT(0);
 
@@ -239,7 +255,6 @@ static struct gendisk *krdma_blk_gendisk_alloc(struct krdma_blk_device *device,
 	gendisk->fops = &krdma_blk_disk_ops;
 	gendisk->private_data = disk;
 	snprintf(gendisk->disk_name, DISK_NAME_LEN, "krdmab%d", disk->index);
-	set_capacity(gendisk, geometry->size >> SECTOR_SHIFT);
 	set_disk_ro(gendisk, geometry->read_only);
 	return gendisk;
 }
@@ -284,6 +299,8 @@ int krdma_blk_disk_add(struct krdma_blk_device *device)
 	config_item_get(&device->item);
 	atomic_inc(&krdma_blk_disk_count);
 	krdma_blk_disk_set(device, gendisk);
+	/* From here on the context that reconnects finds the disk. */
+	krdma_blk_disk_set_size(device, gendisk);
 	ret = device_add_disk(NULL, gendisk, krdma_blk_disk_groups);
 	if (ret) {
 		krdma_blk_disk_set(device, NULL);

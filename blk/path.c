@@ -180,8 +180,8 @@ krdma_blk_conn_connect(struct krdma_blk_queue *queue, const struct sockaddr_stor
 	      krdma_conn_wait(queue->conn, KRDMA_BLK_RESOLVE_MS) ?:
 	      krdma_blk_conn_prepare(queue) ?:
 	      krdma_conn_connect(queue->conn, &param) ?:
-	      krdma_conn_wait(queue->conn, device->attached ? KRDMA_BLK_CONNECT_MS :
-							      KRDMA_BLK_ATTACH_MS);
+	      krdma_conn_wait(queue->conn, device->agreed ? KRDMA_BLK_CONNECT_MS :
+							    KRDMA_BLK_ATTACH_MS);
 	return ret ?: krdma_blk_conn_welcomed(queue, nonces, geometry);
 }
 
@@ -303,7 +303,7 @@ krdma_blk_queue_ask(struct krdma_blk_queue *queue, const struct sockaddr_storage
 	*refusal = (struct krdma_blk_refusal) {};
 	ret = krdma_blk_conn_connect(queue, remote, answers, nonces, geometry);
 	/* A device whose memory was replaced will be dead, and needs no table. */
-	if (!ret && (!device->attached || krdma_blk_same(&device->geometry, geometry)))
+	if (!ret && (!device->agreed || krdma_blk_same(&device->geometry, geometry)))
 		ret = krdma_blk_table_read(queue, geometry);
 	if (ret == -ECONNREFUSED) {
 		length = krdma_conn_private_data(conn, data, sizeof(data));
@@ -326,11 +326,11 @@ static int krdma_blk_queue_connect(struct krdma_blk_queue *queue,
 	get_random_bytes(nonces.nonce, sizeof(nonces.nonce));
 	ret = krdma_blk_queue_ask(queue, remote, false, &nonces, geometry, &refusal);
 	/*
-	 * A server of this version that refuses the flags does not know commands.  That of an
-	 * attached device does not forget them, so a false refusal is not believed.
+	 * A server of this version that refuses the flags does not know commands.  Later it does
+	 * not forget them, so a false refusal is not believed.
 	 */
 	if (ret == -ECONNREFUSED && refusal.reason == KRDMA_BLK_OTHER_VERSION &&
-	    !queue->device->plain && !queue->device->attached) {
+	    !queue->device->plain && !queue->device->agreed) {
 		queue->device->plain = true;
 		krdma_blk_queue_forget(queue);
 		ret = krdma_blk_queue_ask(queue, remote, false, &nonces, geometry, &refusal);
@@ -383,8 +383,8 @@ static int krdma_blk_path_try(struct krdma_blk_device *device,
 			     geometry->chunk_size != other.chunk_size))
 			ret = -EAGAIN;
 	}
-	/* Requests are split for the chunk size at the time when the disk was added. */
-	if (!ret && device->attached && geometry->chunk_size < device->geometry.chunk_size)
+	/* Requests are split for the chunk size of the first time. */
+	if (!ret && device->agreed && geometry->chunk_size < device->geometry.chunk_size)
 		ret = -EPROTO;
 	return ret;
 }
@@ -413,8 +413,10 @@ static int krdma_blk_path_make(struct krdma_blk_device *device,
 			return 0;
 		}
 		/* The client has not used the export, so it need not be able to return. */
-		if (!device->attached)
+		if (!device->agreed) {
 			krdma_blk_path_leave(device);
+			device->welcomed = false;
+		}
 		krdma_blk_path_drop(device);
 		if (ret == -EINTR || ret == -EKEYREVOKED)
 			break;
@@ -595,6 +597,7 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 	}
 	device->client = get_random_u64();
 	device->welcomed = false;
+	device->agreed = false;
 	device->plain = false;
 	device->remote = 0;
 	device->failback_ms = KRDMA_BLK_FAILBACK_MIN_MS;
@@ -613,6 +616,7 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 	/* Later the connection belongs to the context that reconnects, and may have gone. */
 	krdma_conn_query(device->queues[0].conn, &info);
 	device->path_mtu = info.path_mtu;
+	device->agreed = true;
 	return 0;
 }
 

@@ -153,7 +153,7 @@ static int krdma_blk_probe_look(struct krdma_blk_device *device, struct krdma_co
 int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count)
 {
 	unsigned long begin = jiffies, wait = msecs_to_jiffies(KRDMA_BLK_PROBE_AHEAD_MS);
-	unsigned long limit = msecs_to_jiffies(device->attached ? KRDMA_BLK_PROBE_MS :
+	unsigned long limit = msecs_to_jiffies(device->agreed ? KRDMA_BLK_PROBE_MS :
 							KRDMA_BLK_PROBE_ATTACH_MS);
 	struct krdma_conn *conns[KRDMA_BLK_ADDRESSES] = {};
 	unsigned int begun = 0;

@@ -332,6 +332,46 @@ disk=$(disk early)
 is "with the blocks that it writes as a whole" 4096 "/sys/block/${disk#/dev/}/queue/physical_block_size"
 check "it is detached" device_end early
 
+# Requests are already held then, so the server must not be told that the client leaves.
+device_make early $here_address export=limit queues=2
+put $test/stall "device_add_disk krdma_blk_disk_add"
+put $early/enabled 1 &
+attacher=$!
+becomes "a device adds its disk" stalled $test/stall 30
+unplug
+becomes "and loses its connections" holding $early/state 30
+put $test/refuse "krdma_blk_table_read -5"
+plug
+tries=0
+until [ "$(cat $test/refuse)" -gt 0 ] || [ $tries -ge 300 ]; do
+	usleep 100000
+	tries=$((tries + 1))
+done
+check "the first attempt to make them again fails in its midst" [ "$(cat $test/refuse)" -gt 0 ]
+sleep 1
+put $test/refuse off
+becomes "a later one does not" live $early/state 20
+put $test/stall go
+wait $attacher
+# Proves: F3
+check "the device works" read_one "$(disk early)"
+check "and is detached" device_end early
+
+# The first of two addresses accepts the client, which leaves it, and uses the second one.
+device_make early "$here_address fd77::1" export=limit queues=2
+put $test/refuse "krdma_blk_table_read -5"
+put $test/stall "krdma_blk_fence_raise any"
+put $early/enabled 1 &
+attacher=$!
+becomes "an attempt at the first address has failed" stalled $test/stall 30
+put $test/refuse off
+put $test/stall go
+wait $attacher
+check "the second one is used" [ "$(cat $early/enabled)" = 1 ]
+disk=$(disk early)
+is "instead" "[fd77::1]:7475" "/sys/block/${disk#/dev/}/krdma/remote"
+check "the device is detached" device_end early
+
 # Reading attributes does not wait for an attach in progress.
 device_make slow $nobody
 (put $config/devices/slow/enabled 1 2>$work/slow; touch $work/attached) &
