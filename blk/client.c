@@ -8,10 +8,14 @@
  * dead.  A record is removed
  *
  * - when the client sends that it leaves;
- * - when another client is admitted that writes, or that is exclusive;
+ * - when another client is accepted that writes, or that is exclusive;
  * - when an administrator evicts the client;
  * - when the export is disabled;
  * - when there are too many records: then that of the client that has been disconnected longest.
+ *
+ * A client that has been admitted need not be accepted: memory or the device can be missing.  So it
+ * replaces no other one before nothing but the acceptance itself can fail: see
+ * krdma_blk_client_settle().  A client that it would have replaced can return until then.
  *
  * A record that is removed too early makes a client's device unusable, but loses no data of
  * others.
@@ -106,13 +110,16 @@ static bool krdma_blk_client_is_here(const struct krdma_blk_export *export,
 	       (export->reserved_until && time_before(jiffies, export->reserved_until));
 }
 
-/* Can a client with this role be admitted together with those that are connected? */
-static bool krdma_blk_client_fits(struct krdma_blk_export *export, enum krdma_blk_role role)
+/*
+ * Can a client with this role be admitted together with those that are connected, except @self?
+ */
+static bool krdma_blk_client_fits(struct krdma_blk_export *export, enum krdma_blk_role role,
+				  const struct krdma_blk_client *self)
 {
 	struct krdma_blk_client *other;
 
 	list_for_each_entry(other, &export->clients, node) {
-		if (!krdma_blk_client_is_here(export, other))
+		if (other == self || !krdma_blk_client_is_here(export, other))
 			continue;
 		if (export->exclusive)
 			return false;
@@ -123,30 +130,36 @@ static bool krdma_blk_client_fits(struct krdma_blk_export *export, enum krdma_bl
 }
 
 /* Forgets disconnected clients whose writes must not arrive after the new one's. */
-static void krdma_blk_clients_fence(struct krdma_blk_export *export, enum krdma_blk_role role)
+static void krdma_blk_clients_fence(struct krdma_blk_export *export,
+				    const struct krdma_blk_client *self)
 {
 	struct krdma_blk_client *other, *next;
 
 	list_for_each_entry_safe(other, next, &export->clients, node) {
-		bool both = role == KRDMA_BLK_WRITES && other->role == KRDMA_BLK_WRITES;
+		bool both = self->role == KRDMA_BLK_WRITES && other->role == KRDMA_BLK_WRITES;
 
-		if (export->exclusive || (!export->shared && both))
+		if (other != self && (export->exclusive || (!export->shared && both)))
 			krdma_blk_client_forget(export, other);
 	}
 }
 
-/* Frees a record for a new client: an address that has used its share loses one of its own. */
+/*
+ * Frees a record for a new client that has one: an address that has used its share loses one of
+ * its own.
+ */
 static bool krdma_blk_clients_make_room(struct krdma_blk_export *export,
-					const struct sockaddr_storage *from)
+					const struct krdma_blk_client *self)
 {
 	struct krdma_blk_client *client, *own = NULL, *oldest = NULL;
 	struct krdma_blk_net net, other;
 	unsigned int count = 0;
 
-	krdma_blk_net_of(from, &net);
+	krdma_blk_net_of(&self->from, &net);
 	list_for_each_entry(client, &export->clients, node) {
 		bool is_own;
 
+		if (client == self)
+			continue;
 		krdma_blk_net_of(&client->from, &other);
 		is_own = krdma_blk_same_net(&net, &other);
 		count += is_own;
@@ -159,7 +172,7 @@ static bool krdma_blk_clients_make_room(struct krdma_blk_export *export,
 	}
 	if (count >= KRDMA_BLK_CLIENTS_EACH)
 		oldest = own;
-	else if (export->client_count < KRDMA_BLK_CLIENTS_MAX)
+	else if (export->client_count <= KRDMA_BLK_CLIENTS_MAX)
 		return true;
 	if (!oldest)
 		return false;
@@ -168,21 +181,15 @@ static bool krdma_blk_clients_make_room(struct krdma_blk_export *export,
 }
 
 static int krdma_blk_client_new(struct krdma_blk_export *export, u64 id, enum krdma_blk_role role,
-				const struct sockaddr_storage *from,
 				struct krdma_blk_client **result)
 {
 	struct krdma_blk_client *client;
 
-	if (!krdma_blk_client_fits(export, role))
+	if (!krdma_blk_client_fits(export, role, NULL))
 		return KRDMA_BLK_BUSY;
 	client = krdma_blk_count(KRDMA_OBJECT_BLK_CLIENT, kzalloc_obj(*client, GFP_KERNEL));
 	if (!client)
 		return KRDMA_BLK_NO_MEMORY;
-	if (!krdma_blk_clients_make_room(export, from)) {
-		kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CLIENT, client));
-		return KRDMA_BLK_FULL;
-	}
-	krdma_blk_clients_fence(export, role);
 	client->refs = 1;
 	client->id = id;
 	client->role = role;
@@ -198,6 +205,8 @@ static int krdma_blk_client_new(struct krdma_blk_export *export, u64 id, enum kr
  * @hello: hello of the peer, which may use the export
  * @from: address of the peer
  * @client: set, unless it is refused, with a reference for a connection
+ *
+ * No other client is forgotten for it before krdma_blk_client_settle().
  *
  * Context: process context; may sleep.
  * Return: the reason to refuse it, or 0.
@@ -219,7 +228,7 @@ int krdma_blk_client_admit(struct krdma_blk_export *export, const struct krdma_b
 	if (!*client && (hello->flags & KRDMA_BLK_RETURN))
 		return KRDMA_BLK_FENCED;
 	if (!*client) {
-		reason = krdma_blk_client_new(export, id, role, from, client);
+		reason = krdma_blk_client_new(export, id, role, client);
 		if (reason)
 			return reason;
 	}
@@ -227,6 +236,33 @@ int krdma_blk_client_admit(struct krdma_blk_export *export, const struct krdma_b
 	(*client)->conn_count++;
 	(*client)->from = *from;
 	(*client)->seen = jiffies;
+	return 0;
+}
+
+/**
+ * krdma_blk_client_settle() - Forget the clients that an admitted one replaces
+ * @export: the export; the caller holds its clients_lock
+ * @client: the client, with a connection that is about to be accepted
+ *
+ * Context: process context.
+ * Return: the reason to refuse it, or 0; 0 also if that was done for an earlier connection.
+ */
+int krdma_blk_client_settle(struct krdma_blk_export *export, struct krdma_blk_client *client)
+{
+	lockdep_assert_held(&export->clients_lock);
+
+	/* It was forgotten meanwhile, and its connections are ending. */
+	if (list_empty(&client->node))
+		return KRDMA_BLK_REFUSED;
+	if (client->settled)
+		return 0;
+	/* One that was disconnected may have returned meanwhile. */
+	if (!krdma_blk_client_fits(export, client->role, client))
+		return KRDMA_BLK_BUSY;
+	if (!krdma_blk_clients_make_room(export, client))
+		return KRDMA_BLK_FULL;
+	krdma_blk_clients_fence(export, client);
+	client->settled = true;
 	return 0;
 }
 
@@ -244,10 +280,14 @@ ssize_t krdma_blk_clients_show(struct krdma_blk_export *export, char *page)
 	ssize_t length = 0;
 
 	mutex_lock(&export->clients_lock);
-	list_for_each_entry(client, &export->clients, node)
+	/* The others are beyond the number that fits. */
+	list_for_each_entry(client, &export->clients, node) {
+		if (!client->settled)
+			continue;
 		length += sysfs_emit_at(page, length, "%016llx %s %u %pISc\n", client->id,
 					client->role == KRDMA_BLK_WRITES ? "writer" : "reader",
 					client->conn_count, &client->from);
+	}
 	mutex_unlock(&export->clients_lock);
 	return length;
 }

@@ -134,6 +134,7 @@ void krdma_blk_serve_close(struct krdma_blk_export *export);
  * @refs: references of its connections, of the list, and of a caller that waits for its end
  * @id: random number that the client has chosen
  * @role: what it may do
+ * @settled: those that it replaces have been forgotten
  * @conn_count: number of its connections, including those that are ending
  * @from: address of the last connection
  * @seen: time in jiffies when the last connection began or ended
@@ -145,6 +146,7 @@ struct krdma_blk_client {
 	unsigned int refs;
 	u64 id;
 	enum krdma_blk_role role;
+	bool settled;
 	unsigned int conn_count;
 	struct sockaddr_storage from;
 	unsigned long seen;
@@ -153,6 +155,7 @@ struct krdma_blk_client {
 /* client.c: admission of clients */
 int krdma_blk_client_admit(struct krdma_blk_export *export, const struct krdma_blk_hello *hello,
 			   const struct sockaddr_storage *from, struct krdma_blk_client **client);
+int krdma_blk_client_settle(struct krdma_blk_export *export, struct krdma_blk_client *client);
 void krdma_blk_client_put(struct krdma_blk_client *client);
 void krdma_blk_client_forget(struct krdma_blk_export *export, struct krdma_blk_client *client);
 struct krdma_blk_client *krdma_blk_client_find(struct krdma_blk_export *export, u64 id);

@@ -340,6 +340,19 @@ static int krdma_blk_conn_post_recv(struct krdma_blk_export_conn *conn)
 	return krdma_conn_post_recv(conn->conn, &leave, 1) == 1 ? 0 : -ENOTCONN;
 }
 
+/* Waits until those that the client replaces are gone.  Returns the reason to refuse it, or 0. */
+static int krdma_blk_conn_settle(struct krdma_blk_export_conn *conn)
+{
+	int reason;
+
+	mutex_lock(&conn->export->clients_lock);
+	reason = krdma_blk_client_settle(conn->export, conn->client);
+	mutex_unlock(&conn->export->clients_lock);
+	if (!reason)
+		krdma_blk_conn_fence(conn);
+	return reason;
+}
+
 static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 				 const struct krdma_blk_nonces *nonces)
 {
@@ -368,9 +381,13 @@ static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 		return KRDMA_BLK_NO_MEMORY;
 	if (export->secret.length)
 		krdma_blk_prove_server(&export->secret, nonces, &welcome);
-	if (krdma_conn_create_qp(conn->conn, &attr) ||
-	    krdma_blk_conn_post_recv(conn) ||
-	    krdma_conn_accept(conn->conn, &param))
+	if (krdma_conn_create_qp(conn->conn, &attr) || krdma_blk_conn_post_recv(conn))
+		return KRDMA_BLK_NO_MEMORY;
+	/* From here on what fails is the connection. */
+	reason = krdma_blk_conn_settle(conn);
+	if (reason)
+		return reason;
+	if (krdma_conn_accept(conn->conn, &param))
 		return KRDMA_BLK_NO_MEMORY;
 	atomic64_inc(&export->accepted);
 	queue_delayed_work(krdma_blk_export_workqueue, &conn->lease, KRDMA_BLK_LEASE_INTERVAL);

@@ -372,6 +372,23 @@ disk=$(disk early)
 is "instead" "[fd77::1]:7475" "/sys/block/${disk#/dev/}/krdma/remote"
 check "the device is detached" device_end early
 
+# A client that is refused for want of memory takes the place of nobody.
+network=$(ip -o -4 addr show to $here_address | awk '{ print $4 }')
+check "a writer" device_new first $here_address export=limit hold_seconds=600
+ip addr del "$network" dev dummy0
+becomes "is cut off" holding $config/devices/first/state 60
+becomes "which the server notices" 0 $config/exports/limit/connections 60
+put $test/refuse "krdma_blk_commands_open -12"
+refused "another one is refused" "Connection refused" device_new other fd77::1 export=limit
+check "because the server has no memory" grep -q memory $config/devices/other/error
+put $test/refuse off
+rmdir $config/devices/other
+ip addr add "$network" dev dummy0
+becomes "the first one returns" live $config/devices/first/state 60
+# Proves: F3
+check "and can read" read_one "$(disk first)"
+check "and is detached" device_end first
+
 # Reading attributes does not wait for an attach in progress.
 device_make slow $nobody
 (put $config/devices/slow/enabled 1 2>$work/slow; touch $work/attached) &
