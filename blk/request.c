@@ -235,10 +235,14 @@ static bool krdma_blk_request_fail(struct krdma_blk_queue *queue,
 static blk_status_t krdma_blk_request_verdict(struct krdma_blk_queue *queue,
 					      struct krdma_blk_request *request)
 {
+	struct request *rq = blk_mq_rq_from_pdu(request);
 	struct krdma_blk_device *device = queue->device;
 
-	/* Multipath and similar users have another path, and need the error at once. */
-	if (blk_noretry_request(blk_mq_rq_from_pdu(request)))
+	/*
+	 * Multipath and similar users have another path, and need the error at once.  A request
+	 * that the block layer has merged with others has the flags of the first one.
+	 */
+	if (blk_noretry_request(rq) && !(rq->rq_flags & RQF_MIXED_MERGE))
 		return BLK_STS_TRANSPORT;
 	if (krdma_blk_path_gives_up(device))
 		return BLK_STS_IOERR;

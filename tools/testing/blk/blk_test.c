@@ -18,7 +18,9 @@
  *		it begins, until "go" is written: for a caller that must not sleep.  Reading is as
  *		with "stall".  Only one call can be stalled or spin at a time.
  *  failfast	Writing "DISK" reads the first block of that disk with REQ_FAILFAST_TRANSPORT.  The
- *		write returns the error of the read.
+ *		write returns the error of the read.  Writing "DISK merged" reads the first block ahead,
+ *		and the second one as usual; the block layer makes one request of both.  The write
+ *		returns the error of the second one.
  *
  * A kprobe at the function's first instruction redirects the call to a function of this module.
  * This relies on the x86-64 calling convention, and works for functions with at most six
@@ -419,24 +421,68 @@ static const struct file_operations blk_test_spin_fops = {
 	.write = blk_test_spin_write,
 };
 
-static int blk_test_read_once(const char *path)
+static int blk_test_read_once(struct block_device *disk, struct page **pages)
+{
+	struct bio_vec vec;
+	struct bio bio;
+	int ret = -EIO;
+
+	bio_init(&bio, disk, &vec, 1, REQ_OP_READ | REQ_FAILFAST_TRANSPORT);
+	if (bio_add_page(&bio, pages[0], PAGE_SIZE, 0) == PAGE_SIZE)
+		ret = submit_bio_wait(&bio);
+	bio_uninit(&bio);
+	return ret;
+}
+
+static void blk_test_bio_ended(struct bio *bio)
+{
+	complete(bio->bi_private);
+}
+
+static int blk_test_read_merged(struct block_device *disk, struct page **pages)
+{
+	static const blk_opf_t operations[] = { REQ_OP_READ | REQ_RAHEAD, REQ_OP_READ };
+	struct completion ended[2];
+	struct bio_vec vecs[2];
+	struct blk_plug plug;
+	struct bio bios[2];
+	int ret;
+
+	blk_start_plug(&plug);
+	for (int i = 0; i < 2; i++) {
+		init_completion(&ended[i]);
+		bio_init(&bios[i], disk, &vecs[i], 1, operations[i]);
+		bios[i].bi_iter.bi_sector = i * (PAGE_SIZE >> SECTOR_SHIFT);
+		bios[i].bi_private = &ended[i];
+		bios[i].bi_end_io = blk_test_bio_ended;
+		__bio_add_page(&bios[i], pages[i], PAGE_SIZE, 0);
+		submit_bio(&bios[i]);
+	}
+	blk_finish_plug(&plug);
+	for (int i = 0; i < 2; i++)
+		wait_for_completion_io(&ended[i]);
+	ret = blk_status_to_errno(bios[1].bi_status);
+	for (int i = 0; i < 2; i++)
+		bio_uninit(&bios[i]);
+	return ret;
+}
+
+static int blk_test_submit(const char *path,
+			   int (*submit)(struct block_device *disk, struct page **pages))
 {
 	struct file *disk = filp_open(path, O_RDONLY, 0);
-	struct bio_vec vec;
-	struct page *page;
-	struct bio bio;
+	struct page *pages[2] = {};
 	int ret = -ENOMEM;
 
 	if (IS_ERR(disk))
 		return PTR_ERR(disk);
-	page = alloc_page(GFP_KERNEL);
-	if (page) {
-		bio_init(&bio, I_BDEV(disk->f_mapping->host), &vec, 1,
-			 REQ_OP_READ | REQ_FAILFAST_TRANSPORT);
-		if (bio_add_page(&bio, page, PAGE_SIZE, 0) == PAGE_SIZE)
-			ret = submit_bio_wait(&bio);
-		bio_uninit(&bio);
-		__free_page(page);
+	for (int i = 0; i < 2; i++)
+		pages[i] = alloc_page(GFP_KERNEL);
+	if (pages[0] && pages[1])
+		ret = submit(I_BDEV(disk->f_mapping->host), pages);
+	for (int i = 0; i < 2; i++) {
+		if (pages[i])
+			__free_page(pages[i]);
 	}
 	filp_close(disk, NULL);
 	return ret;
@@ -446,10 +492,18 @@ static ssize_t blk_test_failfast_write(struct file *file, const char __user *dat
 				       loff_t *position)
 {
 	char text[2 * BLK_TEST_WORD];
-	char *second;
-	int ret = blk_test_words(data, count, text, sizeof(text), &second);
+	char *how;
+	int ret = blk_test_words(data, count, text, sizeof(text), &how);
 
-	return ret ?: blk_test_read_once(text) ?: count;
+	if (ret)
+		return ret;
+	if (!how)
+		ret = blk_test_submit(text, blk_test_read_once);
+	else if (!strcmp(how, "merged"))
+		ret = blk_test_submit(text, blk_test_read_merged);
+	else
+		ret = -EINVAL;
+	return ret ?: count;
 }
 
 static const struct file_operations blk_test_failfast_fops = {

@@ -183,6 +183,19 @@ check "at once" [ $(($(now) - since)) -le 1 ]
 plug
 becomes "the device comes back" live $attach/state 60
 
+# A request that was merged into a readahead has its flags, and waits nevertheless.
+unplug
+becomes "the device goes" holding $attach/state 30
+(put $test/failfast "$disk merged" 2>$work/one; echo $? >$work/ended) &
+merged=$!
+sleep 2
+plug
+becomes "the device comes back" live $attach/state 60
+wait $merged
+# Proves: F3
+check "a request that was merged with one that is not to wait has waited" grep -q '^0$' $work/ended
+rm $work/ended
+
 # A driver refuses work requests, as during a reset.
 for errno in 5 22 12; do
 	one write
