@@ -313,19 +313,28 @@ static bool krdma_blk_request_refused(struct krdma_blk_queue *queue,
 	return false;
 }
 
-static bool krdma_blk_supports(struct krdma_blk_device *device, const struct request *rq)
+/* Returns BLK_STS_OK if the server executes such requests. */
+static blk_status_t krdma_blk_check(const struct krdma_blk_device *device,
+				    const struct request *rq)
 {
+	u8 offer = 0;
+
 	switch (req_op(rq)) {
 	case REQ_OP_READ:
+		return BLK_STS_OK;
 	case REQ_OP_WRITE:
-		return true;
+		/* The block layer only warns.  The server's device would break the connection. */
+		return device->geometry.read_only ? BLK_STS_IOERR : BLK_STS_OK;
 	case REQ_OP_WRITE_ZEROES:
-		return device->geometry.offers & KRDMA_BLK_OFFERS_ZERO;
+		offer = KRDMA_BLK_OFFERS_ZERO;
+		break;
 	case REQ_OP_DISCARD:
-		return device->geometry.offers & KRDMA_BLK_OFFERS_DISCARD;
+		offer = KRDMA_BLK_OFFERS_DISCARD;
+		break;
 	default:
-		return false;
+		break;
 	}
+	return device->geometry.offers & offer ? BLK_STS_OK : BLK_STS_NOTSUPP;
 }
 
 /*
@@ -454,14 +463,14 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 {
 	struct krdma_blk_request *request = blk_mq_rq_to_pdu(bd->rq);
 	struct krdma_blk_queue *queue = hctx->driver_data;
-	blk_status_t result = BLK_STS_OK;
+	blk_status_t result = krdma_blk_check(queue->device, bd->rq);
 	int ret = 0, posted = 0, mapped = 0;
 	struct krdma_conn *conn;
 	LIST_HEAD(refused);
 	unsigned long flags;
 
-	if (!krdma_blk_supports(queue->device, bd->rq))
-		return BLK_STS_NOTSUPP;
+	if (result)
+		return result;
 
 	/* Not for a request that was returned to the block layer, and is queued again. */
 	if (!(bd->rq->rq_flags & RQF_DONTPREP)) {

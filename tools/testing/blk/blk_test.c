@@ -18,9 +18,10 @@
  *		it begins, until "go" is written: for a caller that must not sleep.  Reading is as
  *		with "stall".  Only one call can be stalled or spin at a time.
  *  failfast	Writing "DISK" reads the first block of that disk with REQ_FAILFAST_TRANSPORT.  The
- *		write returns the error of the read.  Writing "DISK merged" reads the first block ahead,
- *		and the second one as usual; the block layer makes one request of both.  The write
- *		returns the error of the second one.
+ *		write returns the error of the read.  Writing "DISK merged" reads the first block
+ *		ahead, and the second one as usual; the block layer makes one request of both.  The
+ *		write returns the error of the second one.  Writing "DISK write" writes the first
+ *		block, and returns the error of that.
  *
  * A kprobe at the function's first instruction redirects the call to a function of this module.
  * This relies on the x86-64 calling convention, and works for functions with at most six
@@ -434,6 +435,19 @@ static int blk_test_read_once(struct block_device *disk, struct page **pages)
 	return ret;
 }
 
+static int blk_test_write_once(struct block_device *disk, struct page **pages)
+{
+	struct bio_vec vec;
+	struct bio bio;
+	int ret;
+
+	bio_init(&bio, disk, &vec, 1, REQ_OP_WRITE | REQ_SYNC);
+	__bio_add_page(&bio, pages[0], PAGE_SIZE, 0);
+	ret = submit_bio_wait(&bio);
+	bio_uninit(&bio);
+	return ret;
+}
+
 static void blk_test_bio_ended(struct bio *bio)
 {
 	complete(bio->bi_private);
@@ -501,6 +515,8 @@ static ssize_t blk_test_failfast_write(struct file *file, const char __user *dat
 		ret = blk_test_submit(text, blk_test_read_once);
 	else if (!strcmp(how, "merged"))
 		ret = blk_test_submit(text, blk_test_read_merged);
+	else if (!strcmp(how, "write"))
+		ret = blk_test_submit(text, blk_test_write_once);
 	else
 		ret = -EINVAL;
 	return ret ?: count;

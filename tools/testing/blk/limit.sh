@@ -300,6 +300,13 @@ wait $batch
 check "the batch is executed, too" grep -q "io=256KiB" $work/fio
 check "the device is detached" device_end limit
 
+# The block layer lets a write to a read-only disk pass.
+check "attached for reading" device_new limit $here_address read_only=1
+disk=$(disk limit)
+refused "a write fails" "Input/output error" put $test/failfast "$disk write"
+is "and the connections stay" 0 "/sys/block/${disk#/dev/}/krdma/reconnects"
+check "the device is detached" device_end limit
+
 # The export has several addresses, and the first one does not answer.
 nobody=10.77.0.200
 since=$(now)
