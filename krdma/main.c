@@ -73,8 +73,7 @@ static void __exit krdma_exit(void)
 	krdma_trunks_exit();
 	krdma_devices_exit();
 	/* Wait for connections whose files were closed: they end, and deliver events. */
-	flush_workqueue(krdma_reclaim_workqueue);
-	flush_workqueue(krdma_workqueue);
+	krdma_resources_flush();
 	flush_workqueue(krdma_event_workqueue);
 	krdma_user_exit();
 	/* Work items that end objects queue event delivery and freeing to the event workqueue. */

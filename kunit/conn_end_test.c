@@ -590,6 +590,29 @@ static void test_end_during_call(struct kunit *test)
 	crowd_close(crowd, CROWD);
 }
 
+/*
+ * iWARP ends a connection only when its peer has answered.  That keeps no other connection waiting
+ * either.
+ */
+static void test_end_without_answer(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct stage *crowd = crowd_new(stage, CROWD);
+
+	for (unsigned int i = 0; i < CROWD; i++) {
+		stage_reach_connecting(&crowd[i]);
+		krdma_conn_abort(crowd[i].client.conn);
+	}
+	expect_others_end(test, stage);
+	for (unsigned int i = 0; i < CROWD; i++)
+		KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSING, actor_state(&crowd[i].client));
+	fake_device_let_go(stage->fake);
+	for (unsigned int i = 0; i < CROWD; i++)
+		KUNIT_EXPECT_EQ(test, -ECONNABORTED,
+				krdma_conn_wait(crowd[i].client.conn, PROMPT_MS));
+	crowd_close(crowd, CROWD);
+}
+
 static void abort_client(struct stage *stage)
 {
 	krdma_conn_abort(stage->client.conn);
@@ -750,6 +773,7 @@ static struct kunit_case conn_end_cases[] = {
 	KUNIT_CASE(test_message_overtakes),
 	KUNIT_CASE(test_consumer_sleeps),
 	KUNIT_CASE(test_end_during_call),
+	KUNIT_CASE(test_end_without_answer),
 	KUNIT_CASE(test_grace_of_many),
 	KUNIT_CASE(test_next_event),
 	KUNIT_CASE(test_notified),

@@ -55,7 +55,7 @@
 static void krdma_conn_queue(struct krdma_conn *conn)
 {
 	krdma_conn_get(conn);
-	if (!queue_work(conn->workqueue, &conn->work))
+	if (!queue_work(conn->end_workqueue, &conn->work))
 		krdma_conn_put(conn);
 }
 
@@ -196,8 +196,8 @@ static enum krdma_conn_state krdma_conn_get_state(struct krdma_conn *conn)
  * The work item: everything that sleeps.  It never runs concurrently with itself, so its parts
  * need no locks against each other.
  *
- * Few such items run at a time, so none waits for a call that holds cm_lock, which a program can
- * delay, and none sleeps for a time.
+ * Few such items run at a time, so none waits for what a program or a peer can delay: not for a
+ * call that holds cm_lock, not for a time, and not for the answer to a connection request.
  */
 
 /*
@@ -442,6 +442,34 @@ static void krdma_conn_drive(struct krdma_conn *conn, bool always)
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 }
 
+static void krdma_conn_peer_work(struct work_struct *work)
+{
+	struct krdma_conn *conn = container_of(work, struct krdma_conn, peer_work);
+
+	if (krdma_conn_get_state(conn) == KRDMA_CONN_CLOSING)
+		krdma_conn_tear_down(conn, false);
+	krdma_conn_put_sync(conn);
+}
+
+/*
+ * iWARP providers destroy neither the QP nor the cm_id before the peer has answered, or their own
+ * time for that is over.  Returns whether another work item tears the connection down, which may
+ * sleep for as long.  Reclaim waits for a session with a workqueue of its own.
+ */
+static bool krdma_conn_ends_by_peer(struct krdma_conn *conn)
+{
+	if (conn->end_workqueue != krdma_conn_workqueue)
+		return false;
+	if (READ_ONCE(conn->asked) && !READ_ONCE(conn->confirmed))
+		conn->ends_by_peer = true;
+	if (!conn->ends_by_peer)
+		return false;
+	krdma_conn_get(conn);
+	if (!queue_work(krdma_peer_workqueue, &conn->peer_work))
+		krdma_conn_put(conn);
+	return true;
+}
+
 /*
  * Each run acts on the current state.  A run that was scheduled for a state that has passed finds
  * another run queued, or nothing to do.  @wait: the caller may wait for calls on the connection.
@@ -458,7 +486,8 @@ static void krdma_conn_run(struct krdma_conn *conn, bool wait)
 		krdma_conn_notify_peer(conn);
 		break;
 	case KRDMA_CONN_CLOSING:
-		krdma_conn_tear_down(conn, wait);
+		if (!krdma_conn_ends_by_peer(conn))
+			krdma_conn_tear_down(conn, wait);
 		break;
 	default:
 		break;
@@ -620,6 +649,7 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 	krdma_session_get(session);
 	conn->session = session;
 	conn->workqueue = session->reclaim ? krdma_reclaim_workqueue : krdma_workqueue;
+	conn->end_workqueue = session->reclaim ? krdma_reclaim_workqueue : krdma_conn_workqueue;
 	conn->ops = ops;
 	conn->context = context;
 	refcount_set(&conn->refs, 1);
@@ -629,6 +659,7 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 	mutex_init(&conn->cm_lock);
 	mutex_init(&conn->end_lock);
 	INIT_WORK(&conn->work, krdma_conn_work);
+	INIT_WORK(&conn->peer_work, krdma_conn_peer_work);
 	INIT_DELAYED_WORK(&conn->grace_work, krdma_conn_grace_expired);
 	INIT_DELAYED_WORK(&conn->answer_work, krdma_conn_unanswered);
 	INIT_WORK(&conn->event_work, krdma_conn_event_work);

@@ -90,6 +90,9 @@ struct krdma_conn_event {
  * @replied: the peer has answered; for the connection manager's handler alone, which never runs
  *	concurrently with itself
  * @confirmed: the connection manager has reported that the connection is established
+ * @asked: iWARP connects or accepts: until @confirmed, the end waits for a result, which the peer
+ *	can delay
+ * @ends_by_peer: @peer_work tears the connection down; for @work alone
  * @peer_notified: the peer has been sent a disconnect; for @work alone
  * @grace_pending: @grace_work waits for the peer's answer; for @work alone
  * @grace_given: @grace_work has been queued for the teardown; for @work alone
@@ -98,9 +101,12 @@ struct krdma_conn_event {
  * @driven: the end of a connection that uses @lower is done by one of these, and @work is not
  *	scheduled any more; set once, under @state_lock
  * @ends_with_others: the thread that ends it ends others, and then calls the @send of @lower
- * @workqueue: where @work and @grace_work run: krdma_workqueue, or krdma_reclaim_workqueue for a
- *	session that memory reclaim waits for.  Set when the connection is allocated.
+ * @workqueue: where @grace_work and @answer_work run: krdma_workqueue, or krdma_reclaim_workqueue
+ *	for a session that memory reclaim waits for.  Set when the connection is allocated.
+ * @end_workqueue: where @work runs: krdma_conn_workqueue, or as @workqueue
  * @work: does what sleeps: disconnect and teardown
+ * @peer_work: the teardown if it may wait for the peer's answer; queued by @work, with a
+ *	reference
  * @grace_work: the peer did not answer the disconnect, the cause of a flush was not reported, or
  *	the peer's device has had the time to learn of an error; queued with a reference, which it
  *	drops
@@ -160,6 +166,8 @@ struct krdma_conn {
 	u8 peer_reads;
 	bool replied;
 	bool confirmed;
+	bool asked;
+	bool ends_by_peer;
 	bool peer_notified;
 	bool grace_pending;
 	bool grace_given;
@@ -169,7 +177,9 @@ struct krdma_conn {
 	bool driven;
 	bool ends_with_others;
 	struct workqueue_struct *workqueue;
+	struct workqueue_struct *end_workqueue;
 	struct work_struct work;
+	struct work_struct peer_work;
 	struct delayed_work grace_work;
 	struct delayed_work answer_work;
 	struct work_struct event_work;

@@ -371,6 +371,14 @@ static int krdma_conn_param_data(struct krdma_conn *conn, enum krdma_private_dat
 	return 0;
 }
 
+/* From now on the device waits for the peer, and on iWARP also the end of the connection does. */
+static void krdma_conn_ask(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->cm_lock);
+	if (!krdma_conn_uses_lower(conn))
+		WRITE_ONCE(conn->asked, !krdma_cm_pads(conn->cm_id));
+}
+
 /* The peer's answer may lower these. */
 static void krdma_conn_set_depths(struct krdma_conn *conn, const struct rdma_conn_param *param)
 {
@@ -408,6 +416,7 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
 		return ret;
 
 	krdma_conn_set_depths(conn, &param);
+	krdma_conn_ask(conn);
 	ret = krdma_conn_advance(conn, KRDMA_INPUT_CONNECT, 0);
 	if (ret)
 		return ret;
@@ -513,6 +522,7 @@ static int krdma_conn_accept_locked(struct krdma_conn *conn,
 		return ret;
 
 	krdma_conn_set_depths(conn, &param);
+	krdma_conn_ask(conn);
 	ret = krdma_conn_advance(conn, KRDMA_INPUT_ACCEPT, 0);
 	if (ret)
 		return ret;

@@ -112,7 +112,7 @@
  *
  *	A use keeps the RDMA device for longer than a call, and the removal waits
  *	until the last use has ended.  A user therefore ends its use when it is
- *	notified, on krdma_workqueue or krdma_reclaim_workqueue, and without waiting
+ *	notified, on a workqueue of those below that end objects, and without waiting
  *	for a consumer.
  *
  * krdma_session.lock
@@ -343,9 +343,16 @@
  *
  * Workqueues
  *
- *	krdma_workqueue		ends connections, listeners and the device parts of
- *				objects, probes silent peers; unbound, so an item that
- *				waits delays no other
+ *	krdma_workqueue		ends listeners and the device parts of objects, probes
+ *				silent peers.  Threads of other users wait for its items, which therefore wait
+ *				for the device alone, and not for what a program or a
+ *				peer can delay.
+ *	krdma_conn_workqueue	ends connections.  Few at a time, so none waits for a
+ *				call, or for a time.
+ *	krdma_peer_workqueue
+ *				ends connections whose peer has not answered, on iWARP,
+ *				where the end waits for the answer; as many at a time as
+ *				there are
  *	krdma_reclaim_workqueue	the same for the connections, their own CQs and the MRs
  *				of sessions that memory reclaim waits for.  Its rescuer
  *				runs one work item at a time: none waits for a lock

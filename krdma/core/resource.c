@@ -10,15 +10,25 @@
 #include "core/resource.h"
 
 /*
- * Ends objects, unless the owner waits for the end and can run it itself.  Unbound, because a
- * work item waits for the device and for consumers, and must not delay the next.  Without a
- * rescuer: an item may wait for a lock whose holder allocates memory, such as a program's
- * cm_lock.
+ * Ends listeners and the device parts of objects, unless the owner waits for the end and can run
+ * it itself; what waits for a time runs here, too, and what device notifiers get.  Each item waits
+ * for the device alone.  A thread of another user may wait for an item, so nothing that a program
+ * or a peer can delay is queued here.  Without a rescuer: an item may wait for a lock whose holder
+ * allocates memory.
  *
  * Of normal priority: a program decides how many objects end at a time, and the threads of
  * other users must be scheduled meanwhile.
  */
 struct workqueue_struct *krdma_workqueue;
+
+/* The same for the ends of connections, which do more, and of which a program has more. */
+struct workqueue_struct *krdma_conn_workqueue;
+
+/*
+ * Ends connections whose end waits for an answer of the peer.  Unlimited: these sleep, for as long
+ * as peers like.
+ */
+struct workqueue_struct *krdma_peer_workqueue;
 
 /*
  * The same for sessions that memory reclaim waits for, see krdma_session_set_reclaim().  The
@@ -49,10 +59,10 @@ static void krdma_workqueue_destroy(struct workqueue_struct **workqueue)
 }
 
 /*
- * How many connections, listeners and the like end at the same time.  Their teardowns mostly
- * wait, and then become runnable together: with hundreds of them, a thread of another user
- * waits 100 ms and more to be scheduled, and with 16 sometimes 80 ms.  Fewer end sooner, too; but
- * those of a device that does not answer must not keep all others waiting.
+ * How many connections end at the same time, and how many other objects.  Their teardowns mostly
+ * wait for the device, and then become runnable together: with hundreds of them, a thread of
+ * another user waits 100 ms and more to be scheduled, and with 16 sometimes 80 ms.  Fewer end
+ * sooner, too; but those of a device that does not answer must not keep all others waiting.
  */
 #define KRDMA_ENDS_AT_ONCE	8
 
@@ -65,13 +75,16 @@ static void krdma_workqueue_destroy(struct workqueue_struct **workqueue)
 int krdma_resources_init(void)
 {
 	krdma_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, KRDMA_ENDS_AT_ONCE);
+	krdma_conn_workqueue = alloc_workqueue(KBUILD_MODNAME "_conn", WQ_UNBOUND,
+					       KRDMA_ENDS_AT_ONCE);
+	krdma_peer_workqueue = alloc_workqueue(KBUILD_MODNAME "_peer", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	krdma_reclaim_workqueue = alloc_workqueue(KBUILD_MODNAME "_reclaim",
 						  WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	krdma_cq_workqueue = alloc_workqueue(KBUILD_MODNAME "_completion",
 					     WQ_PERCPU | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	krdma_notifier_workqueue = alloc_workqueue(KBUILD_MODNAME "_notifier", WQ_UNBOUND, 0);
-	if (krdma_workqueue && krdma_reclaim_workqueue && krdma_cq_workqueue &&
-	    krdma_notifier_workqueue)
+	if (krdma_workqueue && krdma_conn_workqueue && krdma_peer_workqueue &&
+	    krdma_reclaim_workqueue && krdma_cq_workqueue && krdma_notifier_workqueue)
 		return 0;
 	krdma_resources_exit();
 	return -ENOMEM;
@@ -88,9 +101,24 @@ void krdma_resources_exit(void)
 {
 	krdma_workqueue_destroy(&krdma_notifier_workqueue);
 	krdma_workqueue_destroy(&krdma_cq_workqueue);
-	/* Its work items hand what is shared with other sessions to krdma_workqueue. */
+	/* Each hands work to those after it: what is shared with other sessions, and device parts. */
 	krdma_workqueue_destroy(&krdma_reclaim_workqueue);
+	krdma_workqueue_destroy(&krdma_conn_workqueue);
+	krdma_workqueue_destroy(&krdma_peer_workqueue);
 	krdma_workqueue_destroy(&krdma_workqueue);
+}
+
+/**
+ * krdma_resources_flush() - Wait until what was queued to end objects has run
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_resources_flush(void)
+{
+	flush_workqueue(krdma_reclaim_workqueue);
+	flush_workqueue(krdma_conn_workqueue);
+	flush_workqueue(krdma_peer_workqueue);
+	flush_workqueue(krdma_workqueue);
 }
 
 /* Called when the last reference is gone, by the task that has put it. */

@@ -129,11 +129,14 @@ static inline bool krdma_resource_tryget(struct krdma_resource *resource)
 }
 
 extern struct workqueue_struct *krdma_workqueue;
+extern struct workqueue_struct *krdma_conn_workqueue;
+extern struct workqueue_struct *krdma_peer_workqueue;
 extern struct workqueue_struct *krdma_reclaim_workqueue;
 extern struct workqueue_struct *krdma_cq_workqueue;
 extern struct workqueue_struct *krdma_notifier_workqueue;
 
 int krdma_resources_init(void);
 void krdma_resources_exit(void);
+void krdma_resources_flush(void);
 
 #endif /* _KRDMA_RESOURCE_H */
