@@ -207,10 +207,11 @@ struct fake_qp;
  * @qps_noio: number of QPs that were created in a scope of memalloc_noio_save()
  * @wrongs: number of calls of a consumer that would crash the driver
  * @user_mr: arguments of the last ib_reg_user_mr()
- * @lock: protects @scripts, @port_pause and @map_pause
+ * @lock: protects @scripts and the pauses
  * @scripts: by &enum fake_verb
  * @port_pause: where query_port stops; NULL for nowhere
  * @map_pause: where map_mr_sg stops; NULL for nowhere
+ * @dereg_pause: where dereg_mr stops; NULL for nowhere
  * @live: by &enum fake_object, number of objects that were created and not destroyed
  * @faults: by &enum fake_direction
  * @fault_seen: completions since the fault was set

@@ -32,6 +32,8 @@
  *	    krdma_device.name_lock
  *	  krdma_pd.frwr_lock
  *	    rdma_cm's handler mutex (of the cm_ids of an iWARP device's connection with itself)
+ *	  krdma_pd.connect_lock
+ *	    krdma_pd.lock
  *	  mmap_lock (of the process whose memory is pinned)
  *	  the mutex of the rdma controller of control groups
  *
@@ -251,6 +253,12 @@
  *	protects:	the tails of a lane's queues, whether anything may be posted,
  *			and whether the lane may look for another trunk
  *	taken in:	any context, as the post lock
+ *
+ * krdma_pd.connect_lock
+ *	kind:		reader/writer semaphore
+ *	protects:	memory of a process that is freed on siw because the PD has no
+ *			connection (readers) against a queue pair that is added (writer)
+ *	taken in:	process context
  *
  * krdma_pd.frwr_lock
  *	kind:		mutex

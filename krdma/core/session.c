@@ -259,6 +259,7 @@ static struct krdma_pd *krdma_pd_create(struct krdma_session *session,
 	pd->dev = dev;
 	refcount_set(&pd->refs, 1);
 	mutex_init(&pd->frwr_lock);
+	init_rwsem(&pd->connect_lock);
 	INIT_WORK(&pd->end_users, krdma_pd_ops->end_users);
 	INIT_WORK(&pd->unkeep, krdma_pd_unkeep_work);
 	spin_lock_init(&pd->lock);

@@ -6,6 +6,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/rwsem.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
@@ -94,6 +95,8 @@ enum {
  * @frwr_lock: protects the creation and destruction of @frwr, and lets one registration at a
  *	time through it
  * @frwr: registers memory without a connection; created on first use, NULL until then
+ * @connect_lock: held for writing while a queue pair is added to @connections, and for reading
+ *	while memory is freed because there is none
  * @end_users: ends the objects that use revoked MRs: &struct krdma_pd_ops
  * @scan: number of its current or last pass; used by @end_users only
  * @lock: protects the fields below
@@ -116,6 +119,8 @@ struct krdma_pd {
 
 	struct mutex frwr_lock;	/* see above */
 	struct krdma_frwr_qp *frwr;
+
+	struct rw_semaphore connect_lock;	/* see above */
 
 	struct work_struct end_users;
 	u32 scan;

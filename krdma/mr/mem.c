@@ -566,37 +566,58 @@ static bool krdma_mem_retire(struct krdma_mem *mem)
 }
 
 /*
- * Check for a device that uses memory after its deregistration.  The owner of kernel memory
- * takes it back at once, so only the pages of a process can be retired.
+ * Free memory if no peer is connected.  A queue pair that is created meanwhile waits, so that no
+ * peer can use a key that is just going.
  */
-static bool krdma_mem_in_use(struct krdma_mem *mem)
+static bool krdma_mem_free_unconnected(struct krdma_mem *mem)
 {
 	struct krdma_pd *pd = mem->pd;
+	bool connected;
 
-	if (!mem->of_user || !krdma_quirk_late_dma(krdma_mem_ibdev(mem)))
-		return false;
+	down_read(&pd->connect_lock);
+	spin_lock(&pd->lock);
+	connected = !list_empty(&pd->connections);
+	spin_unlock(&pd->lock);
+	if (!connected)
+		krdma_mem_free(mem);
+	up_read(&pd->connect_lock);
 
+	return !connected;
+}
+
+/*
+ * Release memory of a device that uses it after its deregistration.  The owner of kernel memory
+ * takes it back at once, so only the pages of a process come here.
+ */
+static void krdma_mem_release_late(struct krdma_mem *mem)
+{
 	/*
 	 * The completion of a local work request is delivered in softirq, or with preemption
 	 * disabled, before the device puts its reference to the memory: wait for that.
 	 */
 	synchronize_rcu_expedited();
 
-	if (!(mem->access & KRDMA_ACCESS_REMOTE) || list_empty(&pd->connections))
-		return false;
+	if (!(mem->access & KRDMA_ACCESS_REMOTE)) {
+		krdma_mem_free(mem);
+		return;
+	}
 
 	/*
-	 * The rkey must not work any longer.  For a fast registration siw keeps no pages, so
-	 * the ib_mr can be deregistered.  An ib_mr that has its own pages must stay with them,
-	 * and is only invalidated, which siw supports for any kind.
+	 * The rkey must not work any longer, and only then it is certain who may still use it.
+	 * For a fast registration siw keeps no pages, so the ib_mr can be deregistered.  An ib_mr
+	 * that has its own pages must stay with them, and is only invalidated, which siw supports
+	 * for any kind.  That takes the PD's registering QP, so it is not done for nothing.
 	 */
 	if (mem->mapped)
 		krdma_mem_revoke(mem);
-	else if (mem->one.ib && krdma_frwr_invalidate(pd, mem->one.ib->rkey))
+	else if (krdma_mem_free_unconnected(mem))
+		return;
+	else if (mem->one.ib && krdma_frwr_invalidate(mem->pd, mem->one.ib->rkey))
 		dev_warn_ratelimited(&krdma_mem_ibdev(mem)->dev,
 				     "a released key works until its connections end\n");
 
-	return krdma_mem_retire(mem);
+	if (!krdma_mem_retire(mem))
+		krdma_mem_free(mem);
 }
 
 /**
@@ -607,7 +628,9 @@ static bool krdma_mem_in_use(struct krdma_mem *mem)
  */
 void krdma_mem_release(struct krdma_mem *mem)
 {
-	if (!krdma_mem_in_use(mem))
+	if (mem->of_user && krdma_quirk_late_dma(krdma_mem_ibdev(mem)))
+		krdma_mem_release_late(mem);
+	else
 		krdma_mem_free(mem);
 }
 
@@ -616,13 +639,15 @@ void krdma_mem_release(struct krdma_mem *mem)
  * @pd: the PD
  * @node: entry of the queue pair in @pd's list
  *
- * Context: process context; does not sleep.
+ * Context: process context; sleeps until memory that is freed because there is none is free.
  */
 void krdma_pd_connected(struct krdma_pd *pd, struct list_head *node)
 {
+	down_write(&pd->connect_lock);
 	spin_lock(&pd->lock);
 	list_add_tail(node, &pd->connections);
 	spin_unlock(&pd->lock);
+	up_write(&pd->connect_lock);
 }
 
 /**
