@@ -3,11 +3,13 @@
  * Memory regions over a fake device: what a peer may access, and until when.
  */
 #include <linux/delay.h>
+#include <linux/mman.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
+#include "cm/conn.h"
 #include "core/session.h"
 #include "objects.h"
 #include "stage.h"
@@ -661,6 +663,143 @@ static void test_end_while_mapping(struct kunit *test)
 }
 
 /*
+ * Memory of a process on siw, which may use it until its connections end
+ */
+
+/**
+ * struct late - an MR of such memory
+ * @mr: the MR
+ * @conn: a connection without a QP
+ * @deregister: deregisters @mr
+ * @create: creates the QP of @conn
+ * @created: result of that
+ * @ended: number of calls of ended()
+ * @freed: number of calls of freed()
+ */
+struct late {
+	struct krdma_mr *mr;
+	struct krdma_conn *conn;
+	struct work_struct deregister;
+	struct work_struct create;
+	int created;
+	int ended;
+	int freed;
+};
+
+static void late_ended(void *context)
+{
+	struct late *late = context;
+
+	late->ended++;
+}
+
+static void late_freed(void *context)
+{
+	struct late *late = context;
+
+	late->freed++;
+}
+
+static void late_deregister(struct work_struct *work)
+{
+	struct late *late = container_of(work, struct late, deregister);
+
+	krdma_mr_deregister(late->mr);
+}
+
+static void late_create(struct work_struct *work)
+{
+	static const struct krdma_conn_attr attr;
+	struct late *late = container_of(work, struct late, create);
+
+	late->created = krdma_conn_create_qp(late->conn, &attr);
+}
+
+/* @pinned: krdma pins the pages; otherwise the provider does. */
+static struct late *late_new(struct kunit *test, struct stage *stage, bool pinned)
+{
+	struct late *late = kunit_kzalloc(test, sizeof(*late), GFP_KERNEL);
+	struct krdma_device *dev = krdma_conn_device(stage->client.conn);
+	unsigned long memory;
+
+	KUNIT_ASSERT_NOT_NULL(test, late);
+	INIT_WORK(&late->deregister, late_deregister);
+	INIT_WORK(&late->create, late_create);
+	late->conn = stage->client.conn;
+	memory = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+			       MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_ASSERT_NE(test, 0, memory);
+	if (pinned)
+		late->mr = krdma_mr_register_user_for_lanes(stage->session, dev, memory,
+							    PAGE_SIZE, ALL);
+	else
+		late->mr = krdma_mr_register_user(stage->session, dev, memory, PAGE_SIZE, ALL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, late->mr);
+	KUNIT_ASSERT_EQ(test, 0, krdma_mr_notify(late->mr, late_ended, late_freed, late));
+	return late;
+}
+
+static void expect_late(struct kunit *test, struct late *late, int freed)
+{
+	KUNIT_EXPECT_EQ(test, 1, late->ended);
+	KUNIT_EXPECT_EQ(test, freed, late->freed);
+}
+
+/* The memory is freed with the connections, and not before. */
+static void test_memory_is_kept(struct kunit *test)
+{
+	struct site *site = site_new(test, fake_device_read_like_siw);
+	struct late *late[2];
+
+	for (int i = 0; i < 2; i++) {
+		late[i] = late_new(test, site->stage, i);
+		KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(late[i]->mr));
+		expect_late(test, late[i], 0);
+	}
+	actor_close(site->client);
+	actor_close(&site->stage->server);
+	for (int i = 0; i < 2; i++)
+		expect_late(test, late[i], 1);
+
+	stage_resolve(site->stage);
+	for (int i = 0; i < 2; i++) {
+		late[i] = late_new(test, site->stage, i);
+		KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(late[i]->mr));
+		expect_late(test, late[i], 1);
+	}
+}
+
+/* A queue pair is created while a key that it could use is going. */
+static void test_connected_meanwhile(struct kunit *test)
+{
+	struct fake_pause pause;
+	struct stage *stage;
+	struct late *late;
+
+	test_needs_fast_reg(test);
+	stage = stage_new(test, fake_device_read_like_siw);
+	for (int pinned = 0; pinned < 2; pinned++) {
+		stage_resolve(stage);
+		late = late_new(test, stage, pinned);
+		fake_device_pause_dereg(stage->fake, &pause);
+		queue_work(stage->works, &late->deregister);
+		KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&pause.entered, 10 * HZ));
+		queue_work(stage->works, &late->create);
+		msleep(50);
+		/* The provider's pages go with the key, and krdma's can stay. */
+		KUNIT_EXPECT_EQ(test, pinned, !!late->conn->qp);
+		fake_device_pause_dereg(stage->fake, NULL);
+		complete_all(&pause.go_on);
+		flush_work(&late->deregister);
+		flush_work(&late->create);
+		KUNIT_EXPECT_EQ(test, 0, late->created);
+		expect_late(test, late, !pinned);
+		actor_close(&stage->client);
+		expect_late(test, late, 1);
+	}
+}
+
+/*
  * PDs of a session that keeps them
  */
 
@@ -817,6 +956,8 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE(test_registrations),
 	KUNIT_CASE(test_registration_pool),
 	KUNIT_CASE(test_end_while_mapping),
+	KUNIT_CASE(test_memory_is_kept),
+	KUNIT_CASE(test_connected_meanwhile),
 	KUNIT_CASE(test_kept_pd),
 	KUNIT_CASE(test_kept_pd_of_registrations),
 	KUNIT_CASE(test_kept_pd_goes_with_its_device),

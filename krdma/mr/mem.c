@@ -547,6 +547,8 @@ static void krdma_mem_free(struct krdma_mem *mem)
 	kvfree(mem->chunks);
 	if (mem->mrs != &mem->one)
 		kvfree(mem->mrs);
+	if (mem->freed)
+		mem->freed(mem->context);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_MR_MEMORY, mem));
 }
 
@@ -628,7 +630,7 @@ static void krdma_mem_release_late(struct krdma_mem *mem)
  */
 void krdma_mem_release(struct krdma_mem *mem)
 {
-	if (mem->of_user && krdma_quirk_late_dma(krdma_mem_ibdev(mem)))
+	if (mem->of_user && !mem->unknown && krdma_quirk_late_dma(krdma_mem_ibdev(mem)))
 		krdma_mem_release_late(mem);
 	else
 		krdma_mem_free(mem);

@@ -64,6 +64,9 @@ struct krdma_chunk {
  *	only the device accesses them
  * @mm: the process's mm, if krdma has pinned and charged the pages
  * @charged: number of charged pages
+ * @unknown: no peer and no consumer has got a key: the registration has failed
+ * @freed: called when the memory is freed; NULL: no callback
+ * @context: argument of @freed
  *
  * No field changes between creation and end, except @mrs, which krdma_mem_revoke() may end
  * first.
@@ -86,6 +89,9 @@ struct krdma_mem {
 	struct page **pages;
 	struct mm_struct *mm;
 	unsigned long charged;
+	bool unknown;
+	void (*freed)(void *context);
+	void *context;
 };
 
 /* The rights of a peer. */

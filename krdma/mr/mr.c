@@ -184,6 +184,8 @@ static struct krdma_mr *krdma_mr_finish(struct krdma_mr *mr, int error)
 	if (!error)
 		error = krdma_mr_note_keys(mr);
 	if (error) {
+		if (mr->mem)
+			mr->mem->unknown = true;
 		krdma_resource_put(&mr->res);
 		/* The caller gets the memory back when the call returns, so wait. */
 		krdma_resource_end(&mr->res);
@@ -407,24 +409,29 @@ struct krdma_mr *krdma_mr_register_user_for_lanes(struct krdma_session *session,
 EXPORT_SYMBOL_NS_GPL(krdma_mr_register_user_for_lanes, "KRDMA");
 
 /**
- * krdma_mr_notify() - Set a callback for the release of an MR's memory
+ * krdma_mr_notify() - Set callbacks for the release of an MR's memory
  * @mr: the MR, just registered and not visible to others yet
- * @ended: called once, in process context, when no device accesses the memory any more; before
- *	krdma_mr_deregister() returns.  May sleep, but deregistration and device removal wait
- *	for it.  The MR still exists, but must not be used.
- * @context: argument of @ended
+ * @ended: called once, in process context, when the memory is released: no work request and no
+ *	peer can begin to use it any more; before krdma_mr_deregister() returns.  May sleep, but
+ *	deregistration and device removal wait for it.  The MR still exists, but must not be used.
+ * @freed: called once, in process context, when no device accesses the memory any more and its
+ *	pages are unpinned: before @ended, or for memory of a process on siw when the connections
+ *	have ended that may still use it.  May sleep, as @ended, but must not call krdma.
+ * @context: argument of both
  *
  * The memory is released after krdma_mr_deregister() or krdma_mr_drop(), or when the device is
  * removed, whichever comes first.
  *
  * Context: process context.
- * Return: 0; or -ENODEV: the device was removed, and @ended is not called.
+ * Return: 0; or -ENODEV: the device was removed, and neither is called.
  */
 int krdma_mr_notify(struct krdma_mr *mr, void (*ended)(void *context),
-		    void *context)
+		    void (*freed)(void *context), void *context)
 {
 	if (!krdma_resource_tryget(&mr->res))
 		return -ENODEV;
+	mr->mem->context = context;
+	mr->mem->freed = freed;
 	mr->context = context;
 	mr->ended = ended;
 	krdma_resource_put(&mr->res);

@@ -63,7 +63,7 @@ struct krdma_mr_keys {
  * @fast_lkey: see @fast_pd
  * @revoke: invalidates the rkey while work requests are in flight
  * @condemned: its users have to end: see krdma_mr_end_users(); never reset
- * @ended: called when @mem was released; NULL: no callback
+ * @ended: called when @mem was released, and is freed or was put aside; NULL: no callback
  * @context: argument of @ended
  * @rcu: frees the structure
  *

@@ -2,9 +2,10 @@
 /*
  * MRs of programs: their ioctls, and their IDs.
  *
- * An MR has two references: one of its ID, which keeps the core's MR for callers that find it by
- * the ID, and one until the core's MR has ended, because until then it is charged and has an
- * owner.  The core's MR can end first, with its device.
+ * An MR has three references: one of its ID, which keeps the core's MR for callers that find it by
+ * the ID; one until the core's MR has ended, because until then its owner waits for it; and one
+ * until the memory is freed, because until then it is charged.  That can be long after the end, and
+ * the core's MR can end first, with its device.
  */
 #include <linux/err.h>
 #include <linux/errno.h>
@@ -35,8 +36,8 @@ void krdma_user_mr_begin(struct krdma_user_session *session)
 
 /**
  * krdma_user_mr_put() - Drop a reference to an MR
- * @umr: the MR; before the last reference is dropped, its ID has been removed and the core's MR
- *	has ended
+ * @umr: the MR; before the last reference is dropped, its ID has been removed, the core's MR has
+ *	ended, and its memory is freed
  *
  * Context: process context.
  */
@@ -57,13 +58,20 @@ static void krdma_user_mr_uncharge(struct krdma_user_mr *umr)
 				    umr->charged + umr->cost);
 }
 
-/* Callback for krdma_mr_notify(). */
+/* Callbacks for krdma_mr_notify(). */
 static void krdma_user_mr_ended(void *context)
 {
 	struct krdma_user_mr *umr = context;
 
-	krdma_user_mr_uncharge(umr);
 	krdma_user_mm_ended(umr);
+	krdma_user_mr_put(umr);
+}
+
+static void krdma_user_mr_freed(void *context)
+{
+	struct krdma_user_mr *umr = context;
+
+	krdma_user_mr_uncharge(umr);
 	krdma_user_mr_put(umr);
 }
 
@@ -98,7 +106,7 @@ static struct krdma_user_mr *krdma_user_mr_new(struct krdma_user_session *sessio
 	umr = krdma_object_count(KRDMA_OBJECT_USER_MR, kzalloc_obj(*umr, GFP_KERNEL_ACCOUNT));
 	if (!umr)
 		return ERR_PTR(-ENOMEM);
-	refcount_set(&umr->refs, 2);
+	refcount_set(&umr->refs, 3);
 	umr->device_id = in->device_id;
 	umr->session = session;
 	umr->account = session->account;
@@ -153,7 +161,7 @@ static int krdma_user_mr_map(struct krdma_user_mr *umr, struct krdma_device *dev
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
 
-	ret = krdma_mr_notify(mr, krdma_user_mr_ended, umr);
+	ret = krdma_mr_notify(mr, krdma_user_mr_ended, krdma_user_mr_freed, umr);
 	if (ret) {
 		/* No work request has used it. */
 		krdma_mr_deregister(mr);
@@ -207,6 +215,7 @@ int krdma_user_mr_register(struct krdma_ucmd *ucmd)
 	ret = krdma_user_mr_map(umr, dev, in);
 	if (ret) {
 		krdma_user_mr_ended(umr);
+		krdma_user_mr_freed(umr);
 		krdma_user_mr_discard(umr);
 		goto out_dev;
 	}

@@ -322,7 +322,8 @@ struct krdma_user_srq {
  * @id: ID in the session
  * @device_id: ID of the device
  * @mr: the core's MR; with a reference as long as @numbered
- * @refs: references: one of the ID, and one until the core's MR has ended
+ * @refs: references: one of the ID, one until the core's MR has ended, and one until its memory is
+ *	freed
  * @session: session of the ID; exists as long as @numbered
  * @account: the account that is charged, with a reference
  * @charged: bytes of whole pages
