@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A user reaches a limit, stays there, and goes, for each limit of Documentation/limits.rst.
- * Meanwhile a program of another user writes to a peer, and registers and deregisters memory.
- * The longest time that one of its rounds took is printed for each phase, and has a bound.
+ * Meanwhile a program of another user writes to a peer, registers and deregisters memory, opens and
+ * closes a listener, and now and then has a child that exits with registered memory.  The longest
+ * time that one of its rounds took is printed for each phase, and has a bound.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +41,8 @@
 #define BOUND_US	rounds(100000, 1000000)
 /* How long each phase is watched. */
 #define PHASE_MS	200
+/* Rounds from one child to the next. */
+#define CHILD_ROUNDS	16
 
 /**
  * struct bystander - shared with the program of the other user
@@ -69,17 +72,43 @@ static uint64_t now_us(void)
 	return now.tv_sec * 1000000ULL + now.tv_nsec / 1000;
 }
 
+/* The exit of a process waits until no device can use its memory. */
+static int exit_with_memory(void *context)
+{
+	const struct pair *pair = context;
+	struct mr mr;
+
+	return mr_create(pair->sessions[0], pair->device, PAGE, KRDMA_ACCESS_LOCAL_WRITE, &mr);
+}
+
+static int have_child(struct pair *pair)
+{
+	pid_t child = child_start(exit_with_memory, pair);
+	int status;
+
+	if (child < 0)
+		return child;
+	return waitpid(child, &status, 0) == child && !status ? 0 : -ECHILD;
+}
+
 static int one_round(struct pair *pair, const struct mr *from, const struct mr *to, void *page)
 {
 	struct mr mr;
-	int ret;
+	int ret, fd;
 
 	ret = pair_write(pair, from, to);
 	if (ret)
 		return ret;
 	ret = mr_register(pair->sessions[0], pair->device, page, PAGE, KRDMA_ACCESS_LOCAL_WRITE,
 			  &mr);
-	return ret ?: mr_deregister(pair->sessions[0], mr.id, 0);
+	ret = ret ?: mr_deregister(pair->sessions[0], mr.id, 0);
+	if (ret)
+		return ret;
+	/* The end of a listener is a work item. */
+	ret = listener_open(pair->sessions[0], BOOT_ADDRESS, 0, 1, &fd, NULL);
+	if (!ret)
+		close(fd);
+	return ret;
 }
 
 /* It has a higher priority, so that it waits for what others hold and not for a CPU. */
@@ -103,6 +132,8 @@ static int go_on(void *context)
 		uint64_t begin = now_us(), took;
 
 		CHECK(!one_round(&pair, &from, &to, page));
+		if (shared->rounds % CHILD_ROUNDS == 0)
+			CHECK(!have_child(&pair));
 		took = now_us() - begin;
 		if (took > shared->worst_us)
 			shared->worst_us = took;
@@ -235,6 +266,41 @@ static int many_requests(void)
 				NULL);
 }
 
+/* Connections that all end by a remote access error: the error is the limit. */
+static int denied_accesses(void)
+{
+	const struct ring_options ring_options = { .cq_entries = 4096 };
+	static struct pair pairs[128];
+	int session = session_open(O_CLOEXEC);
+	struct pair_options options = {
+		.sessions = { session, session },
+		.a = { .send_depth = 4, .recv_depth = 4 },
+		.b = { .send_depth = 4, .recv_depth = 4 },
+	};
+	struct ring ring;
+	struct mr mr;
+	int ret;
+
+	ret = ring_create(session, &ring_options, &ring);
+	options.a.ring = &ring;
+	options.b.ring = &ring;
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(pairs); i++)
+		ret = pair_open(&pairs[i], &options);
+	/* Without the right to write. */
+	ret = ret ?: mr_create(session, pairs[0].device, PAGE, KRDMA_ACCESS_REMOTE_READ, &mr);
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(pairs); i++) {
+		struct krdma_sqe entry = sqe_remote(KRDMA_OP_WRITE, pairs[i].a.id, 1, &mr, 0, 8,
+						    &mr, 0);
+
+		ret = ring_submit(&ring, &entry, 1, NULL);
+	}
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(pairs); i++) {
+		ret = conn_await_closed(pairs[i].a.conn, PATIENCE_MS) ?:
+		      conn_await_closed(pairs[i].b.conn, PATIENCE_MS);
+	}
+	return ret ?: -EACCES;
+}
+
 FIXTURE(bystander)
 {
 	struct bystander *shared;
@@ -307,6 +373,8 @@ FIXTURE_VARIANT_ADD(bystander, backlog) { {
 	.reach = many_requests, .errors = { -ECONNREFUSED } } };
 FIXTURE_VARIANT_ADD(bystander, depth) { {
 	.reach = deep_queues, .errors = { -EINVAL } } };
+FIXTURE_VARIANT_ADD(bystander, denied) { {
+	.reach = denied_accesses, .errors = { -EACCES } } };
 
 /* clang-format on */
 
