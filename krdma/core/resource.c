@@ -101,7 +101,7 @@ void krdma_resources_exit(void)
 {
 	krdma_workqueue_destroy(&krdma_notifier_workqueue);
 	krdma_workqueue_destroy(&krdma_cq_workqueue);
-	/* Each hands work to those after it: what is shared with other sessions, and device parts. */
+	/* Each hands work to those after it, such as device parts and what sessions share. */
 	krdma_workqueue_destroy(&krdma_reclaim_workqueue);
 	krdma_workqueue_destroy(&krdma_conn_workqueue);
 	krdma_workqueue_destroy(&krdma_peer_workqueue);
