@@ -484,6 +484,12 @@ void krdma_trunk_forget_port(struct krdma_trunk *trunk, u16 port);
 bool krdma_trunk_reach(struct krdma_trunk *trunk, struct krdma_lane *lane,
 		       struct krdma_conn_path *path);
 
+/* lane/ready.c */
+void krdma_trunk_add_ready(struct krdma_lane *lane);
+void krdma_trunk_ready(struct krdma_lane *lane);
+struct krdma_lane *krdma_trunk_next_ready(struct krdma_trunk *trunk);
+void krdma_trunk_return_ready(struct krdma_lane *lane);
+
 /* lane/trunk.c */
 int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key);
 bool krdma_trunk_find_known(struct krdma_lane *lane, struct krdma_conn_path *path);
@@ -492,8 +498,6 @@ void krdma_trunk_get(struct krdma_trunk *trunk);
 void krdma_trunk_put(struct krdma_trunk *trunk);
 void krdma_trunk_kick(struct krdma_trunk *trunk);
 void krdma_trunk_send_later(struct krdma_trunk *trunk);
-void krdma_trunk_add_ready(struct krdma_lane *lane);
-void krdma_trunk_ready(struct krdma_lane *lane);
 void krdma_trunk_fail(struct krdma_trunk *trunk, int error);
 void krdma_trunk_set_timer(struct krdma_trunk *trunk);
 void krdma_trunks_accept(struct krdma_listener *listener);

@@ -539,32 +539,6 @@ static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
 	return true;
 }
 
-static struct krdma_lane *krdma_link_next_ready(struct krdma_trunk *trunk)
-{
-	struct krdma_lane *lane;
-	unsigned long flags;
-
-	spin_lock_irqsave(&trunk->ready_lock, flags);
-	lane = list_first_entry_or_null(&trunk->ready, struct krdma_lane, ready_node);
-	if (lane)
-		list_del_init(&lane->ready_node);
-	spin_unlock_irqrestore(&trunk->ready_lock, flags);
-	return lane;
-}
-
-/* The frame is full. */
-static void krdma_link_add_ready(struct krdma_trunk *trunk, struct krdma_lane *lane)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&trunk->ready_lock, flags);
-	if (list_empty(&lane->ready_node)) {
-		krdma_conn_get(lane->conn);
-		list_add_tail(&lane->ready_node, &trunk->ready);
-	}
-	spin_unlock_irqrestore(&trunk->ready_lock, flags);
-}
-
 static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer *writer,
 			    struct krdma_frame_slot *slot)
 {
@@ -574,7 +548,7 @@ static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer 
 	krdma_link_add_answers(trunk, writer);
 	krdma_link_add_questions(trunk, writer);
 	while (all) {
-		lane = krdma_link_next_ready(trunk);
+		lane = krdma_trunk_next_ready(trunk);
 		if (!lane)
 			return;
 		all = krdma_link_add_open(trunk, writer, lane) &&
@@ -582,7 +556,7 @@ static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer 
 		      krdma_link_add_messages(writer, slot, lane) &&
 		      krdma_link_add_end(writer, lane);
 		if (!all)
-			krdma_link_add_ready(trunk, lane);
+			krdma_trunk_return_ready(lane);
 		krdma_conn_put(lane->conn);
 	}
 }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The lanes of a trunk that have something to send.
+ *
+ * They wait in a list for their turn.  An entry holds a reference to the lane's connection.
+ */
+#include "cm/conn.h"
+#include "lane/lane.h"
+
+/* Returns whether the holder of the trunk's lock sends it. */
+static bool krdma_trunk_list_ready(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	unsigned long flags;
+	bool served;
+
+	spin_lock_irqsave(&trunk->ready_lock, flags);
+	if (!trunk->dead && list_empty(&lane->ready_node)) {
+		krdma_conn_get(lane->conn);
+		list_add_tail(&lane->ready_node, &trunk->ready);
+	}
+	served = READ_ONCE(trunk->served);
+	spin_unlock_irqrestore(&trunk->ready_lock, flags);
+	return served;
+}
+
+/**
+ * krdma_trunk_add_ready() - A lane may have something that krdma_link_send() is to send
+ * @lane: the lane
+ *
+ * Context: any but NMI, with the trunk's lock held; krdma_link_send() follows.
+ */
+void krdma_trunk_add_ready(struct krdma_lane *lane)
+{
+	lockdep_assert_held(&lane->trunk->lock);
+
+	krdma_trunk_list_ready(lane);
+}
+
+/**
+ * krdma_trunk_ready() - A lane may have something to send
+ * @lane: the lane
+ *
+ * Sends it at once, in its turn, unless the trunk is in use.  Then its holder sends it, which may
+ * be the caller's caller: a consumer's callback may post.  Or the work item does.
+ *
+ * Context: any but NMI.
+ */
+void krdma_trunk_ready(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	unsigned long flags;
+	bool more;
+
+	if (krdma_trunk_list_ready(lane))
+		return;
+	/* Interrupts stay off for one frame only. */
+	if (in_hardirq() || !spin_trylock_irqsave(&trunk->lock, flags)) {
+		krdma_trunk_kick(trunk);
+		return;
+	}
+	more = krdma_link_send_one(trunk);
+	spin_unlock_irqrestore(&trunk->lock, flags);
+	if (more)
+		krdma_trunk_kick(trunk);
+}
+
+/**
+ * krdma_trunk_next_ready() - Take the lane whose turn it is
+ * @trunk: the trunk
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: the lane, for krdma_conn_put(), or NULL.
+ */
+struct krdma_lane *krdma_trunk_next_ready(struct krdma_trunk *trunk)
+{
+	struct krdma_lane *lane;
+	unsigned long flags;
+
+	lockdep_assert_held(&trunk->lock);
+
+	spin_lock_irqsave(&trunk->ready_lock, flags);
+	lane = list_first_entry_or_null(&trunk->ready, struct krdma_lane, ready_node);
+	if (lane)
+		list_del_init(&lane->ready_node);
+	spin_unlock_irqrestore(&trunk->ready_lock, flags);
+	return lane;
+}
+
+/**
+ * krdma_trunk_return_ready() - A frame is full before it has all of a lane
+ * @lane: the lane, of krdma_trunk_next_ready()
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_trunk_return_ready(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	unsigned long flags;
+
+	lockdep_assert_held(&trunk->lock);
+
+	spin_lock_irqsave(&trunk->ready_lock, flags);
+	if (list_empty(&lane->ready_node)) {
+		krdma_conn_get(lane->conn);
+		list_add_tail(&lane->ready_node, &trunk->ready);
+	}
+	spin_unlock_irqrestore(&trunk->ready_lock, flags);
+}
