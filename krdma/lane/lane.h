@@ -512,11 +512,16 @@ void krdma_link_close(struct krdma_trunk *trunk);
 void krdma_link_destroy(struct krdma_trunk *trunk);
 void krdma_link_up(struct krdma_trunk *trunk, const struct krdma_lane_hello *hello);
 void krdma_link_read_late(struct krdma_trunk *trunk);
+void krdma_link_complete(const struct krdma_wc *wc);
+
+/* lane/send.c */
+void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8 value);
 bool krdma_link_has_left(const struct krdma_trunk *trunk);
 bool krdma_link_tell_closed(const struct krdma_lane *lane);
 void krdma_link_send(struct krdma_trunk *trunk);
 bool krdma_link_send_one(struct krdma_trunk *trunk);
-void krdma_link_complete(const struct krdma_wc *wc);
+void krdma_link_end_closed(struct krdma_lane *lane);
+void krdma_link_sent(struct krdma_trunk *trunk, const struct krdma_wc *wc);
 
 /* lane/port.c */
 int krdma_lane_listen(struct krdma_listener *listener);

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The frames that a trunk sends, and the records in them.
+ *
+ * A lane that has something to send is in the trunk's list.  Who posts sends a frame at once, if
+ * the trunk is not in use and can send; otherwise a completion of the link does, or the trunk's
+ * work item.  Each of them takes the first lane of the list, puts into a frame what fits, and if
+ * the frame is full, puts the lane at the end of the list.  So a lane that streams has no more than
+ * a frame before each other lane has its turn.  Answers to the peer and questions come first: they
+ * are few.
+ *
+ * Frames are granted by the receiver, and the last granted one is kept for a frame that only
+ * grants, so both sides can always grant.  No more frames are granted than there is room for the
+ * answers that they may ask for.
+ */
+#include <linux/slab.h>
+
+#include "cm/conn.h"
+#include "lane/lane.h"
+
+/* A part of a message that is not the last one is not shorter than this. */
+#define KRDMA_LANE_PART_MIN	256
+
+static u32 krdma_link_answers(const struct krdma_trunk *trunk)
+{
+	return trunk->answer_tail - trunk->answer_head;
+}
+
+/**
+ * krdma_link_answer() - Answer the peer
+ * @trunk: the trunk
+ * @type: type of the record
+ * @number: its lane, or question
+ * @value: its value
+ *
+ * There is room for what a granted frame can ask for: see krdma_link_grant().
+ *
+ * Context: any but NMI, with the trunk's lock held; krdma_link_send() follows.
+ */
+void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8 value)
+{
+	/* Takes along what waits. */
+	trunk->patient = 0;
+	if (WARN_ON_ONCE(krdma_link_answers(trunk) == KRDMA_TRUNK_ANSWERS))
+		return;
+	trunk->answers[trunk->answer_tail % KRDMA_TRUNK_ANSWERS] = (struct krdma_trunk_answer) {
+		.type = type, .number = number, .value = value,
+	};
+	/* krdma_link_has_left() reads it without the lock. */
+	WRITE_ONCE(trunk->answer_tail, trunk->answer_tail + 1);
+}
+
+/**
+ * krdma_link_has_left() - Check whether something that the caller has added may not be sent yet
+ * @trunk: the trunk
+ *
+ * What others add is theirs, so no lock is needed.
+ *
+ * Context: any but NMI.
+ * Return: true: krdma_link_send() is needed.
+ */
+bool krdma_link_has_left(const struct krdma_trunk *trunk)
+{
+	return !list_empty_careful(&trunk->ready) ||
+	       READ_ONCE(trunk->answer_tail) != READ_ONCE(trunk->answer_head);
+}
+
+/**
+ * krdma_link_tell_closed() - Have the peer told that a lane has ended, without the lane
+ * @lane: the lane, of which everything else was sent
+ *
+ * The record goes with the answers to the peer, and the lane can be freed before it is sent.  What
+ * the granted frames can ask for has room nevertheless.
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: false if there is no room.
+ */
+bool krdma_link_tell_closed(const struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	u32 kept = (trunk->granted - trunk->received) * KRDMA_LANE_RECORDS_MAX;
+	u32 patient = trunk->patient;
+
+	lockdep_assert_held(&trunk->lock);
+
+	if (trunk->state != KRDMA_TRUNK_UP ||
+	    KRDMA_TRUNK_ANSWERS - krdma_link_answers(trunk) <= kept)
+		return false;
+	krdma_link_answer(trunk, KRDMA_LANE_CLOSE, lane->number, lane->close_reason);
+	trunk->patient = patient + 1;
+	return true;
+}
+
+/* Grants as many frames as there is room for their answers. */
+static void krdma_link_grant(struct krdma_trunk *trunk)
+{
+	u32 room = (KRDMA_TRUNK_ANSWERS - krdma_link_answers(trunk)) / KRDMA_LANE_RECORDS_MAX;
+	u32 grant = trunk->received + min_t(u32, room, KRDMA_TRUNK_FRAMES);
+
+	if ((s32)(grant - trunk->granted) > 0)
+		trunk->granted = grant;
+}
+
+static void krdma_link_add_answers(struct krdma_trunk *trunk, struct krdma_lane_writer *writer)
+{
+	/* Those of one frame go together. */
+	while (krdma_link_answers(trunk) && !trunk->begun) {
+		const struct krdma_trunk_answer *answer;
+		struct krdma_lane_record record = {};
+
+		answer = &trunk->answers[trunk->answer_head % KRDMA_TRUNK_ANSWERS];
+		if (krdma_lane_frame_room(writer, answer->type, 0) == U32_MAX)
+			break;
+		record.type = answer->type;
+		record.lane = answer->number;
+		record.value = answer->value;
+		krdma_lane_frame_add(writer, &record);
+		WRITE_ONCE(trunk->answer_head, trunk->answer_head + 1);
+	}
+	trunk->patient = min(trunk->patient, krdma_link_answers(trunk));
+}
+
+static void krdma_link_add_questions(struct krdma_trunk *trunk, struct krdma_lane_writer *writer)
+{
+	struct krdma_lane *lane;
+
+	list_for_each_entry(lane, &trunk->finders, find_node) {
+		struct krdma_lane_record record = { .type = KRDMA_LANE_FIND };
+
+		if (lane->ticket)
+			continue;
+		if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+			return;
+		/* 0 stands for none. */
+		lane->ticket = ++trunk->last_ticket ?: ++trunk->last_ticket;
+		record.lane = lane->ticket;
+		record.value = lane->port;
+		krdma_lane_frame_add(writer, &record);
+	}
+}
+
+/* Is there room for a record with the lane's private data? */
+static bool krdma_link_has_room(const struct krdma_lane_writer *writer,
+				const struct krdma_lane *lane, u8 type)
+{
+	u32 room = krdma_lane_frame_room(writer, type, 0);
+
+	return room != U32_MAX && room >= lane->data_len;
+}
+
+/* Tells the peer of the receives that are posted. */
+static u32 krdma_link_advertise(struct krdma_lane *lane)
+{
+	u32 posted = READ_ONCE(lane->recv.tail);
+
+	WRITE_ONCE(lane->advertised, posted);
+	return posted;
+}
+
+static void krdma_link_fill_depths(struct krdma_lane *lane, struct krdma_lane_record *record)
+{
+	struct krdma_conn *conn = lane->conn;
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	record->read_depth = conn->read_depth;
+	record->read_depth_in = conn->read_depth_in;
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+}
+
+/* Gives the lane its number.  The numbers on the wire have no gaps. */
+static int krdma_link_number(struct krdma_trunk *trunk, struct krdma_lane *lane)
+{
+	u32 number = trunk->last_lane + 1;
+	int ret;
+
+	if (trunk->lane_count >= trunk->lanes_max)
+		return -ECONNREFUSED;
+	ret = xa_err(xa_store(&trunk->lanes, number, lane, GFP_ATOMIC));
+	if (ret)
+		return ret;
+	trunk->last_lane = number;
+	trunk->lane_count++;
+	lane->number = number;
+	lane->attached = true;
+	return 0;
+}
+
+/* Each of these returns false if the frame is full. */
+static bool krdma_link_add_open(struct krdma_trunk *trunk, struct krdma_lane_writer *writer,
+				struct krdma_lane *lane)
+{
+	const struct sockaddr_in6 *local = &lane->conn->local;
+	struct krdma_lane_record record = {
+		.type = KRDMA_LANE_OPEN,
+		.value = lane->port,
+		.data = lane->data,
+		.length = lane->data_len,
+		.port = ntohs(local->sin6_port),
+	};
+	int ret;
+
+	if (!test_bit(KRDMA_LANE_DUE_OPEN, &lane->due))
+		return true;
+	if (!krdma_link_has_room(writer, lane, record.type))
+		return false;
+	clear_bit(KRDMA_LANE_DUE_OPEN, &lane->due);
+	ret = krdma_link_number(trunk, lane);
+	if (ret) {
+		krdma_lane_lost(lane, ret, 0);
+		return true;
+	}
+	record.lane = lane->number;
+	record.credits = krdma_link_advertise(lane);
+	krdma_link_fill_depths(lane, &record);
+	krdma_lane_frame_add(writer, &record);
+	lane->stage = KRDMA_LANE_ASKED;
+	return true;
+}
+
+static bool krdma_link_add_accept(struct krdma_lane_writer *writer, struct krdma_lane *lane)
+{
+	struct krdma_lane_record record = {
+		.type = KRDMA_LANE_ACCEPT,
+		.lane = lane->number,
+		.data = lane->data,
+		.length = lane->data_len,
+	};
+
+	if (!test_bit(KRDMA_LANE_DUE_ACCEPT, &lane->due))
+		return true;
+	if (!krdma_link_has_room(writer, lane, record.type))
+		return false;
+	clear_bit(KRDMA_LANE_DUE_ACCEPT, &lane->due);
+	record.credits = krdma_link_advertise(lane);
+	krdma_link_fill_depths(lane, &record);
+	krdma_lane_frame_add(writer, &record);
+	return true;
+}
+
+/* The last record of a lane. */
+static bool krdma_link_add_end(struct krdma_lane_writer *writer, struct krdma_lane *lane)
+{
+	struct krdma_lane_record record = { .lane = lane->number };
+
+	if (test_bit(KRDMA_LANE_DUE_REJECT, &lane->due)) {
+		record.type = KRDMA_LANE_REJECT;
+		record.data = lane->data;
+		record.length = lane->data_len;
+	} else if (test_bit(KRDMA_LANE_DUE_CLOSE, &lane->due)) {
+		record.type = KRDMA_LANE_CLOSE;
+		record.value = lane->close_reason;
+	} else {
+		return true;
+	}
+	if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX ||
+	    krdma_lane_frame_room(writer, record.type, 0) < record.length)
+		return false;
+	krdma_lane_frame_add(writer, &record);
+	lane->due = 0;
+	return true;
+}
+
+/* A message of the lane is complete with this frame. */
+static void krdma_link_note_sent(struct krdma_frame_slot *slot, struct krdma_lane *lane)
+{
+	struct krdma_frame_sent *last = slot->sent + slot->sent_count - 1;
+
+	if (slot->sent_count && last->lane == lane) {
+		last->count++;
+		return;
+	}
+	krdma_conn_get(lane->conn);
+	slot->sent[slot->sent_count++] = (struct krdma_frame_sent) { .lane = lane, .count = 1 };
+}
+
+/* Adds the next part of the message at the head of the queue. */
+static bool krdma_link_add_part(struct krdma_lane_writer *writer, struct krdma_frame_slot *slot,
+				struct krdma_lane *lane)
+{
+	struct krdma_lane_queue *queue = &lane->send;
+	const struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->next);
+	u32 left = wqe->length - queue->offset;
+	struct krdma_lane_record record = {
+		.type = KRDMA_LANE_DATA,
+		.lane = lane->number,
+		.flags = KRDMA_LANE_LAST,
+		.total = wqe->length,
+		.length = left,
+	};
+	u32 room;
+
+	if (!queue->begun) {
+		record.flags |= KRDMA_LANE_FIRST;
+		if (wqe->opcode == KRDMA_OP_SEND_IMM) {
+			record.flags |= KRDMA_LANE_IMM;
+			record.value = wqe->imm;
+		}
+	}
+	room = krdma_lane_frame_room(writer, record.type, record.flags);
+	if (room == U32_MAX)
+		return false;
+	if (room < left) {
+		record.flags &= ~KRDMA_LANE_LAST;
+		room = krdma_lane_frame_room(writer, record.type, record.flags);
+		if (room == U32_MAX || room < KRDMA_LANE_PART_MIN)
+			return false;
+		record.length = min(room, left - 1);
+	}
+	record.credits = krdma_link_advertise(lane);
+	queue->begun = true;
+	krdma_lane_copy_sent(lane, krdma_lane_frame_add(writer, &record), record.length);
+	if (record.flags & KRDMA_LANE_LAST) {
+		queue->next++;
+		queue->offset = 0;
+		queue->begun = false;
+		krdma_link_note_sent(slot, lane);
+	}
+	return true;
+}
+
+static bool krdma_link_may_send(const struct krdma_lane *lane)
+{
+	const struct krdma_lane_queue *queue = &lane->send;
+
+	return krdma_lane_queued(queue) &&
+	       (queue->begun || (s32)(lane->peer_credits - queue->next) > 0);
+}
+
+static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
+				    struct krdma_frame_slot *slot, struct krdma_lane *lane)
+{
+	struct krdma_lane_record record = { .type = KRDMA_LANE_CREDIT, .lane = lane->number };
+
+	if (lane->stage != KRDMA_LANE_UP || lane->peer_closed || !lane->attached)
+		return true;
+	while (krdma_link_may_send(lane)) {
+		if (!krdma_link_add_part(writer, slot, lane))
+			return false;
+	}
+	if (!krdma_lane_owes_credits(lane))
+		return true;
+	if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+		return false;
+	record.credits = krdma_link_advertise(lane);
+	krdma_lane_frame_add(writer, &record);
+	return true;
+}
+
+static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer *writer,
+			    struct krdma_frame_slot *slot)
+{
+	struct krdma_lane *lane;
+	bool all = true;
+
+	krdma_link_add_answers(trunk, writer);
+	krdma_link_add_questions(trunk, writer);
+	while (all) {
+		lane = krdma_trunk_next_ready(trunk);
+		if (!lane)
+			return;
+		all = krdma_link_add_open(trunk, writer, lane) &&
+		      krdma_link_add_accept(writer, lane) &&
+		      krdma_link_add_messages(writer, slot, lane) &&
+		      krdma_link_add_end(writer, lane);
+		if (!all)
+			krdma_trunk_return_ready(lane);
+		krdma_conn_put(lane->conn);
+	}
+}
+
+static int krdma_link_post(struct krdma_trunk *trunk, struct krdma_frame_slot *slot, u32 length)
+{
+	struct krdma_sge sge = {
+		.mr = trunk->mr,
+		.addr = (uintptr_t)slot->data,
+		.length = length,
+	};
+	struct krdma_send_wr wr = {
+		.wr_id = slot - trunk->slots,
+		.opcode = KRDMA_OP_SEND,
+		.sges = &sge,
+		.sge_count = 1,
+	};
+	int ret;
+
+	ret = krdma_conn_post_send(trunk->conn, &wr, 1);
+	return ret < 0 ? ret : 0;
+}
+
+static void krdma_link_forget_sent(struct krdma_frame_slot *slot)
+{
+	for (u32 i = 0; i < slot->sent_count; i++)
+		krdma_conn_put(slot->sent[i].lane->conn);
+	slot->sent_count = 0;
+}
+
+/* Has the peer to know of more frames?  Each frame tells it, too. */
+static bool krdma_link_owes_grants(const struct krdma_trunk *trunk)
+{
+	return trunk->granted - trunk->told_grant >= KRDMA_TRUNK_FRAMES / 2;
+}
+
+/* False only if there is no record to send. */
+static bool krdma_link_has_records(const struct krdma_trunk *trunk)
+{
+	return !list_empty(&trunk->ready) || !list_empty(&trunk->finders) ||
+	       krdma_link_answers(trunk) > trunk->patient;
+}
+
+/* Sends a frame.  Returns false if there is none to send, or none can be sent. */
+static bool krdma_link_send_frame(struct krdma_trunk *trunk)
+{
+	u32 credits = trunk->peer_grant - trunk->sent_frames;
+	struct krdma_lane_writer writer;
+	struct krdma_frame_slot *slot;
+	u32 length;
+	int ret;
+
+	slot = list_first_entry_or_null(&trunk->free, struct krdma_frame_slot, node);
+	if (!slot || !credits)
+		return false;
+	krdma_link_grant(trunk);
+	if (!krdma_link_has_records(trunk) && !krdma_link_owes_grants(trunk))
+		return false;
+	krdma_lane_frame_begin(&writer, slot->data, trunk->frame_size);
+	/* The last one is for grants. */
+	if (credits > 1)
+		krdma_link_fill(trunk, &writer, slot);
+	/* There is room for more answers now. */
+	krdma_link_grant(trunk);
+	if (!writer.records && !krdma_link_owes_grants(trunk))
+		return false;
+
+	length = krdma_lane_frame_end(&writer, trunk->granted);
+	ret = krdma_link_post(trunk, slot, length);
+	if (ret) {
+		krdma_link_forget_sent(slot);
+		krdma_trunk_fail(trunk, ret == -ENOTCONN ? -ECONNRESET : ret);
+		return false;
+	}
+	list_del(&slot->node);
+	trunk->in_flight++;
+	trunk->told_grant = trunk->granted;
+	trunk->sent_frames++;
+	return true;
+}
+
+static bool krdma_link_can_send(const struct krdma_trunk *trunk)
+{
+	/* The passive side cannot send before the link is established. */
+	return trunk->state == KRDMA_TRUNK_UP && !trunk->link_over &&
+	       READ_ONCE(trunk->conn->state) >= KRDMA_CONN_CONNECTED;
+}
+
+/**
+ * krdma_link_send() - Send what is ready
+ * @trunk: the trunk, in any state
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_link_send(struct krdma_trunk *trunk)
+{
+	unsigned long flags;
+
+	lockdep_assert_held(&trunk->lock);
+
+	/* What is added from now on may be missed below. */
+	if (trunk->served) {
+		spin_lock_irqsave(&trunk->ready_lock, flags);
+		trunk->served = false;
+		spin_unlock_irqrestore(&trunk->ready_lock, flags);
+	}
+	if (!krdma_link_can_send(trunk))
+		return;
+	while (krdma_link_send_frame(trunk))
+		;
+}
+
+/**
+ * krdma_link_send_one() - Send one frame of what is ready
+ * @trunk: the trunk, in any state
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: true if another frame can be sent.
+ */
+bool krdma_link_send_one(struct krdma_trunk *trunk)
+{
+	lockdep_assert_held(&trunk->lock);
+
+	return krdma_link_can_send(trunk) && krdma_link_send_frame(trunk) &&
+	       !list_empty(&trunk->ready) && !list_empty(&trunk->free) &&
+	       trunk->peer_grant - trunk->sent_frames > 1;
+}
+
+/**
+ * krdma_link_end_closed() - End a lane that the peer has closed
+ * @lane: the lane, in any stage
+ *
+ * A peer may close when it has a message, and another processor has the completion of the send.
+ * Then this waits for krdma_link_sent().
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_link_end_closed(struct krdma_lane *lane)
+{
+	if (!lane->peer_closed || lane->stage != KRDMA_LANE_UP ||
+	    lane->send.done != lane->send.next)
+		return;
+	lane->stage = KRDMA_LANE_OVER;
+	krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_DISCONNECTED, -EPIPE);
+}
+
+/**
+ * krdma_link_sent() - A frame has completed
+ * @trunk: the trunk
+ * @wc: the completion of its send
+ *
+ * Context: softirqs are off, with the trunk's lock held.
+ */
+void krdma_link_sent(struct krdma_trunk *trunk, const struct krdma_wc *wc)
+{
+	struct krdma_frame_slot *slot = &trunk->slots[wc->wr_id];
+
+	if (wc->status != KRDMA_WC_SUCCESS && wc->status != KRDMA_WC_WR_FLUSH_ERR &&
+	    !trunk->fail_status)
+		trunk->fail_status = wc->status;
+	for (u32 i = 0; i < slot->sent_count && !wc->status; i++) {
+		struct krdma_lane *lane = slot->sent[i].lane;
+
+		if (!lane->attached)
+			continue;
+		krdma_lane_sends_done(lane, slot->sent[i].count);
+		krdma_link_end_closed(lane);
+	}
+	krdma_link_forget_sent(slot);
+	list_add_tail(&slot->node, &trunk->free);
+	trunk->in_flight--;
+}
