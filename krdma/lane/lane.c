@@ -15,7 +15,8 @@
  * entries in the lists of the trunk and in frames that are being sent.  The end of the connection
  * cancels find_work and deliver_work, so nothing runs for the lane afterwards.  The table of a
  * trunk holds no reference: the end of the connection removes the lane from it, under the trunk's
- * lock.  Afterwards only CLOSE or REJECT may be left to be sent, and the end waits for neither.
+ * lock, and leaves there only that the lane has ended, if the peer has to know.  A lane that has
+ * not answered yet is kept until its answer is sent.  The end waits for neither.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -236,7 +237,7 @@ static void krdma_lane_send(struct krdma_conn_lower *lower)
 	if (!krdma_link_has_left(trunk))
 		return;
 	spin_lock_bh(&trunk->lock);
-	trunk->patient = 0;
+	trunk->patient = false;
 	krdma_link_send(trunk);
 	spin_unlock_bh(&trunk->lock);
 }
@@ -330,7 +331,10 @@ void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status)
 			   error);
 }
 
-/* What the peer has to know at the end.  Nothing else is left to be sent if CLOSE alone is due. */
+/*
+ * What the peer has to know at the end.  It may take no frames, so as little as possible is kept
+ * for it: nothing of a lane if CLOSE alone is due.
+ */
 static void krdma_lane_queue_close(struct krdma_lane *lane)
 {
 	switch (lane->stage) {
@@ -348,10 +352,14 @@ static void krdma_lane_queue_close(struct krdma_lane *lane)
 		break;
 	}
 	lane->stage = KRDMA_LANE_OVER;
-	if (lane->due == BIT(KRDMA_LANE_DUE_CLOSE) && krdma_link_tell_closed(lane))
+	if (lane->due == BIT(KRDMA_LANE_DUE_CLOSE)) {
 		lane->due = 0;
-	else if (lane->due)
+		krdma_link_tell_closed(lane);
+	} else if (lane->due) {
+		lane->trunk->untold++;
 		krdma_trunk_add_ready(lane);
+	}
+	krdma_trunk_end_lane(lane);
 }
 
 /**
@@ -424,7 +432,7 @@ static void krdma_lane_end(struct krdma_conn_lower *lower)
 		}
 		spin_lock_bh(&trunk->lock);
 		krdma_lane_detach(lane);
-		kick = krdma_lane_tell_end(lane) || (trunk->passive && !trunk->lane_count);
+		kick = krdma_lane_tell_end(lane) || (trunk->passive && krdma_trunk_is_empty(trunk));
 		spin_unlock_bh(&trunk->lock);
 		if (kick)
 			krdma_trunk_kick(trunk);

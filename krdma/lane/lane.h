@@ -31,8 +31,10 @@ struct krdma_trunk;
 
 /* Frames that a trunk takes, and frames that it can have in flight. */
 #define KRDMA_TRUNK_FRAMES	16
-/* Answers that a trunk can have to send: what all granted frames can ask for, and as many CLOSE. */
+/* Answers that a trunk can have to send: twice what all granted frames can ask for. */
 #define KRDMA_TRUNK_ANSWERS	(2 * KRDMA_TRUNK_FRAMES * KRDMA_LANE_RECORDS_MAX)
+/* Ended lanes that wait to be answered; with so many, a trunk takes no new one. */
+#define KRDMA_TRUNK_UNTOLD	(KRDMA_TRUNK_FRAMES * KRDMA_LANE_RECORDS_MAX)
 /* Ports that an active trunk remembers. */
 #define KRDMA_TRUNK_PORTS	8
 /* Lanes of a trunk, and trunks of the host. */
@@ -149,6 +151,7 @@ enum krdma_lane_stage {
  * @number: its number there; under the trunk's lock
  * @ready_node: entry of the trunk's list of lanes that have something to send; under the trunk's
  *	ready_lock.  An entry holds a reference to @conn.
+ * @ended: nothing that is posted lists it any more; under the trunk's ready_lock
  * @due: bits of &enum krdma_lane_due
  * @close_reason: &enum krdma_lane_close_reason; under the trunk's lock
  * @port: the peer's port, of an active one
@@ -193,6 +196,7 @@ struct krdma_lane {
 	bool attached;
 	u32 number;
 	struct list_head ready_node;
+	bool ended;
 	unsigned long due;
 	u8 close_reason;
 	u16 port;
@@ -313,8 +317,13 @@ struct krdma_trunk_answer {
  * @violated: the peer has violated the protocol: its frames are ignored
  * @bound: lanes that use it, whether or not they have a number
  * @in_flight: frames that are being sent
- * @lanes: table of lanes by number; its entries are attached
+ * @lanes: table by number, of lanes, which are attached, and of ends of lanes, of which the peer
+ *	does not know yet: the reason, with KRDMA_TRUNK_END
  * @lane_count: number of entries of @lanes
+ * @end_count: how many of these are ends
+ * @ends_last: the last frame was full of ends: in the next one, lanes come first
+ * @patient: the ends wait for another record
+ * @untold: lanes that have ended, with an answer to the peer that waits for their turn
  * @lanes_max: the number that the peer takes
  * @last_lane: number of the last lane that was opened
  * @finders: active: lanes that wait for an answer; each holds a reference to its connection
@@ -325,7 +334,6 @@ struct krdma_trunk_answer {
  * @answers: circular buffer of KRDMA_TRUNK_ANSWERS answers to the peer
  * @answer_head: index of the next answer to send; runs freely
  * @answer_tail: index after the last one; runs freely
- * @patient: how many of the last answers are ends of lanes that wait for another record
  * @arrived: frames that have arrived
  * @received: frames that were read
  * @late: circular buffer of frames that have arrived and are not read to their end
@@ -380,6 +388,10 @@ struct krdma_trunk {
 	u32 in_flight;
 	struct xarray lanes;
 	u32 lane_count;
+	u32 end_count;
+	bool ends_last;
+	bool patient;
+	u32 untold;
 	u32 lanes_max;
 	u32 last_lane;
 	struct list_head finders;
@@ -390,7 +402,6 @@ struct krdma_trunk {
 	struct krdma_trunk_answer *answers;
 	u32 answer_head;
 	u32 answer_tail;
-	u32 patient;
 	u32 arrived;
 	u32 received;
 	struct krdma_frame_late late[KRDMA_TRUNK_FRAMES];
@@ -423,6 +434,15 @@ struct krdma_trunk {
 	bool busy;
 	bool link_over;
 };
+
+/* The mark of an end in &struct krdma_trunk.lanes. */
+#define KRDMA_TRUNK_END		XA_MARK_0
+
+/* The peer has no lane here, but may not know that the last ones have ended. */
+static inline bool krdma_trunk_is_empty(const struct krdma_trunk *trunk)
+{
+	return trunk->lane_count == trunk->end_count;
+}
 
 extern struct workqueue_struct *krdma_lane_workqueue;
 
@@ -489,6 +509,7 @@ void krdma_trunk_add_ready(struct krdma_lane *lane);
 void krdma_trunk_ready(struct krdma_lane *lane);
 struct krdma_lane *krdma_trunk_next_ready(struct krdma_trunk *trunk);
 void krdma_trunk_return_ready(struct krdma_lane *lane);
+void krdma_trunk_end_lane(struct krdma_lane *lane);
 
 /* lane/trunk.c */
 int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key);
@@ -517,7 +538,7 @@ void krdma_link_complete(const struct krdma_wc *wc);
 /* lane/send.c */
 void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8 value);
 bool krdma_link_has_left(const struct krdma_trunk *trunk);
-bool krdma_link_tell_closed(const struct krdma_lane *lane);
+void krdma_link_tell_closed(struct krdma_lane *lane);
 void krdma_link_send(struct krdma_trunk *trunk);
 bool krdma_link_send_one(struct krdma_trunk *trunk);
 void krdma_link_end_closed(struct krdma_lane *lane);

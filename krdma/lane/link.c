@@ -5,7 +5,8 @@
  *
  * The peer may be hostile.  krdma_lane_frame_read() checks each frame by itself; here records are
  * checked against the state of their lanes.  A violation ends the trunk.  Nothing that a peer
- * sends makes this side keep more than its lanes, which are limited, and its answers.
+ * sends, or does not take, makes this side keep more than its lanes and their ends, which are
+ * limited together, its answers, and KRDMA_TRUNK_UNTOLD lanes that have not answered.
  *
  * Frames are read in softirq, by the completions of the link.  At an OPEN, which takes memory, the
  * completion stops, and the work item reads that frame and what has arrived since.
@@ -340,7 +341,8 @@ static int krdma_link_open(struct krdma_trunk *trunk, const struct krdma_lane_re
 	listener = krdma_lane_listener_get(trunk, record->value);
 	if (listener) {
 		reason = KRDMA_LANE_REJECT_FULL;
-		if (trunk->lane_count < KRDMA_TRUNK_LANES_MAX) {
+		if (trunk->lane_count < KRDMA_TRUNK_LANES_MAX &&
+		    trunk->untold < KRDMA_TRUNK_UNTOLD) {
 			spin_unlock_bh(&trunk->lock);
 			offered = krdma_link_offer(trunk, listener, record);
 			spin_lock_bh(&trunk->lock);
@@ -521,7 +523,7 @@ static int krdma_link_record(struct krdma_trunk *trunk, const struct krdma_lane_
 		return -EPROTO;
 	lane = xa_load(&trunk->lanes, record->lane);
 	/* It has ended here. */
-	if (!lane)
+	if (!lane || xa_is_value(lane))
 		return 0;
 	switch (record->type) {
 	case KRDMA_LANE_ACCEPT:
@@ -653,7 +655,7 @@ void krdma_link_complete(const struct krdma_wc *wc)
 		krdma_link_sent(trunk, wc);
 	krdma_link_send(trunk);
 	/* It may have to end. */
-	if (trunk->passive && !trunk->lane_count)
+	if (trunk->passive && krdma_trunk_is_empty(trunk))
 		krdma_trunk_kick(trunk);
 	spin_unlock(&trunk->lock);
 }

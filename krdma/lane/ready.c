@@ -2,7 +2,9 @@
 /*
  * The lanes of a trunk that have something to send.
  *
- * They wait in a list for their turn.  An entry holds a reference to the lane's connection.
+ * They wait in a list for their turn.  An entry holds a reference to the lane's connection.  A lane
+ * may be there with nothing to send, but not after its end: the peer decides when the list is
+ * looked at.
  */
 #include "cm/conn.h"
 #include "lane/lane.h"
@@ -15,7 +17,7 @@ static bool krdma_trunk_list_ready(struct krdma_lane *lane)
 	bool served;
 
 	spin_lock_irqsave(&trunk->ready_lock, flags);
-	if (!trunk->dead && list_empty(&lane->ready_node)) {
+	if (!trunk->dead && !lane->ended && list_empty(&lane->ready_node)) {
 		krdma_conn_get(lane->conn);
 		list_add_tail(&lane->ready_node, &trunk->ready);
 	}
@@ -106,4 +108,28 @@ void krdma_trunk_return_ready(struct krdma_lane *lane)
 		list_add_tail(&lane->ready_node, &trunk->ready);
 	}
 	spin_unlock_irqrestore(&trunk->ready_lock, flags);
+}
+
+/**
+ * krdma_trunk_end_lane() - A lane has ended
+ * @lane: the lane; it keeps its turn if it has an answer to the peer
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_trunk_end_lane(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	unsigned long flags;
+	bool listed;
+
+	lockdep_assert_held(&trunk->lock);
+
+	spin_lock_irqsave(&trunk->ready_lock, flags);
+	lane->ended = true;
+	listed = !lane->due && !list_empty(&lane->ready_node);
+	if (listed)
+		list_del_init(&lane->ready_node);
+	spin_unlock_irqrestore(&trunk->ready_lock, flags);
+	if (listed)
+		krdma_conn_put(lane->conn);
 }

@@ -7,7 +7,7 @@
  * work item.  Each of them takes the first lane of the list, puts into a frame what fits, and if
  * the frame is full, puts the lane at the end of the list.  So a lane that streams has no more than
  * a frame before each other lane has its turn.  Answers to the peer and questions come first: they
- * are few.
+ * are few.  Ends of lanes, of which there can be many, do so in every other frame.
  *
  * Frames are granted by the receiver, and the last granted one is kept for a frame that only
  * grants, so both sides can always grant.  No more frames are granted than there is room for the
@@ -40,7 +40,7 @@ static u32 krdma_link_answers(const struct krdma_trunk *trunk)
 void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8 value)
 {
 	/* Takes along what waits. */
-	trunk->patient = 0;
+	trunk->patient = false;
 	if (WARN_ON_ONCE(krdma_link_answers(trunk) == KRDMA_TRUNK_ANSWERS))
 		return;
 	trunk->answers[trunk->answer_tail % KRDMA_TRUNK_ANSWERS] = (struct krdma_trunk_answer) {
@@ -61,34 +61,34 @@ void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8 value)
  */
 bool krdma_link_has_left(const struct krdma_trunk *trunk)
 {
-	return !list_empty_careful(&trunk->ready) ||
+	return !list_empty_careful(&trunk->ready) || READ_ONCE(trunk->end_count) ||
 	       READ_ONCE(trunk->answer_tail) != READ_ONCE(trunk->answer_head);
 }
 
 /**
  * krdma_link_tell_closed() - Have the peer told that a lane has ended, without the lane
- * @lane: the lane, of which everything else was sent
+ * @lane: the lane, attached, of which everything else was sent
  *
- * The record goes with the answers to the peer, and the lane can be freed before it is sent.  What
- * the granted frames can ask for has room nevertheless.
+ * The end has the lane's place in the table, and the lane can be freed before it is sent.
  *
  * Context: any but NMI, with the trunk's lock held.
- * Return: false if there is no room.
  */
-bool krdma_link_tell_closed(const struct krdma_lane *lane)
+void krdma_link_tell_closed(struct krdma_lane *lane)
 {
 	struct krdma_trunk *trunk = lane->trunk;
-	u32 kept = (trunk->granted - trunk->received) * KRDMA_LANE_RECORDS_MAX;
-	u32 patient = trunk->patient;
 
 	lockdep_assert_held(&trunk->lock);
 
-	if (trunk->state != KRDMA_TRUNK_UP ||
-	    KRDMA_TRUNK_ANSWERS - krdma_link_answers(trunk) <= kept)
-		return false;
-	krdma_link_answer(trunk, KRDMA_LANE_CLOSE, lane->number, lane->close_reason);
-	trunk->patient = patient + 1;
-	return true;
+	if (trunk->state != KRDMA_TRUNK_UP)
+		return;
+	/* Another entry for the same number takes no memory. */
+	xa_store(&trunk->lanes, lane->number, xa_mk_value(lane->close_reason), GFP_ATOMIC);
+	xa_set_mark(&trunk->lanes, lane->number, KRDMA_TRUNK_END);
+	lane->attached = false;
+	if (!trunk->end_count)
+		trunk->patient = true;
+	/* krdma_link_has_left() reads it without the lock. */
+	WRITE_ONCE(trunk->end_count, trunk->end_count + 1);
 }
 
 /* Grants as many frames as there is room for their answers. */
@@ -117,7 +117,31 @@ static void krdma_link_add_answers(struct krdma_trunk *trunk, struct krdma_lane_
 		krdma_lane_frame_add(writer, &record);
 		WRITE_ONCE(trunk->answer_head, trunk->answer_head + 1);
 	}
-	trunk->patient = min(trunk->patient, krdma_link_answers(trunk));
+}
+
+/* Returns whether the frame is full. */
+static bool krdma_link_add_ends(struct krdma_trunk *trunk, struct krdma_lane_writer *writer)
+{
+	unsigned long number;
+	void *reason;
+
+	if (!trunk->end_count)
+		return false;
+	xa_for_each_marked(&trunk->lanes, number, reason, KRDMA_TRUNK_END) {
+		struct krdma_lane_record record = {
+			.type = KRDMA_LANE_CLOSE,
+			.lane = number,
+			.value = xa_to_value(reason),
+		};
+
+		if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+			return true;
+		krdma_lane_frame_add(writer, &record);
+		xa_erase(&trunk->lanes, number);
+		trunk->lane_count--;
+		WRITE_ONCE(trunk->end_count, trunk->end_count - 1);
+	}
+	return false;
 }
 
 static void krdma_link_add_questions(struct krdma_trunk *trunk, struct krdma_lane_writer *writer)
@@ -239,7 +263,8 @@ static bool krdma_link_add_accept(struct krdma_lane_writer *writer, struct krdma
 }
 
 /* The last record of a lane. */
-static bool krdma_link_add_end(struct krdma_lane_writer *writer, struct krdma_lane *lane)
+static bool krdma_link_add_end(struct krdma_trunk *trunk, struct krdma_lane_writer *writer,
+			       struct krdma_lane *lane)
 {
 	struct krdma_lane_record record = { .lane = lane->number };
 
@@ -258,6 +283,7 @@ static bool krdma_link_add_end(struct krdma_lane_writer *writer, struct krdma_la
 		return false;
 	krdma_lane_frame_add(writer, &record);
 	lane->due = 0;
+	trunk->untold--;
 	return true;
 }
 
@@ -352,21 +378,26 @@ static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer 
 {
 	struct krdma_lane *lane;
 	bool all = true;
+	bool ends_last;
 
 	krdma_link_add_answers(trunk, writer);
+	ends_last = trunk->ends_last;
+	trunk->ends_last = !ends_last && krdma_link_add_ends(trunk, writer);
 	krdma_link_add_questions(trunk, writer);
 	while (all) {
 		lane = krdma_trunk_next_ready(trunk);
 		if (!lane)
-			return;
+			break;
 		all = krdma_link_add_open(trunk, writer, lane) &&
 		      krdma_link_add_accept(writer, lane) &&
 		      krdma_link_add_messages(writer, slot, lane) &&
-		      krdma_link_add_end(writer, lane);
+		      krdma_link_add_end(trunk, writer, lane);
 		if (!all)
 			krdma_trunk_return_ready(lane);
 		krdma_conn_put(lane->conn);
 	}
+	if (ends_last)
+		krdma_link_add_ends(trunk, writer);
 }
 
 static int krdma_link_post(struct krdma_trunk *trunk, struct krdma_frame_slot *slot, u32 length)
@@ -405,7 +436,7 @@ static bool krdma_link_owes_grants(const struct krdma_trunk *trunk)
 static bool krdma_link_has_records(const struct krdma_trunk *trunk)
 {
 	return !list_empty(&trunk->ready) || !list_empty(&trunk->finders) ||
-	       krdma_link_answers(trunk) > trunk->patient;
+	       krdma_link_answers(trunk) || (trunk->end_count && !trunk->patient);
 }
 
 /* Sends a frame.  Returns false if there is none to send, or none can be sent. */

@@ -188,7 +188,7 @@ void krdma_trunk_send_later(struct krdma_trunk *trunk)
 
 	if (trunk->hurry) {
 		trunk->hurry--;
-		trunk->patient = 0;
+		trunk->patient = false;
 		krdma_trunk_kick(trunk);
 		return;
 	}
@@ -203,9 +203,9 @@ static void krdma_trunk_later(struct work_struct *work)
 
 	spin_lock_bh(&trunk->lock);
 	/* They have waited in vain. */
-	if (trunk->patient)
+	if (trunk->end_count && trunk->patient)
 		trunk->hurry = KRDMA_TRUNK_HURRY;
-	trunk->patient = 0;
+	trunk->patient = false;
 	krdma_link_send(trunk);
 	spin_unlock_bh(&trunk->lock);
 	krdma_trunk_put(trunk);
@@ -224,7 +224,7 @@ void krdma_trunk_fail(struct krdma_trunk *trunk, int error)
 
 	/* The ends of lanes may wait for something else to be sent. */
 	if (error == -ESHUTDOWN) {
-		trunk->patient = 0;
+		trunk->patient = false;
 		krdma_link_send(trunk);
 	}
 	if (trunk->link_over)
@@ -342,17 +342,17 @@ static void krdma_trunk_uncharge(struct krdma_trunk *trunk)
 static void krdma_trunk_lose_lanes(struct krdma_trunk *trunk)
 {
 	unsigned long number = 0;
-	struct krdma_lane *lane;
+	void *entry;
 
 	do {
 		spin_lock_bh(&trunk->lock);
-		lane = xa_find(&trunk->lanes, &number, ULONG_MAX, XA_PRESENT);
-		if (lane)
-			krdma_lane_lost(lane, trunk->error, trunk->fail_status);
+		entry = xa_find(&trunk->lanes, &number, ULONG_MAX, XA_PRESENT);
+		if (entry && !xa_is_value(entry))
+			krdma_lane_lost(entry, trunk->error, trunk->fail_status);
 		spin_unlock_bh(&trunk->lock);
 		number++;
 		cond_resched();
-	} while (lane);
+	} while (entry);
 }
 
 /* Nothing is sent any more. */
@@ -417,10 +417,11 @@ static void krdma_trunk_work(struct work_struct *work)
 
 	krdma_link_read_late(trunk);
 	spin_lock_bh(&trunk->lock);
-	unused = trunk->passive && !trunk->lane_count && !krdma_lane_is_taken(trunk->key.net);
+	unused = trunk->passive && krdma_trunk_is_empty(trunk) &&
+		 !krdma_lane_is_taken(trunk->key.net);
 	/* Nothing comes that could take the last ends along. */
 	if (unused)
-		trunk->patient = 0;
+		trunk->patient = false;
 	krdma_link_send(trunk);
 	if (unused && trunk->state == KRDMA_TRUNK_UP && !trunk->link_over && !trunk->in_flight)
 		krdma_trunk_fail(trunk, -ESHUTDOWN);

@@ -14,26 +14,11 @@
 #include "fixture.h"
 #include "lanes.h"
 
-#define LANE_PORT	1019
-#define LANE_FRAME	4096
-#define LANE_FRAMES	16
-
-/* Types of records, see Documentation/lanes.rst. */
-enum { FIND = 1, FOUND, OPEN, ACCEPT, REJECT, CLOSE, DATA, CREDIT };
-
-/* A trunk that is made by hand. */
-struct lane_stranger {
-	struct core_end end;
-	struct krdma_session *session;
-	struct core_buffer from;
-	struct core_buffer to;
-};
-
 static const u8 lane_hello[24] = {
 	'K', 'R', 'L', 'N', 1, 1, 0, 0, 0, 16, LANE_FRAMES,
 };
 
-static void lane_stranger_close(struct lane_stranger *stranger)
+void lane_stranger_close(struct lane_stranger *stranger)
 {
 	core_end_close(&stranger->end);
 	core_buffer_free(stranger->end.test, &stranger->from);
@@ -91,7 +76,7 @@ static struct lane_stranger *lane_stranger_alloc(struct core_test *test)
 	return NULL;
 }
 
-static struct lane_stranger *lane_stranger_open(struct core_test *test, const u8 *hello, u8 length)
+struct lane_stranger *lane_stranger_open(struct core_test *test, const u8 *hello, u8 length)
 {
 	struct lane_stranger *stranger = lane_stranger_alloc(test);
 
@@ -101,15 +86,14 @@ static struct lane_stranger *lane_stranger_open(struct core_test *test, const u8
 	return NULL;
 }
 
-static void lane_put(u8 *to, u32 value)
+void lane_put(u8 *to, u32 value)
 {
 	for (int i = 0; i < 4; i++)
 		to[i] = value >> 8 * i & 0xff;
 }
 
 /* Adds a record without data to the frame, and returns its length. */
-static u32 lane_add(struct lane_stranger *stranger, u32 used, u8 type, u8 flags, u32 lane,
-		    u32 value)
+u32 lane_add(struct lane_stranger *stranger, u32 used, u8 type, u8 flags, u32 lane, u32 value)
 {
 	u8 *frame = stranger->from.data;
 	u8 body = type == OPEN || type == ACCEPT ? 8 : 0;
@@ -124,7 +108,7 @@ static u32 lane_add(struct lane_stranger *stranger, u32 used, u8 type, u8 flags,
 	return used + 16 + body;
 }
 
-static u32 lane_begin(struct lane_stranger *stranger)
+u32 lane_begin(struct lane_stranger *stranger)
 {
 	memset(stranger->from.data, 0, 16);
 	stranger->from.data[0] = 1;
@@ -138,7 +122,7 @@ static void lane_set(struct lane_stranger *stranger, u32 length, u32 grant)
 	lane_put(stranger->from.data + 8, grant);
 }
 
-static void lane_post(struct lane_stranger *stranger, u32 length, u32 grant)
+void lane_post(struct lane_stranger *stranger, u32 length, u32 grant)
 {
 	lane_set(stranger, length, grant);
 	CORE_EQ(stranger->end.test, 1,
@@ -239,7 +223,7 @@ static void lane_ask(struct core_test *test, u16 port)
 }
 
 /* Closes what was asked for and given up. */
-static void lane_drop_requests(struct krdma_listener *listener)
+void lane_drop_requests(struct krdma_listener *listener)
 {
 	struct krdma_conn *conn;
 
@@ -252,13 +236,10 @@ static void lane_drop_requests(struct krdma_listener *listener)
 	} while (!IS_ERR(conn));
 }
 
-static u16 lane_port_of(struct core_pair *pair)
+u16 lane_port_of(struct core_pair *pair)
 {
 	return ntohs(((struct sockaddr_in *)&pair->listen_address)->sin_port);
 }
-
-/* It takes longer to open them than the next frame takes to arrive. */
-#define LANE_OPENS	60
 
 /* What follows an OPEN waits until the listener has the lane, also if it is in the next frame. */
 /* Proves: F14 */
@@ -346,7 +327,6 @@ static void lane_violations(struct core_test *test)
  * Many at a time
  */
 
-#define LANE_HEADER	16
 /* Bytes of a record of OPEN or ACCEPT without private data. */
 #define LANE_OPEN_SIZE	24
 
@@ -409,7 +389,7 @@ static void lane_side_free(struct lane_side *side)
 	kfree(side);
 }
 
-static const struct krdma_conn_attr lane_small = { .send_depth = 2, .recv_depth = 2 };
+const struct krdma_conn_attr lane_small = { .send_depth = 2, .recv_depth = 2 };
 
 /*
  * The answers to many requests are one frame, and so are their ends.  Those that cannot be accepted
@@ -480,7 +460,7 @@ out:
 	core_pair_close(pair);
 }
 
-static void lane_drop(struct krdma_conn *conn)
+void lane_drop(struct krdma_conn *conn)
 {
 	if (!conn)
 		return;
@@ -569,7 +549,6 @@ static const u8 lane_host_hello[24] = {
 	'K', 'R', 'L', 'N', 1, 1, 0, 0, 0, 16, LANE_FRAMES, 0, 200, 0, 0, 0,
 };
 
-#define LANE_HOST_PORT	4243
 /* Longer than a trunk remembers a listener. */
 #define LANE_KNOWN_MS	1100
 /* Longer than a host counts as one without lanes, and than an idle trunk stays. */
@@ -578,8 +557,8 @@ static const u8 lane_host_hello[24] = {
 #define LANE_HOST_ASKS_MS	5000
 #define LANE_HOST_TRIES		3
 
-static struct krdma_conn *lane_host_resolve(struct lane_stranger *host, u16 port,
-					    const struct sockaddr *local)
+struct krdma_conn *lane_host_resolve(struct lane_stranger *host, u16 port,
+				     const struct sockaddr *local)
 {
 	struct core_test *test = host->end.test;
 	struct sockaddr_storage remote = test->address;
@@ -630,7 +609,7 @@ static void lane_host_answer(struct lane_stranger *host, u8 type, u32 number, u3
 }
 
 /* Is it a lane once it is resolved? */
-static bool lane_host_resolved(struct lane_stranger *host, struct krdma_conn *conn)
+bool lane_host_resolved(struct lane_stranger *host, struct krdma_conn *conn)
 {
 	struct krdma_conn_info info;
 
@@ -667,7 +646,7 @@ static struct krdma_conn *lane_host_find(struct lane_stranger *host)
  * The host, after a first question to which the answer is yes.  In the debug kernel the trunk can
  * take longer than the client waits for it, and then there is no question.
  */
-static struct lane_stranger *lane_host_open(struct core_test *test)
+struct lane_stranger *lane_host_open(struct core_test *test)
 {
 	struct lane_stranger *host = NULL;
 	struct krdma_conn *conn = NULL;

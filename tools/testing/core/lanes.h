@@ -13,4 +13,52 @@ bool lane_resolve(struct core_pair *pair);
 /* Two ends of a lane. */
 struct core_pair *lane_open(struct core_test *test);
 
+/*
+ * The other side of a trunk, made by hand: in lane_peer_cases.c
+ */
+
+#define LANE_PORT	1019
+#define LANE_FRAME	4096
+#define LANE_FRAMES	16
+#define LANE_HEADER	16
+
+/* Types of records, see Documentation/lanes.rst. */
+enum { FIND = 1, FOUND, OPEN, ACCEPT, REJECT, CLOSE, DATA, CREDIT };
+
+/* As many lanes in a frame take longer to open than the next frame takes to arrive. */
+#define LANE_OPENS	60
+
+struct lane_stranger {
+	struct core_end end;
+	struct krdma_session *session;
+	struct core_buffer from;
+	struct core_buffer to;
+};
+
+/* One that connects, with a receive for each frame. */
+struct lane_stranger *lane_stranger_open(struct core_test *test, const u8 *hello, u8 length);
+void lane_stranger_close(struct lane_stranger *stranger);
+
+/* Writes a frame: each record has no data, and lane_add() returns the length so far. */
+void lane_put(u8 *to, u32 value);
+u32 lane_begin(struct lane_stranger *stranger);
+u32 lane_add(struct lane_stranger *stranger, u32 used, u8 type, u8 flags, u32 lane, u32 value);
+void lane_post(struct lane_stranger *stranger, u32 length, u32 grant);
+
+#define LANE_HOST_PORT	4243
+
+/* One that accepts, and has just answered that a listener at LANE_HOST_PORT takes lanes. */
+struct lane_stranger *lane_host_open(struct core_test *test);
+/* A client of the host, which is being resolved; and whether it is a lane then. */
+struct krdma_conn *lane_host_resolve(struct lane_stranger *host, u16 port,
+				     const struct sockaddr *local);
+bool lane_host_resolved(struct lane_stranger *host, struct krdma_conn *conn);
+
+extern const struct krdma_conn_attr lane_small;
+
+u16 lane_port_of(struct core_pair *pair);
+void lane_drop(struct krdma_conn *conn);
+/* Closes what was asked for and given up. */
+void lane_drop_requests(struct krdma_listener *listener);
+
 #endif /* _KRDMA_CORE_LANES_H */

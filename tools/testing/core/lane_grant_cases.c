@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lanes: a peer that takes few frames.
+ *
+ * It speaks the protocol of trunks by itself, as in lane_peer_cases.c.
+ */
+#include <linux/atomic.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+
+#include "fixture.h"
+#include "lanes.h"
+
+/* What the lanes of a case take. */
+struct lane_purse {
+	struct krdma_session *session;
+	atomic64_t used;
+	s64 of_lane;
+};
+
+static int lane_purse_charge(void *account, u64 bytes)
+{
+	atomic64_add(bytes, &((struct lane_purse *)account)->used);
+	return 0;
+}
+
+static void lane_purse_uncharge(void *account, u64 bytes)
+{
+	atomic64_sub(bytes, &((struct lane_purse *)account)->used);
+}
+
+static void lane_purse_put(void *account)
+{
+	kfree(account);
+}
+
+static const struct krdma_account_ops lane_purse_ops = {
+	.charge = lane_purse_charge,
+	.uncharge = lane_purse_uncharge,
+	.put = lane_purse_put,
+};
+
+static struct lane_purse *lane_purse_open(struct core_test *test)
+{
+	struct lane_purse *purse = kzalloc_obj(*purse, GFP_KERNEL);
+
+	if (!CORE_TRUE(test, purse))
+		return NULL;
+	purse->session = krdma_session_create(test->net);
+	if (CORE_OK_PTR(test, purse->session)) {
+		krdma_session_set_account(purse->session, &lane_purse_ops, purse);
+		return purse;
+	}
+	kfree(purse);
+	return NULL;
+}
+
+static void lane_purse_close(struct lane_purse *purse)
+{
+	/* It goes with the session. */
+	if (purse)
+		krdma_session_put(purse->session);
+}
+
+/* The purse pays for the queues of the lane. */
+static void lane_purse_pay(struct core_test *test, struct lane_purse *purse,
+			   struct krdma_conn *conn)
+{
+	struct krdma_conn_attr attr = lane_small;
+
+	attr.session = purse->session;
+	CORE_EQ(test, 0, krdma_conn_create_qp(conn, &attr));
+	/* With a CQ, so this is more than what is left of an ended one. */
+	purse->of_lane = purse->of_lane ?: atomic64_read(&purse->used);
+}
+
+/* Not as long as an idle trunk stays, whose end gives back everything. */
+#define LANE_PURSE_MS	5000
+
+/* No more than @bytes are used, at least after some time. */
+static void lane_purse_becomes(struct core_test *test, struct lane_purse *purse, s64 bytes)
+{
+	for (int i = 0; i < LANE_PURSE_MS && atomic64_read(&purse->used) > bytes; i += 20)
+		msleep(20);
+	CORE_TRUE(test, atomic64_read(&purse->used) <= bytes);
+}
+
+/*
+ * A peer that never grants more than one frame, in which krdma sends nothing but its own grants.
+ * @first: what it has granted by its greeting
+ * @answers: records that it got
+ */
+struct lane_miser {
+	struct lane_stranger *stranger;
+	u32 first;
+	u32 sent;
+	u32 granted;
+	u32 got;
+	u32 answers;
+};
+
+#define LANE_MISER_FRAMES	4
+#define LANE_MISER_LANES	40
+/* More frames of requests than krdma keeps answers for, and what these may be. */
+#define LANE_MISER_OPENS	20
+#define LANE_UNTOLD_MAX		(1024 + LANE_OPENS)
+
+static const u8 lane_miser_hello[24] = {
+	'K', 'R', 'L', 'N', 1, 1, 0, 0, 0, 16, LANE_MISER_FRAMES,
+};
+
+static u32 lane_get(const u8 *from)
+{
+	return from[0] | from[1] << 8 | from[2] << 16 | (u32)from[3] << 24;
+}
+
+/* Takes the frames that have arrived; waits if there has to be one. */
+static bool lane_miser_take(struct lane_miser *miser, bool wait)
+{
+	struct core_end *end = &miser->stranger->end;
+	struct krdma_wc wc;
+	bool taken = false;
+
+	while (core_await_receive(end, &wc, wait && !taken ? CORE_TIMEOUT_MS : 0)) {
+		const u8 *frame = miser->stranger->to.data + wc.wr_id * LANE_FRAME;
+
+		if (!CORE_EQ(end->test, KRDMA_WC_SUCCESS, wc.status))
+			return false;
+		miser->granted = lane_get(frame + 8);
+		miser->answers += frame[2];
+		miser->got++;
+		taken = true;
+		CORE_EQ(end->test, 1, core_receive(end, wc.wr_id, &miser->stranger->to,
+						   wc.wr_id * LANE_FRAME, LANE_FRAME));
+	}
+	return CORE_TRUE(end->test, taken || !wait);
+}
+
+/* Sends the frame, and grants one more than has come, or @frames. */
+static bool lane_miser_post(struct lane_miser *miser, u32 used, u32 frames)
+{
+	if (!lane_miser_take(miser, miser->sent == miser->granted))
+		return false;
+	lane_post(miser->stranger, used, max_t(u32, miser->first, miser->got + frames));
+	miser->sent++;
+	return !miser->stranger->end.test->failures;
+}
+
+/* A lane that the server accepts, and the peer closes. */
+static bool lane_miser_visit(struct lane_miser *miser, struct core_pair *pair,
+			     struct lane_purse *purse, u32 number)
+{
+	struct core_test *test = pair->test;
+	struct krdma_conn *conn;
+	u32 used;
+
+	used = lane_add(miser->stranger, lane_begin(miser->stranger), OPEN, 0, number,
+			lane_port_of(pair));
+	if (!lane_miser_post(miser, used, 1))
+		return false;
+	conn = krdma_listener_next(pair->listener, NULL, NULL, CORE_TIMEOUT_MS);
+	if (!CORE_OK_PTR(test, conn))
+		return false;
+	lane_purse_pay(test, purse, conn);
+	CORE_EQ(test, 0, krdma_conn_accept(conn, &(struct krdma_conn_param) {}));
+	used = lane_add(miser->stranger, lane_begin(miser->stranger), CLOSE, 0, number, 0);
+	if (lane_miser_post(miser, used, 1)) {
+		for (int i = 0; i < CORE_TIMEOUT_MS && !krdma_conn_wait(conn, 0); i += 20)
+			msleep(20);
+		CORE_EQ(test, -EPIPE, krdma_conn_wait(conn, 0));
+	}
+	lane_drop(conn);
+	return !test->failures;
+}
+
+/* Requests that the server drops.  Returns how many it got. */
+static u32 lane_miser_ask(struct lane_miser *miser, struct core_pair *pair,
+			  struct lane_purse *purse, u32 first)
+{
+	u16 port = lane_port_of(pair);
+	struct krdma_conn *conn;
+	u32 used, count;
+
+	used = lane_begin(miser->stranger);
+	for (u32 i = 0; i < LANE_OPENS; i++)
+		used = lane_add(miser->stranger, used, OPEN, 0, first + i, port);
+	if (!lane_miser_post(miser, used, 1))
+		return 0;
+	for (count = 0; count < LANE_OPENS; count++) {
+		conn = krdma_listener_next(pair->listener, NULL, NULL, 10 * CORE_QUIET_MS);
+		if (IS_ERR(conn))
+			break;
+		lane_purse_pay(pair->test, purse, conn);
+		lane_drop(conn);
+	}
+	return count;
+}
+
+/*
+ * Of lanes that have ended, nothing is kept for a peer that takes no frames, but for a bounded
+ * number of answers.
+ */
+/* Proves: F14 */
+static void lane_ends_unheard(struct core_test *test)
+{
+	struct lane_miser miser = { .first = LANE_MISER_FRAMES, .granted = LANE_FRAMES };
+	struct lane_purse *purse = lane_purse_open(test);
+	struct core_pair *pair = lane_open(test);
+	u32 number = 1;
+	u32 kept = 0;
+
+	if (!pair || !purse)
+		goto out;
+	miser.stranger = lane_stranger_open(test, lane_miser_hello, sizeof(lane_miser_hello));
+	if (!miser.stranger)
+		goto out;
+	CORE_EQ(test, 0, krdma_conn_wait(miser.stranger->end.conn, CORE_TIMEOUT_MS));
+	while (number <= LANE_MISER_LANES && lane_miser_visit(&miser, pair, purse, number))
+		number++;
+	/* The answers to the first ones were sent. */
+	lane_purse_becomes(test, purse, 0);
+	CORE_EQ(test, LANE_MISER_FRAMES - 1, miser.answers);
+
+	for (u32 i = 0; i < LANE_MISER_OPENS && !test->failures; i++) {
+		kept += lane_miser_ask(&miser, pair, purse, number);
+		number += LANE_OPENS;
+	}
+	CORE_TRUE(test, kept && kept <= LANE_UNTOLD_MAX);
+	CORE_TRUE(test, atomic64_read(&purse->used) <= kept * purse->of_lane);
+
+	/* Each of these is answered when that can be. */
+	miser.answers = 0;
+	for (u32 i = 0; i < LANE_MISER_OPENS && !test->failures &&
+	     miser.answers < LANE_MISER_OPENS * LANE_OPENS; i++) {
+		if (lane_miser_post(&miser, lane_begin(miser.stranger), LANE_FRAMES - 1))
+			lane_miser_take(&miser, true);
+	}
+	CORE_EQ(test, LANE_MISER_OPENS * LANE_OPENS, miser.answers);
+	lane_purse_becomes(test, purse, 0);
+out:
+	if (miser.stranger)
+		lane_stranger_close(miser.stranger);
+	if (pair)
+		lane_drop_requests(pair->listener);
+	core_pair_close(pair);
+	lane_purse_close(purse);
+}
+
+/* So it is with requests that could not be sent, and were given up. */
+/* Proves: F14 */
+static void lane_requests_unsent(struct core_test *test)
+{
+	struct lane_purse *purse = lane_purse_open(test);
+	struct lane_stranger *host = lane_host_open(test);
+	struct krdma_conn *conn;
+
+	for (int i = 0; i < LANE_MISER_LANES && host && purse && !test->failures; i++) {
+		conn = lane_host_resolve(host, LANE_HOST_PORT, NULL);
+		CORE_TRUE(test, lane_host_resolved(host, conn));
+		lane_purse_pay(test, purse, conn);
+		CORE_EQ(test, 0, krdma_conn_connect(conn, &(struct krdma_conn_param) {}));
+		lane_drop(conn);
+	}
+	if (host && purse)
+		lane_purse_becomes(test, purse, 0);
+	if (host)
+		lane_stranger_close(host);
+	lane_purse_close(purse);
+}
+
+const struct core_case core_lane_grant_cases[] = {
+	CORE_CASE(lane_ends_unheard),
+	CORE_CASE(lane_requests_unsent),
+	{}
+};
