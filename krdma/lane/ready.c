@@ -92,10 +92,11 @@ struct krdma_lane *krdma_trunk_next_ready(struct krdma_trunk *trunk)
 /**
  * krdma_trunk_return_ready() - A frame is full before it has all of a lane
  * @lane: the lane, of krdma_trunk_next_ready()
+ * @used: it has a part, so the lane has had its turn
  *
  * Context: any but NMI, with the trunk's lock held.
  */
-void krdma_trunk_return_ready(struct krdma_lane *lane)
+void krdma_trunk_return_ready(struct krdma_lane *lane, bool used)
 {
 	struct krdma_trunk *trunk = lane->trunk;
 	unsigned long flags;
@@ -103,10 +104,13 @@ void krdma_trunk_return_ready(struct krdma_lane *lane)
 	lockdep_assert_held(&trunk->lock);
 
 	spin_lock_irqsave(&trunk->ready_lock, flags);
+	/* A consumer that posts meanwhile may have put it at the end. */
 	if (list_empty(&lane->ready_node)) {
 		krdma_conn_get(lane->conn);
 		list_add_tail(&lane->ready_node, &trunk->ready);
 	}
+	if (!used)
+		list_move(&lane->ready_node, &trunk->ready);
 	spin_unlock_irqrestore(&trunk->ready_lock, flags);
 }
 

@@ -5,9 +5,10 @@
  * A lane that has something to send is in the trunk's list.  Who posts sends a frame at once, if
  * the trunk is not in use and can send; otherwise a completion of the link does, or the trunk's
  * work item.  Each of them takes the first lane of the list, puts into a frame what fits, and if
- * the frame is full, puts the lane at the end of the list.  So a lane that streams has no more than
- * a frame before each other lane has its turn.  Answers to the peer and questions come first: they
- * are few.  Ends of lanes, of which there can be many, do so in every other frame.
+ * the frame is full, puts the lane at the end of the list, or back at its beginning if nothing of
+ * it has found room.  So a lane that streams has no more than a frame before each other lane has
+ * its turn.  Answers to the peer and questions come first: they are few.  Ends of lanes, of which
+ * there can be many, do so in every other frame.
  *
  * Frames are granted by the receiver, and the last granted one is kept for a frame that only
  * grants, so both sides can always grant.  No more frames are granted than there is room for the
@@ -385,6 +386,8 @@ static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer 
 	trunk->ends_last = !ends_last && krdma_link_add_ends(trunk, writer);
 	krdma_link_add_questions(trunk, writer);
 	while (all) {
+		u32 before = writer->records;
+
 		lane = krdma_trunk_next_ready(trunk);
 		if (!lane)
 			break;
@@ -393,7 +396,7 @@ static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer 
 		      krdma_link_add_messages(writer, slot, lane) &&
 		      krdma_link_add_end(trunk, writer, lane);
 		if (!all)
-			krdma_trunk_return_ready(lane);
+			krdma_trunk_return_ready(lane, writer->records != before);
 		krdma_conn_put(lane->conn);
 	}
 	if (ends_last)

@@ -5,8 +5,10 @@
  * It speaks the protocol of trunks by itself, as in lane_peer_cases.c.
  */
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/in.h>
 #include <linux/slab.h>
 
 #include "fixture.h"
@@ -90,6 +92,7 @@ static void lane_purse_becomes(struct core_test *test, struct lane_purse *purse,
  * A peer that never grants more than one frame, in which krdma sends nothing but its own grants.
  * @first: what it has granted by its greeting
  * @answers: records that it got
+ * @heard: the lanes of which a frame that it got began with a message
  */
 struct lane_miser {
 	struct lane_stranger *stranger;
@@ -98,6 +101,7 @@ struct lane_miser {
 	u32 granted;
 	u32 got;
 	u32 answers;
+	u32 heard;
 };
 
 #define LANE_MISER_FRAMES	4
@@ -129,6 +133,8 @@ static bool lane_miser_take(struct lane_miser *miser, bool wait)
 			return false;
 		miser->granted = lane_get(frame + 8);
 		miser->answers += frame[2];
+		if (frame[2] && frame[LANE_HEADER] == DATA)
+			miser->heard |= BIT(frame[LANE_HEADER + 4]);
 		miser->got++;
 		taken = true;
 		CORE_EQ(end->test, 1, core_receive(end, wc.wr_id, &miser->stranger->to,
@@ -269,8 +275,145 @@ static void lane_requests_unsent(struct core_test *test)
 	lane_purse_close(purse);
 }
 
+/*
+ * Turns
+ */
+
+/* A message that fills a frame. */
+#define LANE_WHOLE	(LANE_FRAME - 2 * LANE_HEADER)
+#define LANE_RUNNERS	3
+#define LANE_TURNS	4
+
+/* Lanes to the host: the first one and the last one send without a pause. */
+struct lane_race {
+	struct lane_miser miser;
+	struct core_end ends[LANE_RUNNERS];
+	struct core_buffer from;
+};
+
+static void lane_run_on(struct core_end *end, const struct krdma_wc *wc)
+{
+	if (wc->status == KRDMA_WC_SUCCESS)
+		core_send(end, 0, end->context, 0, LANE_WHOLE, 0);
+}
+
+static bool lane_race_connect(struct lane_race *race, struct core_end *end)
+{
+	struct lane_stranger *host = race->miser.stranger;
+	struct core_test *test = host->end.test;
+	struct sockaddr_storage remote = test->address;
+	struct krdma_route route = { .remote = (struct sockaddr *)&remote };
+
+	((struct sockaddr_in *)&remote)->sin_port = htons(LANE_HOST_PORT);
+	end->context = &race->from;
+	end->conn = krdma_conn_create_lane(host->session, &core_ops, end);
+	return CORE_OK_PTR(test, end->conn) &&
+	       CORE_EQ(test, 0, krdma_conn_resolve(end->conn, &route)) &&
+	       CORE_TRUE(test, lane_host_resolved(host, end->conn)) &&
+	       CORE_EQ(test, 0, krdma_conn_create_qp(end->conn, &lane_small)) &&
+	       CORE_EQ(test, 0, krdma_conn_connect(end->conn, &(struct krdma_conn_param) {}));
+}
+
+/* Accepts all of them, with more receives than they need. */
+static bool lane_race_accept(struct lane_race *race)
+{
+	struct lane_stranger *host = race->miser.stranger;
+	u32 used = lane_begin(host);
+
+	while (race->miser.answers < LANE_RUNNERS) {
+		if (!lane_miser_take(&race->miser, true))
+			return false;
+	}
+	for (u32 i = 1; i <= LANE_RUNNERS; i++) {
+		u8 *record = host->from.data + used;
+
+		used = lane_add(host, used, ACCEPT, 0, i, 0);
+		lane_put(record + 8, 1000);
+	}
+	if (!lane_miser_post(&race->miser, used, 1))
+		return false;
+	for (int i = 0; i < LANE_RUNNERS; i++)
+		CORE_EQ(host->end.test, 0, krdma_conn_wait(race->ends[i].conn, CORE_TIMEOUT_MS));
+	return !host->end.test->failures;
+}
+
+/*
+ * The host has all frames that it can get, and their senders have posted again.  The frame of the
+ * other lane has no whole message of theirs.
+ */
+static bool lane_race_pause(struct lane_race *race, u32 frames, u64 told)
+{
+	while (race->miser.got < frames) {
+		if (!lane_miser_take(&race->miser, true))
+			return false;
+	}
+	for (int i = 0; i < CORE_TIMEOUT_MS; i += 20) {
+		if ((race->miser.heard & BIT(2)) ||
+		    READ_ONCE(race->ends[0].told) + READ_ONCE(race->ends[2].told) >= told)
+			return true;
+		msleep(20);
+	}
+	return false;
+}
+
+static void lane_race_run(struct lane_race *race)
+{
+	struct core_test *test = race->miser.stranger->end.test;
+	u32 first, frames;
+
+	/* The first one has all frames but the last one, and then waits for more. */
+	first = race->miser.got;
+	frames = LANE_FRAMES - 1;
+	CORE_EQ(test, 1, core_send(&race->ends[0], 0, &race->from, 0, LANE_WHOLE, 0));
+	if (!CORE_TRUE(test, lane_race_pause(race, frames, frames - first)))
+		return;
+	CORE_EQ(test, 1, core_send(&race->ends[1], 0, &race->from, 0, 0, 0));
+	CORE_EQ(test, 1, core_send(&race->ends[2], 0, &race->from, 0, LANE_WHOLE, 0));
+	/* One more each time. */
+	for (int i = 0; i < LANE_TURNS && !(race->miser.heard & BIT(2)); i++) {
+		frames++;
+		if (!lane_miser_post(&race->miser, lane_begin(race->miser.stranger), 2) ||
+		    !CORE_TRUE(test, lane_race_pause(race, frames, frames - first)))
+			return;
+	}
+	CORE_TRUE(test, race->miser.heard & BIT(2));
+}
+
+/* A lane for which there was no room keeps its turn, however busy the others are. */
+/* Proves: F14 */
+static void lane_keeps_its_turn(struct core_test *test)
+{
+	struct lane_race *race = kzalloc_obj(*race, GFP_KERNEL);
+	struct lane_stranger *host = lane_host_open(test);
+	bool good = true;
+
+	if (!host || !CORE_TRUE(test, race))
+		goto out;
+	race->miser = (struct lane_miser) {
+		.stranger = host, .first = LANE_FRAMES, .granted = LANE_FRAMES, .sent = 1, .got = 1,
+	};
+	good = core_buffer_make(test, &race->from, host->session, LANE_WHOLE, 0);
+	for (int i = 0; i < LANE_RUNNERS && good; i++)
+		good = core_end_init(&race->ends[i], test, NULL) &&
+		       lane_race_connect(race, &race->ends[i]);
+	race->ends[0].complete = lane_run_on;
+	race->ends[2].complete = lane_run_on;
+	if (good && lane_race_accept(race))
+		lane_race_run(race);
+	for (int i = 0; i < LANE_RUNNERS; i++) {
+		core_end_close(&race->ends[i]);
+		core_end_free(&race->ends[i]);
+	}
+	core_buffer_free(test, &race->from);
+out:
+	if (host)
+		lane_stranger_close(host);
+	kfree(race);
+}
+
 const struct core_case core_lane_grant_cases[] = {
 	CORE_CASE(lane_ends_unheard),
 	CORE_CASE(lane_requests_unsent),
+	CORE_CASE(lane_keeps_its_turn),
 	{}
 };
