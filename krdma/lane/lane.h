@@ -142,6 +142,7 @@ enum krdma_lane_stage {
  * @routed: the consumer left the local address to the routing tables
  * @find_node: entry of the trunk's list of lanes that wait for it; under the trunk's lock
  * @ticket: number of its question there; 0: not asked yet
+ * @asked_at: when it began to wait there, in jiffies; under the trunk's lock
  * @stage: &enum krdma_lane_stage; under the trunk's lock
  * @broken: a message did not fit, so further ones are ignored; under the trunk's lock
  * @peer_closed: the peer has closed it, and completions of sends that it got are awaited; under the
@@ -188,6 +189,7 @@ struct krdma_lane {
 	bool routed;
 	struct list_head find_node;
 	u32 ticket;
+	unsigned long asked_at;
 
 	u8 stage;
 	bool broken;
@@ -312,6 +314,7 @@ struct krdma_trunk_answer {
  * @state: &enum krdma_trunk_state
  * @error: why it ended, a negative errno
  * @was_up: it was connected before it ended
+ * @up_at: when it was connected, in jiffies
  * @fail_status: status of the first frame that the peer did not acknowledge
  * @timer_asks: @timer waits for an answer, not for the end of the idle time
  * @violated: the peer has violated the protocol: its frames are ignored
@@ -326,7 +329,8 @@ struct krdma_trunk_answer {
  * @untold: lanes that have ended, with an answer to the peer that waits for their turn
  * @lanes_max: the number that the peer takes
  * @last_lane: number of the last lane that was opened
- * @finders: active: lanes that wait for an answer; each holds a reference to its connection
+ * @finders: active: lanes that wait for an answer, the oldest first; each holds a reference to its
+ *	connection
  * @last_ticket: number of the last question
  * @ports: active: ports of the peer where a listener took lanes a short time ago
  * @next_port: the oldest of them
@@ -381,6 +385,7 @@ struct krdma_trunk {
 	enum krdma_trunk_state state;
 	int error;
 	bool was_up;
+	unsigned long up_at;
 	u8 fail_status;
 	bool timer_asks;
 	bool violated;

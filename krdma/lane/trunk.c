@@ -237,43 +237,58 @@ void krdma_trunk_fail(struct krdma_trunk *trunk, int error)
 	krdma_trunk_kick(trunk);
 }
 
+/* How long a lane still waits for its answer, in jiffies.  Nothing can be asked before @up_at. */
+static unsigned long krdma_trunk_patience(const struct krdma_trunk *trunk,
+					  const struct krdma_lane *lane)
+{
+	unsigned long since = time_after(trunk->up_at, lane->asked_at) ? trunk->up_at :
+									 lane->asked_at;
+	unsigned long until = since + msecs_to_jiffies(KRDMA_TRUNK_FIND_MS);
+
+	return time_before(jiffies, until) ? until - jiffies : 0;
+}
+
 /**
- * krdma_trunk_set_timer() - Start the timer anew after a change of the lanes
+ * krdma_trunk_set_timer() - Set the timer after a change of the lanes
  * @trunk: the trunk
+ *
+ * The time that the oldest question may take does not begin anew.
  *
  * Context: any but NMI, with the trunk's lock held.
  */
 void krdma_trunk_set_timer(struct krdma_trunk *trunk)
 {
-	bool asks = !list_empty(&trunk->finders);
-	u32 ms = asks ? KRDMA_TRUNK_FIND_MS : KRDMA_TRUNK_IDLE_MS;
+	unsigned long delay = msecs_to_jiffies(KRDMA_TRUNK_IDLE_MS);
+	struct krdma_lane *oldest;
 
 	lockdep_assert_held(&trunk->lock);
 
 	/* A passive trunk has no timer: the peer has. */
 	if (trunk->state != KRDMA_TRUNK_UP || trunk->passive)
 		return;
-	trunk->timer_asks = asks;
-	if (!asks && trunk->bound)
+	oldest = list_first_entry_or_null(&trunk->finders, struct krdma_lane, find_node);
+	trunk->timer_asks = oldest;
+	if (oldest)
+		delay = krdma_trunk_patience(trunk, oldest);
+	else if (trunk->bound)
 		return;
 	krdma_trunk_get(trunk);
-	if (mod_delayed_work(krdma_lane_workqueue, &trunk->timer, msecs_to_jiffies(ms)))
+	if (mod_delayed_work(krdma_lane_workqueue, &trunk->timer, delay))
 		krdma_trunk_put(trunk);
 }
 
 /*
- * Lanes that wait for an answer try another trunk, or are plain connections.  There may be many, so
- * the lock is held for one at a time.
+ * Lanes that wait for an answer try another trunk, or are plain connections: all of them, or those
+ * that have waited long enough.  There may be many, so the lock is held for one at a time.  The end
+ * of a lane removes it from the list, too.
  */
-static void krdma_trunk_end_finders(struct krdma_trunk *trunk, bool retry)
+static void krdma_trunk_end_finders(struct krdma_trunk *trunk, bool all, bool retry)
 {
 	struct krdma_lane *lane;
-	LIST_HEAD(finders);
 
 	spin_lock_bh(&trunk->lock);
-	list_splice_init(&trunk->finders, &finders);
-	/* The end of a lane removes it from this list, too. */
-	while ((lane = list_first_entry_or_null(&finders, struct krdma_lane, find_node))) {
+	while ((lane = list_first_entry_or_null(&trunk->finders, struct krdma_lane, find_node)) &&
+	       (all || !krdma_trunk_patience(trunk, lane))) {
 		list_del_init(&lane->find_node);
 		if (retry)
 			krdma_lane_retry(lane);
@@ -302,7 +317,7 @@ static void krdma_trunk_timer(struct work_struct *work)
 	}
 	spin_unlock_bh(&trunk->lock);
 	if (unanswered)
-		krdma_trunk_end_finders(trunk, false);
+		krdma_trunk_end_finders(trunk, false, false);
 	krdma_trunk_put(trunk);
 }
 
@@ -388,7 +403,7 @@ static void krdma_trunk_end(struct krdma_trunk *trunk)
 	}
 	mutex_unlock(&krdma_trunks_mutex);
 
-	krdma_trunk_end_finders(trunk, trunk->was_up);
+	krdma_trunk_end_finders(trunk, true, trunk->was_up);
 
 	/* Frames that have arrived are read, as messages of a connection that ends are. */
 	krdma_link_close(trunk);
@@ -683,6 +698,7 @@ static bool krdma_trunk_take(struct krdma_trunk *trunk, struct krdma_lane *lane)
 		krdma_trunk_get(trunk);
 		lane->trunk = trunk;
 		lane->ticket = 0;
+		lane->asked_at = jiffies;
 		krdma_conn_get(lane->conn);
 		list_add_tail(&lane->find_node, &trunk->finders);
 		if (!trunk->timer_asks)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lanes: a peer that takes few frames.
+ * Lanes: a peer that takes few frames, or does not answer.
  *
  * It speaks the protocol of trunks by itself, as in lane_peer_cases.c.
  */
@@ -9,6 +9,7 @@
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/in.h>
+#include <linux/jiffies.h>
 #include <linux/slab.h>
 
 #include "fixture.h"
@@ -411,9 +412,52 @@ out:
 	kfree(race);
 }
 
+/*
+ * Questions without an answer
+ */
+
+/* How long a question waits, less what clocks can differ by, and steps of the case. */
+#define LANE_ASK_MS	1900
+#define LANE_STEP_MS	500
+#define LANE_STEPS	10
+
+/* Each question waits as long, whatever else is asked or ends meanwhile. */
+/* Proves: F14 */
+static void lane_asks_in_vain(struct core_test *test)
+{
+	struct lane_stranger *host = lane_host_open(test);
+	struct krdma_conn *first, *late = NULL, *other;
+	unsigned long asked = 0;
+
+	if (!host)
+		return;
+	first = lane_host_resolve(host, LANE_HOST_PORT + 2, NULL);
+	for (int i = 0; first && i < LANE_STEPS; i++) {
+		other = lane_host_resolve(host, LANE_HOST_PORT + 2, NULL);
+		/* It is asked while the first one waits. */
+		if (i == 3) {
+			asked = jiffies;
+			late = lane_host_resolve(host, LANE_HOST_PORT + 2, NULL);
+		}
+		if (late && krdma_conn_wait(late, LANE_STEP_MS / 2) != -ETIMEDOUT && asked) {
+			CORE_TRUE(test, jiffies_to_msecs(jiffies - asked) > LANE_ASK_MS);
+			asked = 0;
+		}
+		msleep(LANE_STEP_MS / 2);
+		lane_drop(other);
+	}
+	CORE_EQ(test, 0, krdma_conn_wait(first, 0));
+	CORE_EQ(test, 0, krdma_conn_wait(late, 0));
+	CORE_TRUE(test, !lane_host_resolved(host, first));
+	lane_drop(first);
+	lane_drop(late);
+	lane_stranger_close(host);
+}
+
 const struct core_case core_lane_grant_cases[] = {
 	CORE_CASE(lane_ends_unheard),
 	CORE_CASE(lane_requests_unsent),
 	CORE_CASE(lane_keeps_its_turn),
+	CORE_CASE(lane_asks_in_vain),
 	{}
 };
