@@ -147,6 +147,7 @@ enum krdma_lane_stage {
  * @broken: a message did not fit, so further ones are ignored; under the trunk's lock
  * @peer_closed: the peer has closed it, and completions of sends that it got are awaited; under the
  *	trunk's lock
+ * @peer_failed: with @peer_closed: a message was too long; under the trunk's lock
  * @bound: it counts in the trunk's @bound; under the trunk's lock
  * @attached: it is in the trunk's table; under the trunk's lock
  * @number: its number there; under the trunk's lock
@@ -194,6 +195,7 @@ struct krdma_lane {
 	u8 stage;
 	bool broken;
 	bool peer_closed;
+	bool peer_failed;
 	bool bound;
 	bool attached;
 	u32 number;

@@ -399,10 +399,7 @@ static int krdma_link_closed(struct krdma_lane *lane, const struct krdma_lane_re
 		/* An active lane is rejected, not closed. */
 		return -EPROTO;
 	case KRDMA_LANE_UP:
-		if (record->value == KRDMA_LANE_CLOSE_FAILED) {
-			krdma_lane_lost(lane, -EIO, KRDMA_WC_REM_INV_REQ_ERR);
-			return 0;
-		}
+		lane->peer_failed = record->value == KRDMA_LANE_CLOSE_FAILED;
 		lane->peer_closed = true;
 		krdma_link_end_closed(lane);
 		return 0;

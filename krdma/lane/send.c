@@ -541,6 +541,10 @@ void krdma_link_end_closed(struct krdma_lane *lane)
 	if (!lane->peer_closed || lane->stage != KRDMA_LANE_UP ||
 	    lane->send.done != lane->send.next)
 		return;
+	if (lane->peer_failed) {
+		krdma_lane_lost(lane, -EIO, KRDMA_WC_REM_INV_REQ_ERR);
+		return;
+	}
 	lane->stage = KRDMA_LANE_OVER;
 	krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_DISCONNECTED, -EPIPE);
 }

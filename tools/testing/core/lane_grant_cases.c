@@ -413,6 +413,77 @@ out:
 }
 
 /*
+ * Messages that arrive late
+ */
+
+/* Has the server of the lane send until the peer has no receive left. */
+static bool lane_send_all(struct core_pair *pair, struct lane_stranger *stranger,
+			  struct core_end *end)
+{
+	struct core_buffer none = {};
+	struct core_test *test = pair->test;
+	u32 used = lane_begin(stranger);
+	u8 *record = stranger->from.data + used;
+
+	used = lane_add(stranger, used, OPEN, 0, 1, lane_port_of(pair));
+	lane_put(record + 8, 2 * LANE_FRAMES);
+	lane_post(stranger, used, 2 * LANE_FRAMES);
+	end->conn = krdma_listener_next(pair->listener, &core_ops, end, CORE_TIMEOUT_MS);
+	if (!CORE_OK_PTR(test, end->conn))
+		return false;
+	CORE_EQ(test, 0, krdma_conn_create_qp(end->conn, &lane_small));
+	CORE_EQ(test, 0, krdma_conn_accept(end->conn, &(struct krdma_conn_param) {}));
+	/* The answer had one, too. */
+	for (int i = 1; i < LANE_FRAMES && !test->failures; i++) {
+		CORE_EQ(test, 1, core_send(end, i, &none, 0, 0, 0));
+		core_expect_send(end, i, KRDMA_WC_SUCCESS);
+	}
+	return !test->failures;
+}
+
+/*
+ * A message that the peer has is not lost with the lane, though the peer says first that the lane
+ * has failed.
+ */
+/* Proves: F14 */
+static void lane_fails_with_messages(struct core_test *test)
+{
+	struct lane_stranger *stranger = NULL;
+	struct core_end end = {};
+	struct core_pair *pair;
+	u32 used;
+
+	if (test->iwarp) {
+		test->skipped = "without a receive, the trunk ends";
+		return;
+	}
+	pair = lane_open(test);
+	if (!pair || !core_end_init(&end, test, NULL))
+		goto out;
+	stranger = lane_stranger_open(test, lane_hello, sizeof(lane_hello));
+	if (!stranger)
+		goto out;
+	CORE_EQ(test, 0, krdma_conn_wait(stranger->end.conn, CORE_TIMEOUT_MS));
+	if (!lane_send_all(pair, stranger, &end))
+		goto out;
+	CORE_EQ(test, 1, core_send(&end, 50, &(struct core_buffer) {}, 0, 0, 0));
+	used = lane_add(stranger, lane_begin(stranger), CLOSE, 0, 1, 1);
+	lane_post(stranger, used, 2 * LANE_FRAMES);
+	core_expect_nothing(&end);
+	CORE_TRUE(test, !core_had_event(&end, KRDMA_EVENT_LOST));
+	CORE_EQ(test, 1, core_receive(&stranger->end, 0, &stranger->to, 0, LANE_FRAME));
+	core_expect_send(&end, 50, KRDMA_WC_SUCCESS);
+	CORE_TRUE(test, core_await_event(&end, KRDMA_EVENT_LOST, CORE_TIMEOUT_MS));
+	CORE_EQ(test, -EIO, krdma_conn_wait(end.conn, CORE_TIMEOUT_MS));
+out:
+	core_end_close(&end);
+	core_end_free(&end);
+	if (stranger)
+		lane_stranger_close(stranger);
+	core_pair_close(pair);
+}
+
+/*
  * Questions without an answer
  */
 
@@ -458,6 +529,7 @@ const struct core_case core_lane_grant_cases[] = {
 	CORE_CASE(lane_ends_unheard),
 	CORE_CASE(lane_requests_unsent),
 	CORE_CASE(lane_keeps_its_turn),
+	CORE_CASE(lane_fails_with_messages),
 	CORE_CASE(lane_asks_in_vain),
 	{}
 };

@@ -14,7 +14,7 @@
 #include "fixture.h"
 #include "lanes.h"
 
-static const u8 lane_hello[24] = {
+const u8 lane_hello[24] = {
 	'K', 'R', 'L', 'N', 1, 1, 0, 0, 0, 16, LANE_FRAMES,
 };
 

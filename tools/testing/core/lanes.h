@@ -35,6 +35,8 @@ struct lane_stranger {
 	struct core_buffer to;
 };
 
+extern const u8 lane_hello[24];
+
 /* One that connects, with a receive for each frame. */
 struct lane_stranger *lane_stranger_open(struct core_test *test, const u8 *hello, u8 length);
 void lane_stranger_close(struct lane_stranger *stranger);
