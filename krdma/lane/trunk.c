@@ -7,8 +7,8 @@
  * lane and no listener takes lanes.  Two hosts that connect to each other have two trunks.
  *
  * The end of a trunk is work of its own: krdma_trunk_fail() and the events of the link only ask
- * for it.  The work item removes the trunk from the list, ends its lanes, and closes the link,
- * which waits for everything that uses the trunk.  It holds no lock meanwhile.
+ * for it.  The work item ends the trunk's lanes, and closes the link, which waits for everything
+ * that uses the trunk.  It holds no lock meanwhile.  Then the trunk leaves the list.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -392,17 +392,21 @@ static void krdma_trunk_end_ready(struct krdma_trunk *trunk)
 	} while (lane);
 }
 
-static void krdma_trunk_end(struct krdma_trunk *trunk)
+/* It has counted, for the host and for its peer, as long as it had a link and its memory. */
+static void krdma_trunk_remove(struct krdma_trunk *trunk)
 {
-	trace_krdma_trunk(trunk->id, trunk->passive, false, trunk->error);
-	/* Lanes that retry must not find it again. */
 	mutex_lock(&krdma_trunks_mutex);
 	if (!list_empty(&trunk->node)) {
 		list_del_init(&trunk->node);
 		krdma_trunk_count--;
 	}
 	mutex_unlock(&krdma_trunks_mutex);
+}
 
+static void krdma_trunk_end(struct krdma_trunk *trunk)
+{
+	trace_krdma_trunk(trunk->id, trunk->passive, false, trunk->error);
+	/* Lanes that retry do not get it again: its link is over. */
 	krdma_trunk_end_finders(trunk, true, trunk->was_up);
 
 	/* Frames that have arrived are read, as messages of a connection that ends are. */
@@ -417,6 +421,7 @@ static void krdma_trunk_end(struct krdma_trunk *trunk)
 
 	krdma_link_destroy(trunk);
 	krdma_trunk_uncharge(trunk);
+	krdma_trunk_remove(trunk);
 	if (cancel_delayed_work_sync(&trunk->timer))
 		krdma_trunk_put(trunk);
 	if (cancel_delayed_work_sync(&trunk->later))
@@ -824,14 +829,15 @@ static int krdma_trunk_accept(struct krdma_trunk *trunk, struct krdma_listener *
 	int ret;
 
 	ret = krdma_trunk_check_request(trunk->conn, &hello, &version) ?:
-	      krdma_trunk_set_key(trunk, listener) ?:
-	      krdma_link_create(trunk);
+	      krdma_trunk_set_key(trunk, listener);
 	if (ret)
 		return ret;
 
+	/* Before there is memory for it. */
 	mutex_lock(&krdma_trunks_mutex);
 	ret = krdma_trunk_add(trunk) ? 0 : -ENOSPC;
 	mutex_unlock(&krdma_trunks_mutex);
+	ret = ret ?: krdma_link_create(trunk);
 	if (ret)
 		return ret;
 	/* A frame may arrive before the call returns. */
