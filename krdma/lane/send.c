@@ -22,6 +22,9 @@
 /* A part of a message that is not the last one is not shorter than this. */
 #define KRDMA_LANE_PART_MIN	256
 
+/* Lanes that are looked at for a frame: who posts has interrupts off. */
+#define KRDMA_LINK_LOOKS	256
+
 static u32 krdma_link_answers(const struct krdma_trunk *trunk)
 {
 	return trunk->answer_tail - trunk->answer_head;
@@ -377,7 +380,7 @@ static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
 static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer *writer,
 			    struct krdma_frame_slot *slot)
 {
-	struct krdma_lane *lane;
+	struct krdma_lane *lane = NULL;
 	bool all = true;
 	bool ends_last;
 
@@ -385,7 +388,7 @@ static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer 
 	ends_last = trunk->ends_last;
 	trunk->ends_last = !ends_last && krdma_link_add_ends(trunk, writer);
 	krdma_link_add_questions(trunk, writer);
-	while (all) {
+	for (u32 looks = 0; looks < KRDMA_LINK_LOOKS && all; looks++) {
 		u32 before = writer->records;
 
 		lane = krdma_trunk_next_ready(trunk);
@@ -401,6 +404,9 @@ static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer 
 	}
 	if (ends_last)
 		krdma_link_add_ends(trunk, writer);
+	/* The next ones may have something to send.  If this frame is sent, another one follows. */
+	if (lane && !writer->records)
+		krdma_trunk_kick(trunk);
 }
 
 static int krdma_link_post(struct krdma_trunk *trunk, struct krdma_frame_slot *slot, u32 length)

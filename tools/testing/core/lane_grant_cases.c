@@ -92,12 +92,14 @@ static void lane_purse_becomes(struct core_test *test, struct lane_purse *purse,
 /*
  * A peer that never grants more than one frame, in which krdma sends nothing but its own grants.
  * @first: what it has granted by its greeting
+ * @allowed: what it has granted so far
  * @answers: records that it got
  * @heard: the lanes of which a frame that it got began with a message
  */
 struct lane_miser {
 	struct lane_stranger *stranger;
 	u32 first;
+	u32 allowed;
 	u32 sent;
 	u32 granted;
 	u32 got;
@@ -149,7 +151,8 @@ static bool lane_miser_post(struct lane_miser *miser, u32 used, u32 frames)
 {
 	if (!lane_miser_take(miser, miser->sent == miser->granted))
 		return false;
-	lane_post(miser->stranger, used, max_t(u32, miser->first, miser->got + frames));
+	miser->allowed = max_t(u32, miser->first, miser->got + frames);
+	lane_post(miser->stranger, used, miser->allowed);
 	miser->sent++;
 	return !miser->stranger->end.test->failures;
 }
@@ -412,6 +415,93 @@ out:
 	kfree(race);
 }
 
+/* More lanes than krdma looks at for one frame, in frames of requests. */
+#define LANE_IDLERS	300
+
+struct lane_crowd {
+	struct lane_miser miser;
+	struct krdma_conn *conns[LANE_IDLERS];
+	u32 count;
+};
+
+/* The peer has receives for the first lane, and one for the last one. */
+static bool lane_crowd_fill(struct lane_crowd *crowd, struct core_pair *pair)
+{
+	struct lane_stranger *stranger = crowd->miser.stranger;
+	struct core_test *test = pair->test;
+
+	while (crowd->count < LANE_IDLERS) {
+		u32 used = lane_begin(stranger);
+
+		for (u32 i = 1; i <= LANE_OPENS; i++) {
+			u8 *record = stranger->from.data + used;
+
+			used = lane_add(stranger, used, OPEN, 0, crowd->count + i,
+					lane_port_of(pair));
+			if (crowd->count + i == 1 || crowd->count + i == LANE_IDLERS)
+				lane_put(record + 8, LANE_FRAMES);
+		}
+		if (!lane_miser_post(&crowd->miser, used, LANE_FRAMES))
+			return false;
+		for (u32 i = 0; i < LANE_OPENS; i++) {
+			struct krdma_conn *conn;
+
+			conn = krdma_listener_next(pair->listener, NULL, NULL, CORE_TIMEOUT_MS);
+			if (!CORE_OK_PTR(test, conn))
+				return false;
+			crowd->conns[crowd->count++] = conn;
+			CORE_EQ(test, 0, krdma_conn_create_qp(conn, &lane_small));
+			CORE_EQ(test, 0, krdma_conn_accept(conn, &(struct krdma_conn_param) {}));
+		}
+	}
+	while (lane_miser_post(&crowd->miser, lane_begin(stranger), LANE_FRAMES) &&
+	       crowd->miser.answers < LANE_IDLERS)
+		lane_miser_take(&crowd->miser, true);
+	return CORE_EQ(test, LANE_IDLERS, crowd->miser.answers);
+}
+
+/* Lanes that have nothing to send, as their peer has no receive, keep no other one from sending. */
+/* Proves: F14 */
+static void lane_behind_idle_ones(struct core_test *test)
+{
+	struct krdma_send_wr wr = { .opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_UNSIGNALED };
+	struct lane_crowd *crowd = kvzalloc_obj(*crowd, GFP_KERNEL);
+	struct core_pair *pair = lane_open(test);
+	struct lane_miser *miser;
+
+	if (!pair || !CORE_TRUE(test, crowd))
+		goto out;
+	miser = &crowd->miser;
+	*miser = (struct lane_miser) { .first = LANE_FRAMES, .granted = LANE_FRAMES };
+	miser->stranger = lane_stranger_open(test, lane_hello, sizeof(lane_hello));
+	if (!miser->stranger)
+		goto out;
+	CORE_EQ(test, 0, krdma_conn_wait(miser->stranger->end.conn, CORE_TIMEOUT_MS));
+	if (!lane_crowd_fill(crowd, pair))
+		goto out;
+	/* All frames but the last one are used. */
+	for (int i = 0; miser->allowed - miser->got > 1 && i < CORE_TIMEOUT_MS; i += 20) {
+		/* The ones before have arrived, but may not have completed. */
+		if (krdma_conn_post_send(crowd->conns[0], &wr, 1) == -EAGAIN)
+			msleep(20);
+		else
+			lane_miser_take(miser, true);
+	}
+	miser->answers = 0;
+	for (u32 i = 1; i < LANE_IDLERS; i++)
+		CORE_EQ(test, 1, krdma_conn_post_send(crowd->conns[i], &wr, 1));
+	if (lane_miser_post(miser, lane_begin(miser->stranger), 2))
+		lane_miser_take(miser, true);
+	CORE_EQ(test, 1, miser->answers);
+out:
+	for (u32 i = 0; crowd && i < crowd->count; i++)
+		lane_drop(crowd->conns[i]);
+	if (crowd && crowd->miser.stranger)
+		lane_stranger_close(crowd->miser.stranger);
+	core_pair_close(pair);
+	kvfree(crowd);
+}
+
 /*
  * Messages that arrive late
  */
@@ -529,6 +619,7 @@ const struct core_case core_lane_grant_cases[] = {
 	CORE_CASE(lane_ends_unheard),
 	CORE_CASE(lane_requests_unsent),
 	CORE_CASE(lane_keeps_its_turn),
+	CORE_CASE(lane_behind_idle_ones),
 	CORE_CASE(lane_fails_with_messages),
 	CORE_CASE(lane_asks_in_vain),
 	{}
