@@ -588,6 +588,7 @@ int __init krdma_lanes_init(void)
 		return -ENOMEM;
 	}
 	krdma_trunks_init();
+	krdma_lane_ports_init();
 	krdma_listener_set_lane_hooks(&krdma_lane_hooks);
 	return 0;
 }

@@ -552,6 +552,7 @@ void krdma_link_end_closed(struct krdma_lane *lane);
 void krdma_link_sent(struct krdma_trunk *trunk, const struct krdma_wc *wc);
 
 /* lane/port.c */
+void krdma_lane_ports_init(void);
 int krdma_lane_listen(struct krdma_listener *listener);
 void krdma_lane_unlisten(struct krdma_listener *listener);
 struct krdma_listener *krdma_lane_listener_get(const struct krdma_trunk *trunk, u16 port);

@@ -5,7 +5,9 @@
  * In each network namespace the port is open as long as a listener takes lanes.  The two listeners
  * there have a session of their own, without an account.
  */
+#include <linux/bits.h>
 #include <linux/err.h>
+#include <linux/hash.h>
 #include <linux/in.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
@@ -17,12 +19,12 @@
 
 /**
  * struct krdma_lane_port - the port of trunks in a network namespace
- * @node: entry of krdma_lane_ports
+ * @node: entry of krdma_lane_ports; changes under krdma_lane_listeners_lock, too
  * @net: the namespace; kept by @session
  * @session: session of the listeners
  * @ipv6: listener at all IPv6 addresses, or why there is none
  * @ipv4: listener at all IPv4 addresses, or why there is none
- * @users: listeners that take lanes
+ * @users: listeners that take lanes; changes under krdma_lane_listeners_lock, too
  * @open_work: opens it, in a thread that may use a privileged port
  */
 struct krdma_lane_port {
@@ -39,7 +41,38 @@ struct krdma_lane_port {
 static DEFINE_MUTEX(krdma_lane_port_mutex);
 static LIST_HEAD(krdma_lane_ports);
 static DEFINE_SPINLOCK(krdma_lane_listeners_lock);
-static LIST_HEAD(krdma_lane_listeners);
+
+/*
+ * Listeners that take lanes, by namespace and port: a peer asks for them, and there may be
+ * thousands.
+ */
+#define KRDMA_LANE_LISTENERS_BITS	10
+static struct list_head krdma_lane_listeners[BIT(KRDMA_LANE_LISTENERS_BITS)];
+
+static struct list_head *krdma_lane_listeners_at(const struct net *net, u16 port)
+{
+	u32 hash = hash_ptr(net, KRDMA_LANE_LISTENERS_BITS) ^
+		   hash_32(port, KRDMA_LANE_LISTENERS_BITS);
+
+	return &krdma_lane_listeners[hash];
+}
+
+static u16 krdma_lane_listener_port(const struct krdma_listener *listener)
+{
+	/* At the same place for IPv4. */
+	return ntohs(((const struct sockaddr_in6 *)&listener->local)->sin6_port);
+}
+
+/**
+ * krdma_lane_ports_init() - Begin without listeners
+ *
+ * Context: process context.
+ */
+void __init krdma_lane_ports_init(void)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(krdma_lane_listeners); i++)
+		INIT_LIST_HEAD(&krdma_lane_listeners[i]);
+}
 
 /*
  * The port
@@ -82,7 +115,11 @@ static void krdma_lane_port_stop(struct krdma_listener *listener)
 
 static void krdma_lane_port_close(struct krdma_lane_port *port)
 {
+	unsigned long flags;
+
+	spin_lock_irqsave(&krdma_lane_listeners_lock, flags);
 	list_del(&port->node);
+	spin_unlock_irqrestore(&krdma_lane_listeners_lock, flags);
 	krdma_lane_port_stop(port->ipv4);
 	krdma_lane_port_stop(port->ipv6);
 	krdma_session_put(port->session);
@@ -92,6 +129,7 @@ static void krdma_lane_port_close(struct krdma_lane_port *port)
 static struct krdma_lane_port *krdma_lane_port_create(struct net *net)
 {
 	struct krdma_lane_port *port;
+	unsigned long flags;
 	int ret;
 
 	port = kzalloc_obj(*port, GFP_KERNEL_ACCOUNT);
@@ -107,7 +145,9 @@ static struct krdma_lane_port *krdma_lane_port_create(struct net *net)
 	INIT_WORK(&port->open_work, krdma_lane_port_open);
 	queue_work(krdma_lane_workqueue, &port->open_work);
 	flush_work(&port->open_work);
+	spin_lock_irqsave(&krdma_lane_listeners_lock, flags);
 	list_add(&port->node, &krdma_lane_ports);
+	spin_unlock_irqrestore(&krdma_lane_listeners_lock, flags);
 	return port;
 }
 
@@ -193,9 +233,10 @@ int krdma_lane_listen(struct krdma_listener *listener)
 			krdma_lane_port_close(port);
 		goto out;
 	}
-	port->users++;
 	spin_lock_irqsave(&krdma_lane_listeners_lock, flags);
-	list_add_tail(&listener->lane_node, &krdma_lane_listeners);
+	port->users++;
+	list_add_tail(&listener->lane_node,
+		      krdma_lane_listeners_at(net, krdma_lane_listener_port(listener)));
 	spin_unlock_irqrestore(&krdma_lane_listeners_lock, flags);
 out:
 	mutex_unlock(&krdma_lane_port_mutex);
@@ -215,16 +256,18 @@ void krdma_lane_unlisten(struct krdma_listener *listener)
 	struct net *net = listener->session->net;
 	struct krdma_lane_port *port;
 	unsigned long flags;
+	bool last;
 
 	mutex_lock(&krdma_lane_port_mutex);
 	if (list_empty(&listener->lane_node))
 		goto out;
+	port = krdma_lane_port_find(net);
 	spin_lock_irqsave(&krdma_lane_listeners_lock, flags);
 	list_del_init(&listener->lane_node);
+	last = !--port->users;
 	spin_unlock_irqrestore(&krdma_lane_listeners_lock, flags);
 
-	port = krdma_lane_port_find(net);
-	if (!--port->users) {
+	if (last) {
 		krdma_lane_port_close(port);
 		krdma_trunks_shut(net);
 	}
@@ -270,11 +313,9 @@ struct krdma_listener *krdma_lane_listener_get(const struct krdma_trunk *trunk, 
 	unsigned long flags;
 
 	spin_lock_irqsave(&krdma_lane_listeners_lock, flags);
-	list_for_each_entry(listener, &krdma_lane_listeners, lane_node) {
-		const struct sockaddr_in6 *local = (const struct sockaddr_in6 *)&listener->local;
-
+	list_for_each_entry(listener, krdma_lane_listeners_at(trunk->key.net, port), lane_node) {
 		if (listener->session->net == trunk->key.net &&
-		    ntohs(local->sin6_port) == port &&
+		    krdma_lane_listener_port(listener) == port &&
 		    krdma_lane_is_for(listener, &trunk->key.local)) {
 			found = listener;
 			krdma_listener_get(found);
@@ -294,13 +335,13 @@ struct krdma_listener *krdma_lane_listener_get(const struct krdma_trunk *trunk, 
  */
 bool krdma_lane_is_taken(const struct net *net)
 {
-	struct krdma_listener *listener;
+	struct krdma_lane_port *port;
 	unsigned long flags;
 	bool taken = false;
 
 	spin_lock_irqsave(&krdma_lane_listeners_lock, flags);
-	list_for_each_entry(listener, &krdma_lane_listeners, lane_node)
-		taken |= listener->session->net == net;
+	list_for_each_entry(port, &krdma_lane_ports, node)
+		taken |= port->net == net && port->users;
 	spin_unlock_irqrestore(&krdma_lane_listeners_lock, flags);
 	return taken;
 }
