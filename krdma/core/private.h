@@ -352,9 +352,9 @@
  * Workqueues
  *
  *	krdma_workqueue		ends listeners and the device parts of objects, probes
- *				silent peers.  Threads of other users wait for its items, which therefore wait
- *				for the device alone, and not for what a program or a
- *				peer can delay.
+ *				silent peers.  Threads of other users wait for its items,
+ *				which therefore wait for the device alone, and not for
+ *				what a program or a peer can delay.
  *	krdma_conn_workqueue	ends connections.  Few at a time, so none waits for a
  *				call, or for a time.
  *	krdma_peer_workqueue
