@@ -310,7 +310,10 @@ static int serve_put(struct serving *serving, const struct file_message *put)
 	err = open_parent(serving, put->code, &folder, last, &no_replace);
 	if (err)
 		return err;
-	/* Where the client may not read, it must not learn what a file is like. */
+	/*
+	 * Where the client may not read, it must not learn what a file is like, also if that has
+	 * just appeared.
+	 */
 	if (!no_replace)
 		err = is_up_to_date(serving, put->code, folder, last, &identity);
 	if (err) {
