@@ -210,7 +210,8 @@
  *
  * krdma_lane_listeners_lock
  *	kind:		spinlock, interrupts off
- *	protects:	the list of listeners that take lanes
+ *	protects:	the table of listeners that take lanes, and changes of the
+ *			ports of trunks
  *	taken in:	any context.  Nothing is called under it.
  *
  * krdma_trunks_mutex
