@@ -178,12 +178,14 @@ static u32 krdma_send_unsignaled_max(const struct krdma_wq *wq)
 
 /*
  * The credits of unsignaled work requests come back with the next signaled one.  If that needs
- * some of them itself, it would have to wait for ever.  After a refusal of the device, @batch is
- * an upper limit.
+ * some of them itself, it would have to wait for ever.  After a refusal of the device, @batch says
+ * nothing of how many there are.
  */
 static u32 krdma_send_parts_max(const struct krdma_wq *wq)
 {
-	return wq->credits.depth - min(wq->batch, krdma_send_unsignaled_max(wq));
+	u32 taken = wq->credits.depth - krdma_credits_left(&wq->credits);
+
+	return wq->credits.depth - min3(wq->batch, krdma_send_unsignaled_max(wq), taken);
 }
 
 /* Is the work request at the tail to be signaled? */
