@@ -21,7 +21,7 @@
 	"  -r, --recursive  copy folders with all that is in them\n"	\
 	"  -p, --preserve  keep times, and exactly the permission bits\n"	\
 	"  -u, --update    only what differs in length or time; keeps times\n"	\
-	"  -c, --checksum  only what differs in length or content (SHA-256)\n"	\
+	"      --checksum  only what differs in length or content (SHA-256)\n"	\
 	"  -C, --continue  continue an interrupted copy\n"	\
 	"  -q, --quiet     no progress\n"				\
 	"      --progress  show progress also without a terminal\n"	\
@@ -65,6 +65,7 @@ enum {
 	OPTION_NO_SYNC,
 	OPTION_STREAMS,
 	OPTION_HIDDEN,
+	OPTION_CHECKSUM,
 };
 
 #define STREAMS_MAX	16
@@ -73,7 +74,7 @@ static const struct own_option own_options[] = {
 	{ "recursive", 'r', false },
 	{ "preserve", 'p', false },
 	{ "update", 'u', false },
-	{ "checksum", 'c', false },
+	{ "checksum", OPTION_CHECKSUM, false },
 	{ "streams", OPTION_STREAMS, true },
 	{ "hidden", OPTION_HIDDEN, false },
 	{ "continue", 'C', false },
@@ -123,7 +124,7 @@ static int set_option(int key, const char *value, void *to)
 		/* Without its time, a copy would never be up to date. */
 		copying->flags |= KRDMA_FILE_UPDATE | KRDMA_FILE_TIMES;
 		break;
-	case 'c':
+	case OPTION_CHECKSUM:
 		copying->flags |= KRDMA_FILE_CHECKSUM;
 		break;
 	case OPTION_STREAMS:
@@ -245,7 +246,7 @@ static int check_put(const struct copying *copying, int count, char **words, con
 			if (count > 1 || !*last)
 				return usage_error("standard input needs a name: HOST:PATH");
 			if (copying->flags & (KRDMA_FILE_CONTINUE | COPY_SYNC))
-				return usage_error("-C, -u and -c cannot be used with '-'");
+				return usage_error("-C, -u and --checksum cannot be used with '-'");
 		} else if (!copying->recursive && !*last_name(words[i])) {
 			return usage_error("'%s' is not the name of a file", words[i]);
 		}

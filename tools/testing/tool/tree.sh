@@ -77,15 +77,15 @@ ended "with -u, what differs is" 1 "'.config' in './project' was not copied" 'su
 	'"name":"project/README".*"transferred":7'
 cp "$work/out" /out/get-tree.json
 touch -r project/src project/README
-try krdma get -r -c -j $host:project .
-ended "with -c, what has the same content is not" 1 '"name":"project/README",[^}]*"skipped":true'
+try krdma get -r --checksum -j $host:project .
+ended "with --checksum, what has the same content is not" 1 '"name":"project/README",[^}]*"skipped":true'
 printf 'README\n' >project/README
 touch -r "$there/project/README" project/README
 try krdma get -r -u -j $host:project .
 ended "-u does not see what has length and time of the source" 1 \
 	'"name":"project/README",[^}]*"skipped":true'
-try krdma get -r -c -p -j $host:project .
-ended "-c does" 1 '"name":"project/README",[^}]*"transferred":7'
+try krdma get -r --checksum -p -j $host:project .
+ended "--checksum does" 1 '"name":"project/README",[^}]*"transferred":7'
 holds "it is the server's" cmp project/README "$there/project/README"
 try krdma get -r -u -p -j --hidden $host:project .
 ended "hidden names too, if asked for" 0 '"name":"project/.config"' \
@@ -200,8 +200,8 @@ try krdma put -r -u -j project $host:copies
 ended "with -u, what differs goes" 0 '"name":"copies/project/README",[^}]*"transferred":6' \
 	'"name":"copies/project/.config",[^}]*"skipped":true'
 touch project/README
-try krdma put -r -c -j project $host:copies
-ended "with -c, what has the same content does not" 0 \
+try krdma put -r --checksum -j project $host:copies
+ended "with --checksum, what has the same content does not" 0 \
 	'"name":"copies/project/README",[^}]*"skipped":true' '!"transferred":[1-9]'
 try krdma put -r -p project/ $host:again
 alike "a slash at the end means what is in it" state project "$there/again"
