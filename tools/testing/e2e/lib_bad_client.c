@@ -23,6 +23,8 @@
 #include "session.h"
 
 #define ACTIONS		2000
+/* Actions among which there are comparisons. */
+#define COMPARES	2000
 /* Actions after which an honest client must be served. */
 #define HONEST_AFTER	500
 #define PATIENT_MS	1000
@@ -386,7 +388,7 @@ static void get(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * se
 	length = field(&self->answer, 16, 8);
 	if (slots > field(&self->answer, 52, 4))
 		slots = field(&self->answer, 52, 4);
-	if (rng_once_in(&self->rng, 8)) {
+	if (rng_once_in(&self->rng, 3)) {
 		message = raw_make(COMPARE, NULL);
 		if (!say(self, &message) || !hear(self, DIGEST))
 			return;
@@ -597,7 +599,9 @@ TEST_F_TIMEOUT(bad_client, harms_neither_the_server_nor_its_files, 3600)
 	EXPECT_LT(0, self->puts);
 	EXPECT_LT(0, self->joins);
 	EXPECT_LT(0, self->gets);
-	EXPECT_LT(0, self->compared);
+	/* Only few of all actions lead there. */
+	if (actions >= COMPARES)
+		EXPECT_LT(0, self->compared);
 	EXPECT_GE(before.bytes + SPARE, after.bytes);
 	EXPECT_GE(before.descriptors + 8, after.descriptors);
 	EXPECT_FALSE(usage_leaks());

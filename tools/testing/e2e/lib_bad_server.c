@@ -26,6 +26,8 @@
 #include "session.h"
 
 #define ACTIONS		2000
+/* Actions among which there are comparisons. */
+#define COMPARES	2000
 /* Actions after which part files are removed: each failed get may leave one. */
 #define CLEAN_AFTER	500
 #define PATIENT_MS	1000
@@ -411,10 +413,10 @@ static bool take(FIXTURE_DATA(bad_server) * self)
 	const struct message done = raw_make(DONE, NULL);
 	uint64_t length = field(&self->answer, 16, 8);
 	struct message have = raw_make(HAVE, NULL), other;
+	bool compares = field(&self->answer, 4, 4) & PUT_COMPARE;
 	int type;
 
-	if (field(&self->answer, 4, 4) & PUT_COMPARE ? rng_once_in(&self->rng, 2) :
-							     rng_once_in(&self->rng, 64)) {
+	if (compares ? !rng_once_in(&self->rng, 4) : rng_once_in(&self->rng, 64)) {
 		other = raw_make(COMPARE, NULL);
 		if (!say(self, &other) || !hear(self, DIGEST))
 			return false;
@@ -633,7 +635,7 @@ static struct choice choose(struct rng *rng)
 		.options = {
 			.size = sizeof(choice.options),
 			.flags = rng_below(rng, 8) |
-				 (rng_once_in(rng, 4) ? KRDMA_FILE_CHECKSUM : 0),
+				 (rng_once_in(rng, 2) ? KRDMA_FILE_CHECKSUM : 0),
 			.patience_ms = PATIENT_MS,
 			.buffer_size = SLOT,
 			.buffer_count = 1 + rng_below(rng, SLOTS),
@@ -800,7 +802,9 @@ TEST_F_TIMEOUT(bad_server, harms_neither_the_client_nor_its_files, 3600)
 	EXPECT_LT(0, self->gets);
 	EXPECT_LT(0, self->puts);
 	EXPECT_LT(0, self->shared);
-	EXPECT_LT(0, self->compared);
+	/* Only few of all actions lead there. */
+	if (actions >= COMPARES)
+		EXPECT_LT(0, self->compared);
 	EXPECT_EQ(0, self->wrong_joins);
 	EXPECT_GT(LONGEST_MS, self->longest_ms);
 	EXPECT_GE(before.bytes + SPARE, after.bytes);
