@@ -11,10 +11,9 @@
 
 /*
  * Ends listeners and the device parts of objects, unless the owner waits for the end and can run
- * it itself; what waits for a time runs here, too, and what device notifiers get.  Each item waits
- * for the device alone.  A thread of another user may wait for an item, so nothing that a program
- * or a peer can delay is queued here.  Without a rescuer: an item may wait for a lock whose holder
- * allocates memory.
+ * it itself; what waits for a time runs here, too.  Each item waits for the device alone.  A thread
+ * of another user may wait for an item, so nothing that a program or a peer can delay is queued
+ * here.  Without a rescuer: an item may wait for a lock whose holder allocates memory.
  *
  * Of normal priority: a program decides how many objects end at a time, and the threads of
  * other users must be scheduled meanwhile.
