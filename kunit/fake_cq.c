@@ -53,6 +53,8 @@ static void fake_notify(struct fake_cq *cq)
 	case FAKE_NOTIFY_HARDIRQ:
 		irq_work_queue(&cq->irq_work);
 		break;
+	case FAKE_NOTIFY_NEVER:
+		break;
 	default:
 		queue_work(fake->cq_work, &cq->work);
 	}

@@ -87,6 +87,7 @@ enum fake_object {
  * @FAKE_NOTIFY_WORK: a worker with interrupts on
  * @FAKE_NOTIFY_TASKLET: a tasklet, which a hard interrupt schedules
  * @FAKE_NOTIFY_HARDIRQ: a hard interrupt
+ * @FAKE_NOTIFY_NEVER: nowhere: only those that poll unasked find completions
  */
 enum fake_notify {
 	FAKE_NOTIFY_IRQS_OFF,
@@ -94,6 +95,7 @@ enum fake_notify {
 	FAKE_NOTIFY_WORK,
 	FAKE_NOTIFY_TASKLET,
 	FAKE_NOTIFY_HARDIRQ,
+	FAKE_NOTIFY_NEVER,
 };
 
 /*

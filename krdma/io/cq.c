@@ -163,41 +163,24 @@ static int krdma_cq_process(struct krdma_cq *cq, int budget)
 }
 
 /**
- * krdma_cq_drain() - Take all that the device has completed
- * @cq: the CQ
+ * krdma_cq_empty() - Take all that the device has completed
+ * @cq: the CQ; the caller is attached to it, and does not hold its poll lock
  *
  * Work requests that complete meanwhile may be taken or left: a consumer that posts from its
  * completion callback could otherwise keep the caller here forever.
  *
- * Context: with krdma_cq_lock() held.
- */
-void krdma_cq_drain(struct krdma_cq *cq)
-{
-	/*
-	 * The device has no more entries than this, so everything that was there at first is
-	 * taken.
-	 */
-	int left = max_t(int, cq->ib->cqe, cq->depth);
-	int count;
-
-	do {
-		count = krdma_cq_process(cq, min(left, KRDMA_CQ_BATCH));
-		left -= count;
-	} while (count > 0 && left > 0);
-}
-EXPORT_SYMBOL_IF_KUNIT(krdma_cq_drain);
-
-/**
- * krdma_cq_empty() - Take all that the device has completed, in short steps
- * @cq: the CQ; the caller is attached to it, and does not hold its poll lock
- *
- * Like krdma_cq_drain(), but a full CQ does not keep interrupts or softirqs off for as long as it
- * takes to complete all of it, and other threads of the processor have their turn after each step.
+ * The poll lock is held for a short step at a time.  A full CQ does not keep interrupts or softirqs
+ * off for as long as it takes to complete all of it, and other threads of the processor have their
+ * turn after each step.
  *
  * Context: process context; may sleep.
  */
 void krdma_cq_empty(struct krdma_cq *cq)
 {
+	/*
+	 * The device has no more entries than this, so everything that was there at first is
+	 * taken.
+	 */
 	int left = max_t(int, cq->ib->cqe, cq->depth);
 	unsigned long flags;
 	int count;
@@ -210,6 +193,7 @@ void krdma_cq_empty(struct krdma_cq *cq)
 		cond_resched();
 	} while (count > 0 && left > 0);
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_cq_empty);
 
 /* Set when the CQ is created, and never changed. */
 static bool krdma_cq_has_softirq(const struct krdma_cq *cq)

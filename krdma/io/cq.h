@@ -235,12 +235,11 @@ void krdma_cq_detach(struct krdma_cq *cq, u32 count, struct krdma_credits *credi
 
 /*
  * krdma_cq_lock() keeps other contexts from taking completions until krdma_cq_unlock().  Process
- * context; @flags belongs to the pair.  krdma_cq_drain() needs the lock and takes all completions
- * that the device has; krdma_cq_empty() does so without the lock.
+ * context; @flags belongs to the pair.  krdma_cq_empty() takes all completions that the device has,
+ * and is called without the lock.
  */
 void krdma_cq_lock(struct krdma_cq *cq, unsigned long *flags);
 void krdma_cq_unlock(struct krdma_cq *cq, unsigned long flags);
-void krdma_cq_drain(struct krdma_cq *cq);
 void krdma_cq_empty(struct krdma_cq *cq);
 
 static inline void krdma_cq_assert_held(struct krdma_cq *cq)
