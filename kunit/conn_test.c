@@ -528,6 +528,75 @@ static void test_refusals(struct kunit *test)
 	}
 }
 
+/* An account of ports. */
+struct ports {
+	unsigned int charged;
+	unsigned int uncharged;
+};
+
+static int ports_charge_nothing(void *account, u64 bytes)
+{
+	return 0;
+}
+
+static void ports_uncharge_nothing(void *account, u64 bytes)
+{
+}
+
+static int ports_charge(void *account)
+{
+	struct ports *ports = account;
+
+	ports->charged++;
+	return 0;
+}
+
+static void ports_uncharge(void *account)
+{
+	struct ports *ports = account;
+
+	ports->uncharged++;
+}
+
+static void ports_put(void *account)
+{
+}
+
+static const struct krdma_account_ops ports_ops = {
+	.charge = ports_charge_nothing,
+	.uncharge = ports_uncharge_nothing,
+	.charge_port = ports_charge,
+	.uncharge_port = ports_uncharge,
+	.put = ports_put,
+};
+
+/* A resolution that the state refuses needs no port, not even for a while. */
+/* Proves: F6 */
+static void test_refused_resolution_has_no_port(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	/* Until the session is gone, which may be after this function. */
+	static struct ports ports;
+
+	ports = (struct ports) {};
+	krdma_session_set_account(stage->session, &ports_ops, &ports);
+	for (unsigned int i = 0; i < ARRAY_SIZE(refusals); i++) {
+		struct actor *actor = refusals[i].server ? &stage->server : &stage->client;
+		unsigned int charged;
+
+		if (refusals[i].said[0] == DONE)
+			continue;
+		stage_listen(stage);
+		refusals[i].reach(stage);
+		charged = ports.charged;
+		KUNIT_EXPECT_EQ(test, refusals[i].said[0], actor_resolve(actor));
+		KUNIT_EXPECT_EQ_MSG(test, charged, ports.charged, "%s",
+				    krdma_conn_state_name(refusals[i].state));
+		stage_close(stage);
+		KUNIT_EXPECT_EQ(test, ports.charged, ports.uncharged);
+	}
+}
+
 /*
  * Failures
  */
@@ -749,6 +818,7 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(test_bad_queues),
 	KUNIT_CASE(test_bad_params),
 	KUNIT_CASE(test_refusals),
+	KUNIT_CASE(test_refused_resolution_has_no_port),
 	KUNIT_CASE(test_rejected),
 	KUNIT_CASE(test_nobody_listens),
 	KUNIT_CASE(test_replies),

@@ -384,6 +384,7 @@ static bool krdma_conn_gives_grace(struct krdma_conn *conn)
  */
 static void krdma_conn_tear_down(struct krdma_conn *conn, bool wait)
 {
+	struct krdma_charged_port port;
 	struct krdma_pd *pd;
 	struct rdma_cm_id *cm_id;
 
@@ -401,6 +402,8 @@ static void krdma_conn_tear_down(struct krdma_conn *conn, bool wait)
 	conn->cm_id = NULL;
 	pd = conn->pd;
 	conn->pd = NULL;
+	port = conn->port;
+	conn->port.session = NULL;
 	krdma_conn_unlock(conn);
 	/* No request can be sent any more. */
 	if (!conn->passive)
@@ -419,7 +422,7 @@ static void krdma_conn_tear_down(struct krdma_conn *conn, bool wait)
 	/* Waits for the handlers, so no event arrives after this. */
 	if (cm_id)
 		krdma_cm_id_destroy(cm_id);
-	krdma_port_uncharge(&conn->port);
+	krdma_port_uncharge(&port);
 	krdma_listener_forget(conn);
 	if (conn->dev)
 		krdma_device_unuse(conn->dev, &conn->use);

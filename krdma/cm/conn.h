@@ -68,12 +68,14 @@ struct krdma_conn_event {
  * @read_depth_in: the peer's reads and atomics in flight at most, when that has been negotiated
  * @path_mtu: path MTU in bytes, 0 if not known
  * @wait: woken when any of these changes
- * @cm_lock: held around calls that use @cm_id, and while @cm_id, @pd or @qp are set or cleared.
+ * @cm_lock: held around calls that use @cm_id, and while @cm_id, @port, @pd or @qp are set or
+ *	cleared.
  *	Released by krdma_conn_unlock().  Never taken in a handler of the connection manager: the
  *	manager's own lock is inside it, and destroying the ID waits for the handlers.
  * @end_is_locked_out: @work has found @cm_lock locked, and is queued when it is released
  * @cm_id: the rdma_cm ID; NULL before the start and after the end
- * @port: the port that @cm_id holds, of a connection that was resolved; uncharged by @work
+ * @port: the port that @cm_id holds, of a connection that was resolved; changed with @cm_lock, and
+ *	uncharged by @work after @cm_id was destroyed
  * @pd: the PD of the QP; NULL before the QP is created and after the end
  * @qp: the QP; set once, under @state_lock too, and valid until the object is freed; read without
  *	a lock

@@ -107,21 +107,23 @@ static int krdma_conn_start(struct krdma_conn *conn, const struct krdma_route *r
 	return ret ? krdma_cm_error(ret) : 0;
 }
 
-/* A connection that was resolved before holds its port already, and the state refuses the call. */
+/* A call that the state refuses charges no port: only a new connection has none. */
 static int krdma_conn_begin_resolve(struct krdma_conn *conn)
 {
-	bool has_port = conn->port.session;
+	const struct krdma_conn_step *step;
 	int ret;
 
 	lockdep_assert_held(&conn->cm_lock);
 
-	if (!has_port) {
-		ret = krdma_port_charge(&conn->port, conn->session);
-		if (ret)
-			return ret;
-	}
+	step = krdma_conn_find_step(READ_ONCE(conn->state), KRDMA_INPUT_RESOLVE);
+	if (step->verdict == KRDMA_STEP_REFUSE)
+		return step->error;
+	ret = krdma_port_charge(&conn->port, conn->session);
+	if (ret)
+		return ret;
+	/* The connection may have ended meanwhile. */
 	ret = krdma_conn_advance(conn, KRDMA_INPUT_RESOLVE, 0);
-	if (ret && !has_port)
+	if (ret)
 		krdma_port_uncharge(&conn->port);
 	return ret;
 }

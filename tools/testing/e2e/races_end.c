@@ -3,6 +3,7 @@
  * Race conditions with the creation and the end of objects; see races.c.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -241,6 +242,92 @@ TEST_F_TIMEOUT(races_end, nothing_is_posted_after_the_end, 300)
 		EXPECT_EQ(-EAGAIN, ring_take(&ring, &cqe));
 	}
 	ring_close(&ring);
+}
+
+/**
+ * struct searcher - a thread that resolves a connection again and again
+ * @address: the address
+ * @conn: file descriptor of the connection; -1: none
+ * @calls: number of calls that have returned
+ * @over: the thread is to end
+ * @error: the first unexpected result
+ */
+struct searcher {
+	const struct __kernel_sockaddr_storage *address;
+	atomic_int conn;
+	atomic_uint calls;
+	atomic_bool over;
+	atomic_int error;
+};
+
+static void *resolve_again_and_again(void *argument)
+{
+	struct searcher *searcher = argument;
+
+	while (!searcher->over) {
+		int conn = searcher->conn, ret;
+
+		if (conn < 0) {
+			sched_yield();
+			continue;
+		}
+		ret = conn_resolve(conn, searcher->address);
+		/* -EBADF: the number is that of no file any more. */
+		if (ret && ret != -EALREADY && ret != -ENOTCONN && ret != -EBADF)
+			searcher->error = ret;
+		searcher->calls++;
+	}
+	return NULL;
+}
+
+/* A connection is resolved while it ends: its port is charged once, and uncharged once. */
+/* Proves: F6 */
+TEST_F_TIMEOUT(races_end, a_connection_ends_while_it_is_resolved, 300)
+{
+	struct searcher searcher = { .address = &self->pair.address, .conn = -1 };
+	struct krdma_limit_query_args query = {
+		.size = sizeof(query), .limit = KRDMA_LIMIT_PORTS,
+	};
+	unsigned int dice = 1;
+	uint64_t end;
+	int session, conn;
+
+	session = session_open(O_CLOEXEC);
+	ASSERT_LE(0, session);
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&self->threads[i], NULL, resolve_again_and_again,
+					    &searcher));
+	for (unsigned int i = 0; i < rounds(300, 60); i++) {
+		unsigned int calls = searcher.calls;
+
+		ASSERT_EQ(0, conn_create(session, &conn, NULL));
+		/* In every other round it ends as a new one. */
+		if (i % 2) {
+			searcher.conn = conn;
+			dawdle(&dice);
+		}
+		ASSERT_EQ(0, conn_disconnect(conn, KRDMA_DISCONNECT_ABORT));
+		searcher.conn = conn;
+		ASSERT_EQ(0, conn_await_closed(conn, LOST_MS));
+		while (searcher.calls < calls + 4)
+			sched_yield();
+		searcher.conn = -1;
+		close(conn);
+	}
+	searcher.over = true;
+	for (int i = 0; i < 2; i++)
+		pthread_join(self->threads[i], NULL);
+	EXPECT_EQ(0, searcher.error);
+	for (end = now_ms() + LOST_MS; now_ms() < end; sleep_ms(1)) {
+		ASSERT_EQ(0, session_request(session, KRDMA_LIMIT_QUERY, &query));
+		if (!query.session_used)
+			break;
+	}
+	EXPECT_EQ(0, query.session_used);
+	/* The session must not have been freed. */
+	EXPECT_EQ(0, conn_create(session, &conn, NULL));
+	close(conn);
+	close(session);
 }
 
 /* The same with removal of the device, and a connected peer. */
