@@ -204,6 +204,22 @@ static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct kr
 	wake_up_interruptible(&conn->wait);
 }
 
+/* A caller that is refused again sets the flags again. */
+static void krdma_user_conn_has_space(struct krdma_user_conn *conn)
+{
+	struct krdma_user_ring *ring, *recv_ring;
+
+	WRITE_ONCE(conn->full, false);
+	WRITE_ONCE(conn->recv_full, false);
+	/* Set if a caller was refused, because that caller had found the rings. */
+	ring = READ_ONCE(conn->ring);
+	recv_ring = READ_ONCE(conn->recv_ring);
+	if (ring)
+		krdma_user_ring_space(ring);
+	if (recv_ring && recv_ring != ring)
+		krdma_user_ring_space(recv_ring);
+}
+
 /* Called under the core's lock, except for the last event. */
 static void krdma_user_conn_event(struct krdma_conn *core, const struct krdma_event *event)
 {
@@ -217,28 +233,23 @@ static void krdma_user_conn_event(struct krdma_conn *core, const struct krdma_ev
 		return;
 
 	krdma_user_conn_record(conn, event);
-	if (event->type == KRDMA_EVENT_CLOSED)
-		krdma_user_conn_put(conn);
+	if (event->type != KRDMA_EVENT_CLOSED)
+		return;
+	/* From now on the core reports no space, and no caller is refused because of a full queue. */
+	if (READ_ONCE(conn->full) || READ_ONCE(conn->recv_full))
+		krdma_user_conn_has_space(conn);
+	krdma_user_conn_put(conn);
 }
 
-/* The core does not report which queue has space: a caller that is refused again sets it again. */
+/* The core does not report which queue has space. */
 static void krdma_user_conn_space(struct krdma_conn *core)
 {
-	struct krdma_user_ring *ring, *recv_ring;
 	struct krdma_user_conn *conn;
 
 	rcu_read_lock();
 	conn = krdma_user_conn_of(core);
 	if (conn) {
-		WRITE_ONCE(conn->full, false);
-		WRITE_ONCE(conn->recv_full, false);
-		/* Set if a caller was refused, because that caller had found the rings. */
-		ring = READ_ONCE(conn->ring);
-		recv_ring = READ_ONCE(conn->recv_ring);
-		if (ring)
-			krdma_user_ring_space(ring);
-		if (recv_ring && recv_ring != ring)
-			krdma_user_ring_space(recv_ring);
+		krdma_user_conn_has_space(conn);
 		/* Without a poll key: the connection may have ended by now. */
 		wake_up_interruptible(&conn->wait);
 	}

@@ -503,7 +503,9 @@ static void krdma_user_post_dest_set_full(struct krdma_user_ring *ring,
 }
 
 /*
- * Posts the first @count of a batch.  Returns how many were accepted, and sets @error if not all.
+ * Posts the first @count of a batch.  If a connection ends between the refusal and the next try,
+ * its last event may have come before the flags were set, so they are cleared here.  Returns how
+ * many were accepted, and sets @error if not all.
  */
 static u32 krdma_user_post_dest_post_all(struct krdma_user_ring *ring,
 					 const struct krdma_user_post_dest *to,
@@ -525,6 +527,8 @@ static u32 krdma_user_post_dest_post_all(struct krdma_user_ring *ring,
 			krdma_user_post_dest_set_full(ring, to, batch, true);
 			full = true;
 		} else {
+			if (full && ret != -EAGAIN)
+				krdma_user_post_dest_set_full(ring, to, batch, false);
 			*error = ret;
 			break;
 		}

@@ -468,6 +468,68 @@ TEST_F(ring, a_full_ring_hides_no_room)
 	}
 }
 
+/* Post writes, or receives, until the queue is full and stays so. */
+static int post_until_full(const struct end *end, const struct mr *mr, bool receives,
+			   unsigned int *posted)
+{
+	for (*posted = 0;;) {
+		struct krdma_sqe entry = receives ? sqe_receive(end->id, *posted, NULL, 0, 0) :
+						    write_entry(end, mr, *posted);
+		int ret = ring_post(end->ring->fd, &entry, 1, NULL);
+
+		if (!ret)
+			++*posted;
+		else if (ret != -EAGAIN)
+			return ret;
+		else if (!poll_mask(end->ring->fd, POLLOUT, 300))
+			return 0;
+	}
+}
+
+static void check_end_of_full(struct __test_metadata *_metadata, FIXTURE_DATA(ring) * self,
+			      bool receives, bool by_peer)
+{
+	struct ring *ring = self->a->ring;
+	struct krdma_cqe cqe;
+	unsigned int posted;
+
+	ASSERT_EQ(0, post_until_full(self->a, &self->mr, receives, &posted));
+	ASSERT_EQ(0, poll_mask(ring->fd, POLLOUT, 0));
+	if (by_peer) {
+		close(self->b->conn);
+		self->b->conn = -1;
+		ASSERT_EQ(0, conn_await_closed(self->a->conn, PATIENCE_MS));
+	} else {
+		close(self->a->conn);
+		self->a->conn = -1;
+	}
+	/* Nobody has taken a completion. */
+	EXPECT_EQ(POLLOUT, poll_mask(ring->fd, POLLOUT, PATIENCE_MS));
+	while (posted--)
+		ASSERT_EQ(0, ring_wait(ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(-EAGAIN, ring_take(ring, &cqe));
+	EXPECT_EQ(POLLOUT, poll_mask(ring->fd, POLLOUT, 0));
+}
+
+/* A connection that has ended keeps the ring from no post, also with completions left. */
+/* Proves: E11 */
+TEST_F(ring, a_full_connection_ends_by_the_peer)
+{
+	check_end_of_full(_metadata, self, false, true);
+}
+
+/* Proves: E11 */
+TEST_F(ring, a_full_connection_is_closed)
+{
+	check_end_of_full(_metadata, self, false, false);
+}
+
+/* Proves: E11 */
+TEST_F(ring, a_connection_full_of_receives_ends)
+{
+	check_end_of_full(_metadata, self, true, true);
+}
+
 /* In each of many rounds: EAGAIN, then one event that there is free space again. */
 /* Proves: E11 */
 TEST_F(ring, room_is_told_of)
