@@ -10,6 +10,8 @@
  */
 #include <linux/bsearch.h>
 #include <linux/errno.h>
+#include <linux/log2.h>
+#include <linux/overflow.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -52,35 +54,92 @@ bool krdma_user_confinement_has(const struct krdma_user_confinement *confinement
 		       krdma_user_compare_ids);
 }
 
-/* Reads the set of an ioctl; each ID must be that of an MR of the session at this moment. */
+/* Bytes to charge for a set: what kmalloc() takes for it, which vmalloc() does not exceed. */
+static u64 krdma_user_confinement_bytes(u32 count)
+{
+	struct krdma_user_confinement *confinement;
+
+	return roundup_pow_of_two(struct_size(confinement, ids, count));
+}
+
+/* Sorts IDs and drops duplicates.  Returns how many are left. */
+static u32 krdma_user_confinement_sort(u32 *ids, u32 count)
+{
+	u32 left = 0;
+
+	sort(ids, count, sizeof(*ids), krdma_user_compare_ids, NULL);
+	for (u32 i = 0; i < count; i++) {
+		if (!left || ids[left - 1] != ids[i])
+			ids[left++] = ids[i];
+	}
+	return left;
+}
+
+/* Each ID must be that of an MR of the session at this moment. */
+static bool krdma_user_confinement_exists(struct krdma_user_session *session, const u32 *ids,
+					  u32 count)
+{
+	bool found = true;
+
+	rcu_read_lock();
+	for (u32 i = 0; i < count && found; i++)
+		found = krdma_user_mr_find(session, ids[i]);
+	rcu_read_unlock();
+	return found;
+}
+
+/* Charges the session for a set, and makes it. */
+static struct krdma_user_confinement *
+krdma_user_confinement_create(struct krdma_user_session *session, const u32 *ids, u32 count)
+{
+	struct krdma_user_confinement *confinement;
+	int ret;
+
+	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_MEMORY,
+					krdma_user_confinement_bytes(count));
+	if (ret)
+		return ERR_PTR(ret);
+	confinement = kvmalloc(struct_size(confinement, ids, count),
+			       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!confinement) {
+		krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY,
+					    krdma_user_confinement_bytes(count));
+		return ERR_PTR(-ENOMEM);
+	}
+	confinement->count = count;
+	memcpy(confinement->ids, ids, array_size(count, sizeof(*ids)));
+	return confinement;
+}
+
 static struct krdma_user_confinement *
 krdma_user_confinement_read(struct krdma_user_session *session,
 			    const struct krdma_ring_confine_args *in)
 {
+	size_t size = array_size(in->count, sizeof(u32));
 	struct krdma_user_confinement *confinement;
-	bool found = true;
+	u32 *ids, count;
 
-	confinement = kvmalloc(struct_size(confinement, ids, in->count),
-			       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!confinement)
+	ids = kvmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!ids)
 		return ERR_PTR(-ENOMEM);
-	confinement->count = in->count;
-	if (copy_from_user(confinement->ids, u64_to_user_ptr(in->mr),
-			   array_size(in->count, sizeof(*confinement->ids)))) {
-		kvfree(confinement);
+	if (copy_from_user(ids, u64_to_user_ptr(in->mr), size)) {
+		kvfree(ids);
 		return ERR_PTR(-EFAULT);
 	}
-	sort(confinement->ids, in->count, sizeof(*confinement->ids), krdma_user_compare_ids, NULL);
-
-	rcu_read_lock();
-	for (u32 i = 0; i < in->count && found; i++)
-		found = krdma_user_mr_find(session, confinement->ids[i]);
-	rcu_read_unlock();
-	if (!found) {
-		kvfree(confinement);
-		return ERR_PTR(-ENOENT);
-	}
+	count = krdma_user_confinement_sort(ids, in->count);
+	if (krdma_user_confinement_exists(session, ids, count))
+		confinement = krdma_user_confinement_create(session, ids, count);
+	else
+		confinement = ERR_PTR(-ENOENT);
+	kvfree(ids);
 	return confinement;
+}
+
+static void krdma_user_confinement_uncharge(struct krdma_user_session *session,
+					    const struct krdma_user_confinement *confinement)
+{
+	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY,
+				    krdma_user_confinement_bytes(confinement->count));
 }
 
 static bool krdma_user_confinement_is_within(const struct krdma_user_confinement *inner,
@@ -126,19 +185,27 @@ int krdma_user_ring_confine(struct krdma_ucmd *ucmd)
 	}
 	mutex_unlock(&ring->bind_lock);
 
-	if (old)
+	if (old) {
+		krdma_user_confinement_uncharge(ring->session, old);
 		kvfree_rcu(old, rcu);
+	}
 	return ret;
 }
 
 /**
  * krdma_user_ring_unconfine() - Free the set of a ring
- * @ring: the ring, without references
+ * @ring: the ring, without references; with its session, if it has a set
  *
  * Context: process context; may sleep.
  */
 void krdma_user_ring_unconfine(struct krdma_user_ring *ring)
 {
+	struct krdma_user_confinement *confinement;
+
 	/* A call that posts has a reference to the ring, so none is reading the set. */
-	kvfree(rcu_dereference_protected(ring->confinement, true));
+	confinement = rcu_dereference_protected(ring->confinement, true);
+	if (!confinement)
+		return;
+	krdma_user_confinement_uncharge(ring->session, confinement);
+	kvfree(confinement);
 }

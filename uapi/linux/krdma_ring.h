@@ -381,7 +381,7 @@ struct krdma_ring_reap_args {
  *
  * E2BIG: more than KRDMA_CONFINE_MAX; EFAULT: the array cannot be read; ENOENT: a number is no
  * MR of the session; EPERM: the ring is already confined to a set that does not contain all of
- * these.
+ * these; EDQUOT: the set, without duplicates, would exceed a memory limit.
  */
 struct krdma_ring_confine_args {
 	__u32 size;

@@ -308,6 +308,8 @@ TEST_F(charge, registered_memory)
 
 /* More objects than LIMIT_MIB allows: an MR of a page costs 10 KiB more, another object 4 KiB. */
 #define MANY		30000
+/* MRs of a confined ring: those of a set cost 8 KiB. */
+#define SET		2000
 
 static struct small {
 	int session;
@@ -315,6 +317,7 @@ static struct small {
 	struct __kernel_sockaddr_storage address;
 	unsigned char *page;
 	struct ring ring;
+	uint32_t ids[SET];
 } small;
 
 static int one_session(void)
@@ -373,6 +376,25 @@ static int one_queue(void)
 	return ring_create(small.session, &options, &ring);
 }
 
+static int one_confined(void)
+{
+	struct ring_options options = { .cq_entries = 1 };
+	struct ring ring;
+	int ret;
+
+	for (int i = 0; i < SET && !small.ids[i]; i++) {
+		struct mr mr;
+
+		ret = mr_register(small.session, small.device, small.page, 1,
+				  KRDMA_ACCESS_LOCAL_WRITE, &mr);
+		if (ret)
+			return ret == -EDQUOT ? -EINVAL : ret;
+		small.ids[i] = mr.id;
+	}
+	ret = ring_create(small.session, &options, &ring);
+	return ret ?: ring_confine(ring.fd, small.ids, SET);
+}
+
 struct kind {
 	const char *what;
 	int (*make)(void);
@@ -385,6 +407,7 @@ static const struct kind kinds[] = {
 	{ "resolved connections", one_resolved },
 	{ "prepared connections", one_prepared },
 	{ "queues", one_queue },
+	{ "confined queues", one_confined },
 };
 
 /* Creates objects until a limit is reached, or the shared CQ is fully reserved (-ENOSPC). */
@@ -435,6 +458,66 @@ TEST_F_TIMEOUT(charge, what_is_small_counts_as_what_it_costs, 300)
 		EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
 	}
 	EXPECT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &saved));
+}
+
+/* The bytes of memory of the session that are charged; -1: not known. */
+static int64_t memory_of(int session)
+{
+	struct krdma_limit_query_args query = {
+		.size = sizeof(query), .limit = KRDMA_LIMIT_MEMORY,
+	};
+
+	return session_request(session, KRDMA_LIMIT_QUERY, &query) ? -1 :
+		(int64_t)query.session_used;
+}
+
+/* A set is charged without duplicates, as long as the ring has it. */
+TEST_F(charge, the_set_of_a_confined_queue)
+{
+	static uint32_t ids[KRDMA_CONFINE_MAX];
+	struct ring_options options = { .cq_entries = 1 };
+	struct mr mrs[200];
+	uint32_t device;
+	struct ring ring;
+	int64_t before, other, first;
+	int session;
+
+	session = session_open(O_CLOEXEC);
+	ASSERT_LE(0, session);
+	ASSERT_EQ(0, boot_device(session, &device));
+	for (size_t i = 0; i < ARRAY_SIZE(mrs); i++)
+		ASSERT_EQ(0, mr_create(session, device, 4096, KRDMA_ACCESS_LOCAL_WRITE, &mrs[i]));
+	other = memory_of(session);
+	ASSERT_EQ(0, ring_create(session, &options, &ring));
+	before = memory_of(session);
+
+	for (size_t i = 0; i < ARRAY_SIZE(mrs); i++)
+		ids[i] = mrs[i].id;
+	ASSERT_EQ(0, ring_confine(ring.fd, ids, ARRAY_SIZE(mrs)));
+	first = memory_of(session);
+	EXPECT_LE(before + sizeof(ids[0]) * ARRAY_SIZE(mrs), first);
+	/* What is refused costs nothing. */
+	ids[1] = 4711;
+	EXPECT_EQ(-ENOENT, ring_confine(ring.fd, ids, ARRAY_SIZE(mrs)));
+	EXPECT_EQ(first, memory_of(session));
+
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		ids[i] = mrs[i % 2].id;
+	ASSERT_EQ(0, ring_confine(ring.fd, ids, ARRAY_SIZE(ids)));
+	EXPECT_LT(before, memory_of(session));
+	EXPECT_GE(before + 64, memory_of(session));
+	ids[0] = mrs[2].id;
+	EXPECT_EQ(-EPERM, ring_confine(ring.fd, ids, ARRAY_SIZE(ids)));
+	EXPECT_GE(before + 64, memory_of(session));
+	/* A lasting set of two still means these two. */
+	ids[0] = mrs[1].id;
+	EXPECT_EQ(0, ring_confine(ring.fd, ids, 1));
+
+	ring_close(&ring);
+	EXPECT_EQ(other, memory_of(session));
+	for (size_t i = 0; i < ARRAY_SIZE(mrs); i++)
+		mr_destroy(&mrs[i]);
+	close(session);
 }
 
 /*

@@ -366,7 +366,7 @@ static const struct fuzz_field ring_confine_fields[] = {
 	END,
 };
 
-static const int ring_confine_errors[] = { EPERM, ENOENT, 0 };
+static const int ring_confine_errors[] = { EPERM, ENOENT, EDQUOT, 0 };
 
 static const struct fuzz_field srq_query_fields[] = {
 	OF(krdma_srq_query_args, flags, RESERVED, 0),
