@@ -6,8 +6,10 @@
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
+#include <net/net_namespace.h>
 
 #include "cm/conn.h"
+#include "core/resource.h"
 #include "objects.h"
 #include "stage.h"
 
@@ -613,6 +615,107 @@ static void test_end_without_answer(struct kunit *test)
 	crowd_close(crowd, CROWD);
 }
 
+/**
+ * struct dawdler - consumers that keep the work item that ends a connection
+ * @asleep: number of consumers that have heard of the end, and keep it
+ * @wake: ends that
+ */
+struct dawdler {
+	atomic_t asleep;
+	struct completion wake;
+};
+
+static void dawdler_notify(struct krdma_conn *conn, const struct krdma_event *event)
+{
+	struct dawdler *dawdler = krdma_conn_context(conn);
+
+	if (event->type != KRDMA_EVENT_CLOSED)
+		return;
+	atomic_inc(&dawdler->asleep);
+	wait_for_completion(&dawdler->wake);
+}
+
+static const struct krdma_conn_ops dawdler_ops = {
+	.notify = dawdler_notify,
+};
+
+/* A session of which all connections are to end, and none does. */
+static struct krdma_session *dawdlers_begin(struct kunit *test, struct dawdler *dawdler,
+					    struct krdma_conn **conns)
+{
+	struct krdma_session *session = krdma_session_create(&init_net);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, session);
+	for (unsigned int i = 0; i < CROWD; i++) {
+		conns[i] = krdma_conn_create(session, &dawdler_ops, dawdler);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conns[i]);
+		krdma_conn_abort(conns[i]);
+	}
+	return session;
+}
+
+static void dawdlers_end(struct kunit *test, struct krdma_session *session,
+			 struct krdma_conn **conns)
+{
+	for (unsigned int i = 0; i < CROWD; i++) {
+		KUNIT_EXPECT_EQ(test, -ECONNABORTED, krdma_conn_wait(conns[i], PROMPT_MS));
+		krdma_conn_close(conns[i]);
+		krdma_conn_put(conns[i]);
+	}
+	krdma_session_put(session);
+}
+
+static void expect_asleep(struct kunit *test, struct dawdler *dawdler, int count)
+{
+	for (int i = 0; i < PROMPT_MS / 10 && atomic_read(&dawdler->asleep) != count; i++)
+		msleep(10);
+	KUNIT_EXPECT_EQ(test, count, atomic_read(&dawdler->asleep));
+}
+
+static unsigned int queued_of(struct krdma_conn **conns)
+{
+	unsigned int queued = 0;
+
+	for (unsigned int i = 0; i < CROWD; i++)
+		queued += work_pending(&conns[i]->work);
+	return queued;
+}
+
+/*
+ * Connections of a session do not keep those of another one waiting, however many they are: they
+ * have half of the work items, and one place in the queue.
+ */
+/* Proves: F6 */
+static void test_turns_of_sessions(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct krdma_conn **conns[3];
+	struct krdma_session *sessions[3];
+	struct dawdler dawdler = {};
+
+	init_completion(&dawdler.wake);
+	for (unsigned int i = 0; i < ARRAY_SIZE(conns); i++) {
+		conns[i] = kunit_kcalloc(test, CROWD, sizeof(*conns[i]), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, conns[i]);
+	}
+	sessions[0] = dawdlers_begin(test, &dawdler, conns[0]);
+	expect_asleep(test, &dawdler, KRDMA_ENDS_AT_ONCE / 2);
+	KUNIT_EXPECT_EQ(test, 0, queued_of(conns[0]));
+	expect_others_end(test, stage);
+
+	/* Two sessions have all places; of a third one, a single connection is in the queue. */
+	sessions[1] = dawdlers_begin(test, &dawdler, conns[1]);
+	expect_asleep(test, &dawdler, KRDMA_ENDS_AT_ONCE);
+	sessions[2] = dawdlers_begin(test, &dawdler, conns[2]);
+	KUNIT_EXPECT_EQ(test, 0, queued_of(conns[0]) + queued_of(conns[1]));
+	KUNIT_EXPECT_EQ(test, 1, queued_of(conns[2]));
+
+	complete_all(&dawdler.wake);
+	for (unsigned int i = 0; i < ARRAY_SIZE(conns); i++)
+		dawdlers_end(test, sessions[i], conns[i]);
+	KUNIT_EXPECT_EQ(test, 3 * CROWD, atomic_read(&dawdler.asleep));
+}
+
 static void abort_client(struct stage *stage)
 {
 	krdma_conn_abort(stage->client.conn);
@@ -774,6 +877,7 @@ static struct kunit_case conn_end_cases[] = {
 	KUNIT_CASE(test_consumer_sleeps),
 	KUNIT_CASE(test_end_during_call),
 	KUNIT_CASE(test_end_without_answer),
+	KUNIT_CASE(test_turns_of_sessions),
 	KUNIT_CASE(test_grace_of_many),
 	KUNIT_CASE(test_next_event),
 	KUNIT_CASE(test_notified),

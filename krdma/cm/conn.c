@@ -52,13 +52,6 @@
  * The state
  */
 
-static void krdma_conn_queue(struct krdma_conn *conn)
-{
-	krdma_conn_get(conn);
-	if (!queue_work(conn->end_workqueue, &conn->work))
-		krdma_conn_put(conn);
-}
-
 static void krdma_conn_schedule(struct krdma_conn *conn)
 {
 	if (!READ_ONCE(conn->driven))
@@ -550,12 +543,14 @@ static void krdma_conn_work(struct work_struct *work)
 	/* Memory reclaim may wait for the end of this connection. */
 	unsigned int noio = memalloc_noio_save();
 
+	krdma_conn_turn_begin(conn);
 	if (krdma_conn_uses_lower(conn))
 		krdma_conn_drive(conn, false);
 	if (conn->lower)
 		krdma_conn_run_lower(conn, false);
 	else
 		krdma_conn_run(conn, false);
+	krdma_conn_turn_end(conn);
 	/* Free the object here, without a work item that would need another thread. */
 	krdma_conn_put_sync(conn);
 	memalloc_noio_restore(noio);
@@ -619,6 +614,7 @@ static void krdma_conn_free(struct krdma_conn *conn)
 	if (conn->lower)
 		conn->lower->ops->free(conn->lower);
 	krdma_device_put(conn->dev);
+	krdma_conn_turn_exit(conn);
 	krdma_session_put(conn->session);
 	mutex_destroy(&conn->end_lock);
 	mutex_destroy(&conn->cm_lock);
@@ -653,6 +649,7 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 	conn->session = session;
 	conn->workqueue = session->reclaim ? krdma_reclaim_workqueue : krdma_workqueue;
 	conn->end_workqueue = session->reclaim ? krdma_reclaim_workqueue : krdma_conn_workqueue;
+	krdma_conn_turn_init(conn);
 	conn->ops = ops;
 	conn->context = context;
 	refcount_set(&conn->refs, 1);

@@ -42,6 +42,20 @@ struct krdma_conn_event {
 };
 
 /**
+ * enum krdma_conn_turn - where the work item of a connection is
+ * @KRDMA_TURN_NONE: it is not queued
+ * @KRDMA_TURN_WAITS: it waits in the list of its session, or in the workqueue
+ * @KRDMA_TURN_RUNS: it runs
+ * @KRDMA_TURN_RUNS_AGAIN: it runs, and waits again afterwards
+ */
+enum krdma_conn_turn {
+	KRDMA_TURN_NONE,
+	KRDMA_TURN_WAITS,
+	KRDMA_TURN_RUNS,
+	KRDMA_TURN_RUNS_AGAIN,
+};
+
+/**
  * struct krdma_conn - a connection
  * @refs: references: one of the consumer (until there is one, of the listener), one from the
  *	start of the connection to its end, and one for each queued work item
@@ -106,7 +120,12 @@ struct krdma_conn_event {
  * @workqueue: where @grace_work and @answer_work run: krdma_workqueue, or krdma_reclaim_workqueue
  *	for a session that memory reclaim waits for.  Set when the connection is allocated.
  * @end_workqueue: where @work runs: krdma_conn_workqueue, or as @workqueue
- * @work: does what sleeps: disconnect and teardown
+ * @work: does what sleeps: disconnect and teardown; queued by krdma_conn_queue(), with a reference
+ * @turn: whether @work waits for its turn among those of @turn_session, or runs.  Protected by
+ *	krdma_conn_turns_lock, as the next two.
+ * @turn_node: entry of the session's list, while it waits and is not in @end_workqueue yet
+ * @turn_session: @session, or the session before, if @turn was in use when it joined @session; with
+ *	a reference
  * @peer_work: the teardown if it may wait for the peer's answer; queued by @work, with a
  *	reference
  * @grace_work: the peer did not answer the disconnect, the cause of a flush was not reported, or
@@ -181,6 +200,9 @@ struct krdma_conn {
 	struct workqueue_struct *workqueue;
 	struct workqueue_struct *end_workqueue;
 	struct work_struct work;
+	enum krdma_conn_turn turn;
+	struct list_head turn_node;
+	struct krdma_session *turn_session;
 	struct work_struct peer_work;
 	struct delayed_work grace_work;
 	struct delayed_work answer_work;
@@ -207,6 +229,15 @@ void krdma_conn_unlock(struct krdma_conn *conn);
 void krdma_conn_flushed(struct krdma_conn *conn);
 void krdma_conn_await_answer(struct krdma_conn *conn);
 void krdma_conn_answered(struct krdma_conn *conn);
+
+/* When the work item runs (cm/conn_turn.c). */
+void krdma_conn_queue(struct krdma_conn *conn);
+void krdma_conn_turn_init(struct krdma_conn *conn);
+void krdma_conn_turn_exit(struct krdma_conn *conn);
+void krdma_conn_turn_join(struct krdma_conn *conn);
+void krdma_conn_turn_begin(struct krdma_conn *conn);
+void krdma_conn_turn_end(struct krdma_conn *conn);
+void krdma_conn_turns_flush(void);
 
 /* The connection as the owner of its QP (cm/conn_post.c). */
 struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn);

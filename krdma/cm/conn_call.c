@@ -201,6 +201,7 @@ static void krdma_conn_join(struct krdma_conn *conn, struct krdma_session *sessi
 	lockdep_assert_held(&conn->cm_lock);
 	krdma_session_get(session);
 	conn->session = session;
+	krdma_conn_turn_join(conn);
 	krdma_session_put(old);
 }
 

@@ -70,6 +70,7 @@
  *	      krdma_wq.lock, krdma_srq.lock
  *	        krdma_wr_scratch.lock
  *	          the provider's locks for posting
+ *	            krdma_conn_turns_lock
  *	  krdma_cq.reserve_lock
  *	krdma_pd.lock, krdma_notifier_lock, krdma_frmr.lock, krdma_frmr_pool.lock
  *	  nothing of krdma's
@@ -154,6 +155,15 @@
  *			is known of the peer
  *	taken in:	any context: handlers of the connection manager, completions,
  *			the device's events, removal (inside uses_lock)
+ *
+ * krdma_conn_turns_lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	which connections' work items wait, in a list of their session or in
+ *			the workqueue, and which run: krdma_session.turns and
+ *			krdma_conn.turn, .turn_node and .turn_session
+ *	taken in:	any context, also inside krdma_conn.state_lock, and under the
+ *			provider's locks when a work request is flushed.  Work is queued
+ *			under it.
  *
  * krdma_listener.lock
  *	kind:		spinlock, interrupts off
@@ -357,7 +367,8 @@
  *				which therefore wait for the device alone, and not for
  *				what a program or a peer can delay.
  *	krdma_conn_workqueue	ends connections.  Few at a time, so none waits for a
- *				call, or for a time.
+ *				call, or for a time.  Of each session one is queued there
+ *				that does not run yet, and half of those that run.
  *	krdma_peer_workqueue
  *				ends connections whose peer has not answered, on iWARP,
  *				where the end waits for the answer; as many at a time as

@@ -20,7 +20,10 @@
  */
 struct workqueue_struct *krdma_workqueue;
 
-/* The same for the ends of connections, which do more, and of which a program has more. */
+/*
+ * The same for the ends of connections, which do more, and of which a program has more: those of a
+ * session have one turn after another here, see krdma_conn_queue().
+ */
 struct workqueue_struct *krdma_conn_workqueue;
 
 /*
@@ -56,14 +59,6 @@ static void krdma_workqueue_destroy(struct workqueue_struct **workqueue)
 		destroy_workqueue(*workqueue);
 	*workqueue = NULL;
 }
-
-/*
- * How many connections end at the same time, and how many other objects.  Their teardowns mostly
- * wait for the device, and then become runnable together: with hundreds of them, a thread of
- * another user waits 100 ms and more to be scheduled, and with 16 sometimes 80 ms.  Fewer end
- * sooner, too; but those of a device that does not answer must not keep all others waiting.
- */
-#define KRDMA_ENDS_AT_ONCE	8
 
 /**
  * krdma_resources_init() - Create the workqueues
@@ -109,6 +104,8 @@ void krdma_resources_exit(void)
 
 /**
  * krdma_resources_flush() - Wait until what was queued to end objects has run
+ *
+ * Connections that wait for their turn are not queued yet: see krdma_conn_turns_flush().
  *
  * Context: process context; may sleep.
  */

@@ -36,6 +36,7 @@ struct krdma_session *krdma_session_create(struct net *net)
 	session->net = get_net(net);
 	mutex_init(&session->lock);
 	xa_init_flags(&session->pds, XA_FLAGS_ACCOUNT);
+	INIT_LIST_HEAD(&session->turns.waiting);
 
 	return session;
 }

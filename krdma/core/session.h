@@ -46,6 +46,20 @@ struct krdma_pd_user {
 };
 
 /**
+ * struct krdma_turns - connections of a session of which the work item is to run (cm/conn_turn.c)
+ * @waiting: connections that are not in the workqueue yet
+ * @queued: one is in the workqueue, and has not begun to run
+ * @running: number of those that run
+ *
+ * Protected by krdma_conn_turns_lock.
+ */
+struct krdma_turns {
+	struct list_head waiting;
+	bool queued;
+	u8 running;
+};
+
+/**
  * struct krdma_session - the session that a consumer's objects belong to
  * @refs: the consumer's reference, and one for each object in the session
  * @net: the network namespace of the creator; the session keeps it
@@ -56,6 +70,7 @@ struct krdma_pd_user {
  * @lock: protects @keeps_pds, @pds and the creation and destruction of PDs
  * @keeps_pds: its PDs stay without objects: krdma_session_keep_pds()
  * @pds: the session's PDs, &struct krdma_pd, by device number
+ * @turns: its connections that are ending
  */
 struct krdma_session {
 	refcount_t refs;
@@ -66,6 +81,7 @@ struct krdma_session {
 	struct mutex lock;		/* see above */
 	bool keeps_pds;
 	struct xarray pds;
+	struct krdma_turns turns;
 };
 
 /*

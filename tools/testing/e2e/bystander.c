@@ -2,8 +2,8 @@
 /*
  * A user reaches a limit, stays there, and goes, for each limit of Documentation/limits.rst.
  * Meanwhile a program of another user writes to a peer, registers and deregisters memory, opens and
- * closes a listener, and now and then has a child that exits with registered memory.  The longest
- * time that one of its rounds took is printed for each phase, and has a bound.
+ * closes a listener, and now and then has a child that exits with memory that a connection uses.
+ * The longest time that one of its rounds took is printed for each phase, and has a bound.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,13 +72,28 @@ static uint64_t now_us(void)
 	return now.tv_sec * 1000000ULL + now.tv_nsec / 1000;
 }
 
-/* The exit of a process waits until no device can use its memory. */
+/*
+ * The exit of a process waits until no device can use its memory: until a connection that has it in
+ * a receive has ended.
+ */
 static int exit_with_memory(void *context)
 {
 	const struct pair *pair = context;
+	struct pair own;
+	struct krdma_sqe entry;
 	struct mr mr;
+	int ret;
 
-	return mr_create(pair->sessions[0], pair->device, PAGE, KRDMA_ACCESS_LOCAL_WRITE, &mr);
+	ret = pair_open(&own, &(struct pair_options) {
+		.sessions = { pair->sessions[0], pair->sessions[0] },
+		.a = { .send_depth = 1, .recv_depth = 1 },
+		.b = { .send_depth = 1, .recv_depth = 1 } });
+	ret = ret ?: mr_create(pair->sessions[0], pair->device, PAGE, KRDMA_ACCESS_LOCAL_WRITE,
+			       &mr);
+	if (ret)
+		return ret;
+	entry = sqe_receive(own.a.id, 1, &mr, 0, PAGE);
+	return ring_post(own.a.ring->fd, &entry, 1, NULL);
 }
 
 static int have_child(struct pair *pair)
@@ -301,6 +316,28 @@ static int denied_accesses(void)
 	return ret ?: -EACCES;
 }
 
+/* Connections that all end when the program is killed. */
+static int many_pairs(void)
+{
+	const struct ring_options ring_options = { .cq_entries = 4096 };
+	static struct pair pairs[512];
+	int session = session_open(O_CLOEXEC);
+	struct pair_options options = {
+		.sessions = { session, session },
+		.a = { .send_depth = 1, .recv_depth = 1 },
+		.b = { .send_depth = 1, .recv_depth = 1 },
+	};
+	struct ring ring;
+	int ret;
+
+	ret = ring_create(session, &ring_options, &ring);
+	options.a.ring = &ring;
+	options.b.ring = &ring;
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(pairs); i++)
+		ret = pair_open(&pairs[i], &options);
+	return ret;
+}
+
 FIXTURE(bystander)
 {
 	struct bystander *shared;
@@ -373,6 +410,8 @@ FIXTURE_VARIANT_ADD(bystander, backlog) { {
 	.reach = many_requests, .errors = { -ECONNREFUSED } } };
 FIXTURE_VARIANT_ADD(bystander, depth) { {
 	.reach = deep_queues, .errors = { -EINVAL } } };
+FIXTURE_VARIANT_ADD(bystander, connections) { {
+	.reach = many_pairs, .errors = { -EDQUOT }, .parameter = "max_ports", .value = "1000" } };
 FIXTURE_VARIANT_ADD(bystander, denied) { {
 	.reach = denied_accesses, .errors = { -EACCES } } };
 
