@@ -244,9 +244,13 @@ static int krdma_notifier_link_create(struct krdma_notifier *state,
 	if (!rdma_dev_access_netns(notifier_device->ibdev, state->notifier->net))
 		return 0;
 
+	/*
+	 * For no control group: one that is full would let its processes wait here, and all others
+	 * for the mutex.  Nor must the group of a process that adds a device refuse that.
+	 */
 	link = krdma_object_count(KRDMA_OBJECT_NOTIFIER_LINK,
 				  kzalloc(struct_size(link, pending, port_count + 1),
-					  GFP_KERNEL_ACCOUNT));
+					  GFP_KERNEL));
 	if (!link)
 		return -ENOMEM;
 

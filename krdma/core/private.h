@@ -314,8 +314,8 @@
  *			device in the list exists.
  *	taken in:	process context, by ib_core's "add" and "remove" and by
  *			callers that register or unregister a notifier.  Memory is
- *			allocated under it, and it is held during no other wait: not
- *			for a callback of a consumer.
+ *			allocated under it, for no control group, and it is held during
+ *			no other wait: not for a callback of a consumer.
  *
  * krdma_notifier_lock
  *	kind:		spinlock, interrupts off

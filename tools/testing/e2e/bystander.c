@@ -2,11 +2,13 @@
 /*
  * A user reaches a limit, stays there, and goes, for each limit of Documentation/limits.rst.
  * Meanwhile a program of another user writes to a peer, registers and deregisters memory, opens and
- * closes a listener, and now and then has a child that exits with memory that a connection uses.
- * The longest time that one of its rounds took is printed for each phase, and has a bound.
+ * closes a listener and a session that hears of devices, and now and then has a child that exits
+ * with memory that a connection uses.  The longest time that one of its rounds took is printed for
+ * each phase, and has a bound.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -106,6 +108,20 @@ static int have_child(struct pair *pair)
 	return waitpid(child, &status, 0) == child && !status ? 0 : -ECHILD;
 }
 
+/* The close of a session with notifications of devices waits for nobody else's. */
+static int hear_of_devices(void)
+{
+	struct krdma_device_notify_args notify = { .size = sizeof(notify) };
+	int session = session_open(O_CLOEXEC);
+	int ret;
+
+	if (session < 0)
+		return session;
+	ret = session_request(session, KRDMA_DEVICE_NOTIFY, &notify);
+	close(session);
+	return ret;
+}
+
 static int one_round(struct pair *pair, const struct mr *from, const struct mr *to, void *page)
 {
 	struct mr mr;
@@ -123,7 +139,7 @@ static int one_round(struct pair *pair, const struct mr *from, const struct mr *
 	ret = listener_open(pair->sessions[0], BOOT_ADDRESS, 0, 1, &fd, NULL);
 	if (!ret)
 		close(fd);
-	return ret;
+	return ret ?: hear_of_devices();
 }
 
 /* It has a higher priority, so that it waits for what others hold and not for a CPU. */
@@ -226,6 +242,27 @@ static int many_rings(void)
 		ret = ring_create(session, &options, &ring);
 	} while (!ret);
 	return ret;
+}
+
+static void *hear_again_and_again(void *unused)
+{
+	for (;;)
+		hear_of_devices();
+	return unused;
+}
+
+/* While threads use what all sessions have in common, and need memory for it. */
+static int many_rings_and_notifiers(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 2; i++) {
+		int ret = -pthread_create(&thread, NULL, hear_again_and_again, NULL);
+
+		if (ret)
+			return ret;
+	}
+	return many_rings();
 }
 
 static int deep_queues(void)
@@ -404,7 +441,7 @@ FIXTURE_VARIANT_ADD(bystander, device_of_a_group) { {
 	.reach = much_memory, .errors = { -EDQUOT }, .controller = "rdma", .file = "rdma.max",
 	.max = BOOT_DEVICE " hca_handle=max hca_object=64" } };
 FIXTURE_VARIANT_ADD(bystander, memory_of_a_group) { {
-	.reach = many_rings, .errors = { -ENOMEM, -EDQUOT }, .controller = "memory",
+	.reach = many_rings_and_notifiers, .errors = { -ENOMEM, -EDQUOT }, .controller = "memory",
 	.file = "memory.max", .max = "64M", .killed = true } };
 FIXTURE_VARIANT_ADD(bystander, backlog) { {
 	.reach = many_requests, .errors = { -ECONNREFUSED } } };
