@@ -240,6 +240,51 @@ static void test_everybody_hears_of_a_device(struct kunit *test)
 	}
 }
 
+/* More than are told with the lock held. */
+static void test_many_hear_of_a_device(struct kunit *test)
+{
+	static const struct krdma_device_event expected[] = {
+		EVENT(ADDED, 0), EVENT(PORT_ERROR, 1), EVENT(REMOVED, 0),
+	};
+	struct listener *listeners[100];
+	struct test_device *device;
+	u32 id;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(listeners); i++) {
+		listeners[i] = listener_alloc(test);
+		listener_start(test, listeners[i]);
+	}
+	device = test_device_new(test, NAME);
+	id = id_of(test, NAME);
+	tell_handlers(device, IB_EVENT_PORT_ERR, 1);
+	for (unsigned int i = 0; i < ARRAY_SIZE(listeners); i++)
+		listener_await(test, listeners[i], id, KRDMA_DEVICE_EVENT_PORT_ERROR, 1);
+	test_device_unregister(device);
+	for (unsigned int i = 0; i < ARRAY_SIZE(listeners); i++) {
+		await_end(test, listeners[i], id);
+		listener_expect(test, listeners[i], id, expected, ARRAY_SIZE(expected));
+	}
+}
+
+/* What has happened just before the removal is told, too. */
+static void test_event_before_the_removal(struct kunit *test)
+{
+	static const struct krdma_device_event expected[] = {
+		EVENT(ADDED, 0), EVENT(FATAL, 0), EVENT(REMOVED, 0),
+	};
+	struct listener *listener = listener_alloc(test);
+	struct test_device *device;
+	u32 id;
+
+	listener_start(test, listener);
+	device = test_device_new(test, NAME);
+	id = id_of(test, NAME);
+	tell_handlers(device, IB_EVENT_DEVICE_FATAL, 0);
+	test_device_unregister(device);
+	await_end(test, listener, id);
+	listener_expect(test, listener, id, expected, ARRAY_SIZE(expected));
+}
+
 static void test_devices_that_are_there_already(struct kunit *test)
 {
 	struct listener *listener = listener_alloc(test);
@@ -702,6 +747,8 @@ static void test_watches_while_devices_come_and_go(struct kunit *test)
 
 static struct kunit_case watch_cases[] = {
 	KUNIT_CASE(test_everybody_hears_of_a_device),
+	KUNIT_CASE(test_many_hear_of_a_device),
+	KUNIT_CASE(test_event_before_the_removal),
 	KUNIT_CASE(test_devices_that_are_there_already),
 	KUNIT_CASE(test_started_again_it_hears_all_again),
 	KUNIT_CASE(test_nobody_hears_of_a_device_that_is_not_served),

@@ -4,8 +4,9 @@
  *
  * For each device notifier and each device that it may see there is one structure,
  * the link.  It is allocated before the notifier hears of the device, so no later
- * event needs memory: an event only sets a bit in the link.  Each notifier has a work
- * item of its own, which turns bits into calls.  This has three consequences:
+ * event needs memory: an event only sets a bit in the device, and a work item of the
+ * device sets it in the links.  Each notifier has a work item of its own, which turns
+ * bits into calls.  This has three consequences:
  *
  *  - No event is lost, however slow the consumer is: an event that happens again
  *    before it is delivered is delivered once.
@@ -28,6 +29,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
@@ -45,7 +47,12 @@
  * @ports: the cached attributes of its ports, which an event invalidates
  * @handler: receives its events
  * @id: its number, 0 until it is added.  Protected by krdma_notifier_mutex.
- * @links: the links of all notifiers that may see it.  Protected by krdma_notifier_lock.
+ * @links: the links of all notifiers that may see it.  Protected by krdma_notifier_lock; removed
+ *	without krdma_notifier_mutex, too.
+ * @work: passes events to the links
+ * @passing: those that it passes.  Protected by krdma_notifier_mutex.
+ * @pending: events to pass to the links, by port, as in &struct krdma_notifier_link.  Protected by
+ *	krdma_notifier_lock.
  */
 struct krdma_notifier_device {
 	struct list_head node;
@@ -54,6 +61,9 @@ struct krdma_notifier_device {
 	struct ib_event_handler handler;
 	u32 id;
 	struct list_head links;
+	struct work_struct work;
+	u8 *passing;
+	u8 pending[];
 };
 
 /**
@@ -103,6 +113,13 @@ struct krdma_notifier_link {
 #define KRDMA_NOTIFIER_DOWN_LAST	BIT(0)
 static_assert(KRDMA_DEVICE_EVENT_ADDED > 0 && KRDMA_DEVICE_EVENT_FATAL < 8);
 
+/* Events of which the last one matters. */
+#define KRDMA_NOTIFIER_STATES	(BIT(KRDMA_DEVICE_EVENT_PORT_ERROR) | \
+				 BIT(KRDMA_DEVICE_EVENT_PORT_ACTIVE))
+
+/* Links of a device that are visited with interrupts off: users decide how many there are. */
+#define KRDMA_LINKS_AT_A_TIME	32
+
 static DEFINE_MUTEX(krdma_notifier_mutex);
 static DEFINE_SPINLOCK(krdma_notifier_lock);
 static LIST_HEAD(krdma_notifier_devices);	/* protected by krdma_notifier_mutex */
@@ -112,20 +129,27 @@ static LIST_HEAD(krdma_notifiers);		/* protected by krdma_notifier_mutex */
  * Pending events
  */
 
-static void krdma_notifier_link_set(struct krdma_notifier_link *link,
-				    enum krdma_device_event_type type, u32 port)
+static u8 krdma_notifier_bits(enum krdma_device_event_type type)
+{
+	return BIT(type) | (type == KRDMA_DEVICE_EVENT_PORT_ERROR ? KRDMA_NOTIFIER_DOWN_LAST : 0);
+}
+
+/* Adds later events to pending ones. */
+static u8 krdma_notifier_merge(u8 pending, u8 later)
+{
+	if (later & KRDMA_NOTIFIER_STATES)
+		pending &= ~KRDMA_NOTIFIER_DOWN_LAST;
+	return pending | later;
+}
+
+/* @port has pending events. */
+static void krdma_notifier_link_set(struct krdma_notifier_link *link, u8 bits, u32 port)
 {
 	struct krdma_notifier *state = link->state;
-	u8 *pending = &link->pending[port];
 
 	lockdep_assert_held(&krdma_notifier_lock);
 
-	*pending |= BIT(type);
-	if (type == KRDMA_DEVICE_EVENT_PORT_ERROR)
-		*pending |= KRDMA_NOTIFIER_DOWN_LAST;
-	else if (type == KRDMA_DEVICE_EVENT_PORT_ACTIVE)
-		*pending &= ~KRDMA_NOTIFIER_DOWN_LAST;
-
+	link->pending[port] = krdma_notifier_merge(link->pending[port], bits);
 	if (list_empty(&link->news_node))
 		list_add_tail(&link->news_node, &state->news);
 	queue_work(krdma_notifier_workqueue, &state->work);
@@ -270,7 +294,35 @@ static int krdma_notifier_link_create(struct krdma_notifier *state,
 static void krdma_notifier_link_begin(struct krdma_notifier_link *link, u32 device_id)
 {
 	link->device_id = device_id;
-	krdma_notifier_link_set(link, KRDMA_DEVICE_EVENT_ADDED, 0);
+	krdma_notifier_link_set(link, krdma_notifier_bits(KRDMA_DEVICE_EVENT_ADDED), 0);
+}
+
+/* Visits all links of a device, a few at a time with the lock held. */
+static void
+krdma_notifier_visit(struct krdma_notifier_device *notifier_device,
+		     void (*visit)(struct krdma_notifier_link *link, void *argument),
+		     void *argument)
+{
+	struct krdma_notifier_link *link;
+	unsigned int count = 0;
+	LIST_HEAD(rest);
+
+	/* So there are no new links meanwhile, and no other visit. */
+	lockdep_assert_held(&krdma_notifier_mutex);
+
+	spin_lock_irq(&krdma_notifier_lock);
+	list_splice_init(&notifier_device->links, &rest);
+	while (!list_empty(&rest)) {
+		link = list_first_entry(&rest, struct krdma_notifier_link, watched_node);
+		list_move_tail(&link->watched_node, &notifier_device->links);
+		visit(link, argument);
+		if (++count % KRDMA_LINKS_AT_A_TIME)
+			continue;
+		spin_unlock_irq(&krdma_notifier_lock);
+		cond_resched();
+		spin_lock_irq(&krdma_notifier_lock);
+	}
+	spin_unlock_irq(&krdma_notifier_lock);
 }
 
 /*
@@ -301,7 +353,6 @@ static void krdma_notifier_ib_event(struct ib_event_handler *handler, struct ib_
 	struct krdma_notifier_device *notifier_device =
 		container_of(handler, struct krdma_notifier_device, handler);
 	u32 type = krdma_notifier_event_type(ib_event);
-	struct krdma_notifier_link *link;
 	unsigned long flags;
 	u32 port = 0;
 
@@ -315,10 +366,57 @@ static void krdma_notifier_ib_event(struct ib_event_handler *handler, struct ib_
 	}
 
 	spin_lock_irqsave(&krdma_notifier_lock, flags);
-	list_for_each_entry(link, &notifier_device->links, watched_node)
-		if (link->device_id)
-			krdma_notifier_link_set(link, type, port);
+	notifier_device->pending[port] = krdma_notifier_merge(notifier_device->pending[port],
+							      krdma_notifier_bits(type));
 	spin_unlock_irqrestore(&krdma_notifier_lock, flags);
+	queue_work(krdma_notifier_workqueue, &notifier_device->work);
+}
+
+static void krdma_notifier_pass_link(struct krdma_notifier_link *link, void *argument)
+{
+	const u8 *passing = argument;
+
+	/* The notifier has not heard of the device yet, and gets its state then. */
+	if (!link->device_id)
+		return;
+	for (u32 port = 0; port <= link->port_count; port++)
+		if (passing[port])
+			krdma_notifier_link_set(link, passing[port], port);
+}
+
+/* Passes the events so far to all links. */
+static void krdma_notifier_pass(struct krdma_notifier_device *notifier_device)
+{
+	u32 count = rdma_end_port(notifier_device->ibdev) + 1;
+
+	lockdep_assert_held(&krdma_notifier_mutex);
+
+	spin_lock_irq(&krdma_notifier_lock);
+	memcpy(notifier_device->passing, notifier_device->pending, count);
+	memset(notifier_device->pending, 0, count);
+	spin_unlock_irq(&krdma_notifier_lock);
+	if (memchr_inv(notifier_device->passing, 0, count))
+		krdma_notifier_visit(notifier_device, krdma_notifier_pass_link,
+				     notifier_device->passing);
+}
+
+static void krdma_notifier_pass_work(struct work_struct *work)
+{
+	mutex_lock(&krdma_notifier_mutex);
+	krdma_notifier_pass(container_of(work, struct krdma_notifier_device, work));
+	mutex_unlock(&krdma_notifier_mutex);
+}
+
+static struct krdma_notifier_device *krdma_notifier_device_alloc(u32 ports)
+{
+	struct krdma_notifier_device *notifier_device;
+
+	notifier_device = krdma_object_count(KRDMA_OBJECT_NOTIFIER_DEVICE,
+					     kzalloc(struct_size(notifier_device, pending,
+								 2 * (ports + 1)), GFP_KERNEL));
+	if (notifier_device)
+		notifier_device->passing = &notifier_device->pending[ports + 1];
+	return notifier_device;
 }
 
 /**
@@ -340,14 +438,14 @@ struct krdma_notifier_device *krdma_notifier_device_prepare(struct ib_device *ib
 	struct krdma_notifier *state;
 	int ret = 0;
 
-	notifier_device = krdma_object_count(KRDMA_OBJECT_NOTIFIER_DEVICE,
-					     kzalloc_obj(*notifier_device, GFP_KERNEL));
+	notifier_device = krdma_notifier_device_alloc(rdma_end_port(ibdev));
 	if (!notifier_device)
 		return ERR_PTR(-ENOMEM);
 
 	notifier_device->ibdev = ibdev;
 	notifier_device->ports = ports;
 	INIT_LIST_HEAD(&notifier_device->links);
+	INIT_WORK(&notifier_device->work, krdma_notifier_pass_work);
 	INIT_IB_EVENT_HANDLER(&notifier_device->handler, ibdev, krdma_notifier_ib_event);
 	ib_register_event_handler(&notifier_device->handler);
 
@@ -367,6 +465,13 @@ struct krdma_notifier_device *krdma_notifier_device_prepare(struct ib_device *ib
 	return notifier_device;
 }
 
+static void krdma_notifier_added_link(struct krdma_notifier_link *link, void *argument)
+{
+	const u32 *id = argument;
+
+	krdma_notifier_link_begin(link, *id);
+}
+
 /**
  * krdma_notifier_device_added() - Report that a device can be found now
  * @notifier_device: from krdma_notifier_device_prepare()
@@ -376,15 +481,21 @@ struct krdma_notifier_device *krdma_notifier_device_prepare(struct ib_device *ib
  */
 void krdma_notifier_device_added(struct krdma_notifier_device *notifier_device, u32 id)
 {
-	struct krdma_notifier_link *link;
-
 	mutex_lock(&krdma_notifier_mutex);
 	notifier_device->id = id;
-	spin_lock_irq(&krdma_notifier_lock);
-	list_for_each_entry(link, &notifier_device->links, watched_node)
-		krdma_notifier_link_begin(link, id);
-	spin_unlock_irq(&krdma_notifier_lock);
+	krdma_notifier_visit(notifier_device, krdma_notifier_added_link, &id);
 	mutex_unlock(&krdma_notifier_mutex);
+}
+
+static void krdma_notifier_removed_link(struct krdma_notifier_link *link, void *argument)
+{
+	struct list_head *unknown = argument;
+
+	list_del_init(&link->watched_node);
+	if (link->device_id)
+		krdma_notifier_link_set(link, krdma_notifier_bits(KRDMA_DEVICE_EVENT_REMOVED), 0);
+	else
+		list_move(&link->watcher_node, unknown);
 }
 
 /**
@@ -404,18 +515,13 @@ void krdma_notifier_device_removed(struct krdma_notifier_device *notifier_device
 	LIST_HEAD(unknown);
 
 	ib_unregister_event_handler(&notifier_device->handler);
+	/* It may be queued behind callbacks of consumers: what it would pass is passed below. */
+	cancel_work_sync(&notifier_device->work);
 
 	mutex_lock(&krdma_notifier_mutex);
 	list_del(&notifier_device->node);
-	spin_lock_irq(&krdma_notifier_lock);
-	list_for_each_entry_safe(link, next, &notifier_device->links, watched_node) {
-		list_del_init(&link->watched_node);
-		if (link->device_id)
-			krdma_notifier_link_set(link, KRDMA_DEVICE_EVENT_REMOVED, 0);
-		else
-			list_move(&link->watcher_node, &unknown);
-	}
-	spin_unlock_irq(&krdma_notifier_lock);
+	krdma_notifier_pass(notifier_device);
+	krdma_notifier_visit(notifier_device, krdma_notifier_removed_link, &unknown);
 	mutex_unlock(&krdma_notifier_mutex);
 
 	list_for_each_entry_safe(link, next, &unknown, watcher_node)

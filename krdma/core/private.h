@@ -310,18 +310,20 @@
  * krdma_notifier_mutex
  *	kind:		mutex
  *	protects:	the lists of devices and of notifiers, the number of a device
- *			in the list, and the creation of links between both.  An RDMA
- *			device in the list exists.
- *	taken in:	process context, by ib_core's "add" and "remove" and by
- *			callers that register or unregister a notifier.  Memory is
+ *			in the list, the creation of links between both, and passes
+ *			over the links of a device.  An RDMA device in the list exists.
+ *	taken in:	process context, by ib_core's "add" and "remove", by callers
+ *			that register or unregister a notifier, and by work items that
+ *			pass events.  Memory is
  *			allocated under it, for no control group, and it is held during
  *			no other wait: not for a callback of a consumer.
  *
  * krdma_notifier_lock
  *	kind:		spinlock, interrupts off
  *	protects:	the link between a notifier and a device: its membership in
- *			both lists, and its pending events
- *	taken in:	any context: ib_core, or a provider, raises events
+ *			both lists, and its pending events; those of a device
+ *	taken in:	any context: ib_core, or a provider, raises events.  Passes
+ *			over links hold it for 32 at a time.
  *
  * krdma_devices.xa_lock
  *	kind:		spinlock, inside the xarray

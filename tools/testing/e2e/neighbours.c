@@ -314,11 +314,29 @@ TEST_F_TIMEOUT(neighbours, a_program_with_all_that_it_may_have_ends, 600)
 }
 
 /*
- * A device is removed while a program has many MRs on it.  The program has no limit of locked
- * memory, as is usual for programs that use RDMA.
+ * A device is removed while a program has many MRs on it, and many sessions hear of it.  The program
+ * has no limit of locked memory, as is usual for programs that use RDMA.
  */
 
 #define MANY	12000
+/* Sessions that hear of devices; a user may have 1024. */
+#define HEARERS	900
+
+/* Each session hears that the device goes. */
+static int hear_often(void)
+{
+	const struct rlimit files = { HEARERS + 64, HEARERS + 64 };
+	struct krdma_device_notify_args notify = { .size = sizeof(notify) };
+	int ret = setrlimit(RLIMIT_NOFILE, &files) ? -errno : 0;
+
+	for (int i = 0; i < HEARERS && !ret; i++) {
+		int session = session_open(0);
+
+		ret = session < 0 ? session :
+		      session_request(session, KRDMA_DEVICE_NOTIFY, &notify);
+	}
+	return ret;
+}
 
 static int hold_many(void *context)
 {
@@ -339,6 +357,7 @@ static int hold_many(void *context)
 	for (int i = 0; i < MANY; i++)
 		HAVE(!mr_register(session, device.id, page, PAGE, KRDMA_ACCESS_LOCAL_WRITE,
 				  &mr));
+	HAVE(!hear_often());
 	hoarder->ready = true;
 	pause();
 	return 0;
