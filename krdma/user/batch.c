@@ -4,15 +4,43 @@
  *
  * A batch is in use only while a call posts, so a session has as many as were in use at the same
  * time, and not one for each ring.  A call that posts need not allocate: when there is no memory
- * for another batch, it waits for a free one, and at least one always exists.
+ * for another batch, or the account cannot have it, it waits for a free one, and at least one always
+ * exists.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
+#include <linux/log2.h>
 #include <linux/slab.h>
 
 #include "core/objects.h"
 #include "user/user.h"
 #include "user/ring.h"
+
+static struct krdma_user_account *krdma_user_batches_account(struct krdma_user_batches *batches)
+{
+	return container_of(batches, struct krdma_user_session, batches)->account;
+}
+
+/* What kmalloc() takes for a batch. */
+static u64 krdma_user_batch_bytes(void)
+{
+	return roundup_pow_of_two(sizeof(struct krdma_user_batch));
+}
+
+static void krdma_user_batch_uncharge(struct krdma_user_batches *batches)
+{
+	krdma_user_account_uncharge(krdma_user_batches_account(batches), KRDMA_ACCOUNT_MEMORY,
+				    krdma_user_batch_bytes());
+}
+
+static void krdma_user_batch_free(struct krdma_user_batches *batches,
+				  struct krdma_user_batch *batch)
+{
+	if (!batch)
+		return;
+	kvfree(krdma_object_uncount(KRDMA_OBJECT_USER_BATCH, batch));
+	krdma_user_batch_uncharge(batches);
+}
 
 /**
  * krdma_user_batches_init() - Initialize the batches of a session
@@ -39,10 +67,10 @@ void krdma_user_batches_destroy(struct krdma_user_batches *batches)
 	while (batch) {
 		struct krdma_user_batch *next = batch->next;
 
-		kvfree(krdma_object_uncount(KRDMA_OBJECT_USER_BATCH, batch));
+		krdma_user_batch_free(batches, batch);
 		batch = next;
 	}
-	kvfree(krdma_object_uncount(KRDMA_OBJECT_USER_BATCH, batches->idle));
+	krdma_user_batch_free(batches, batches->idle);
 }
 
 /* Never frees the last batch: other callers may be waiting for it. */
@@ -68,18 +96,25 @@ static bool krdma_user_batch_keep(struct krdma_user_batches *batches,
  * @batches: batches of the session
  *
  * Context: process context; may sleep.
- * Return: 0 or -ENOMEM.
+ * Return: 0, -EDQUOT or -ENOMEM.
  */
 int krdma_user_batches_prepare(struct krdma_user_batches *batches)
 {
 	struct krdma_user_batch *batch;
+	int ret;
 
 	if (READ_ONCE(batches->prepared))
 		return 0;
+	ret = krdma_user_account_charge(krdma_user_batches_account(batches), KRDMA_ACCOUNT_MEMORY,
+					krdma_user_batch_bytes());
+	if (ret)
+		return ret;
 	batch = krdma_object_count(KRDMA_OBJECT_USER_BATCH,
 				   kvzalloc_obj(*batch, GFP_KERNEL_ACCOUNT));
-	if (!batch)
+	if (!batch) {
+		krdma_user_batch_uncharge(batches);
 		return -ENOMEM;
+	}
 	/* Another thread may have done the same: then there are two. */
 	krdma_user_batch_give(batches, batch);
 	WRITE_ONCE(batches->prepared, true);
@@ -108,6 +143,22 @@ static bool krdma_user_batch_found(struct krdma_user_batches *batches,
 	return *batch;
 }
 
+/* Without retries: a batch that is in use will become free. */
+static struct krdma_user_batch *krdma_user_batch_another(struct krdma_user_batches *batches)
+{
+	struct krdma_user_batch *batch;
+
+	if (!krdma_user_account_try(krdma_user_batches_account(batches), KRDMA_ACCOUNT_MEMORY,
+				    krdma_user_batch_bytes()))
+		return NULL;
+	batch = krdma_object_count(KRDMA_OBJECT_USER_BATCH,
+				   kzalloc_obj(*batch, GFP_KERNEL_ACCOUNT | __GFP_NOWARN |
+						       __GFP_NORETRY));
+	if (!batch)
+		krdma_user_batch_uncharge(batches);
+	return batch;
+}
+
 /**
  * krdma_user_batch_take_late() - Take a batch when @idle is in use
  * @batches: batches of the session, prepared
@@ -119,12 +170,7 @@ struct krdma_user_batch *krdma_user_batch_take_late(struct krdma_user_batches *b
 {
 	struct krdma_user_batch *batch;
 
-	batch = krdma_user_batch_find(batches);
-	if (!batch)
-		/* Without retries: a batch that is in use will become free. */
-		batch = krdma_object_count(KRDMA_OBJECT_USER_BATCH,
-					   kzalloc_obj(*batch, GFP_KERNEL_ACCOUNT |
-							       __GFP_NOWARN | __GFP_NORETRY));
+	batch = krdma_user_batch_find(batches) ?: krdma_user_batch_another(batches);
 	if (!batch)
 		wait_event_interruptible(batches->wait,
 					 krdma_user_batch_found(batches, &batch));
@@ -142,5 +188,5 @@ void krdma_user_batch_give_late(struct krdma_user_batches *batches,
 				struct krdma_user_batch *batch)
 {
 	if (!krdma_user_batch_keep(batches, batch))
-		kvfree(krdma_object_uncount(KRDMA_OBJECT_USER_BATCH, batch));
+		krdma_user_batch_free(batches, batch);
 }

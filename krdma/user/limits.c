@@ -380,6 +380,23 @@ int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_acc
 }
 
 /**
+ * krdma_user_account_try() - Charge an account for what the caller can do without
+ * @account: account of the session
+ * @kind: what to charge
+ * @amount: how much
+ *
+ * A refusal is no error of the caller's, so it is not recorded, and no capability is asked for.
+ *
+ * Context: process context.
+ * Return: whether it is charged.
+ */
+bool krdma_user_account_try(struct krdma_user_account *account, enum krdma_account_kind kind,
+			    u64 amount)
+{
+	return !krdma_user_account_take(account, kind, amount, krdma_user_limit(kind));
+}
+
+/**
  * krdma_user_account_uncharge() - Uncharge an account
  * @account: account of the session
  * @kind: what was charged

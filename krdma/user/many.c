@@ -11,6 +11,7 @@
  */
 #include <linux/errno.h>
 #include <linux/file.h>
+#include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -28,6 +29,7 @@
 
 /**
  * struct krdma_user_group - some of the entries of a call
+ * @is_charged: the session's account is charged for it
  * @count: their number
  * @entries: copies of the entries
  * @conns: their connections, with a reference; NULL: the entry has failed
@@ -37,6 +39,7 @@
  * @data: private data of each of @many
  */
 struct krdma_user_group {
+	bool is_charged;
 	u32 count;
 	struct krdma_conns_entry entries[KRDMA_USER_GROUP];
 	struct krdma_user_conn *conns[KRDMA_USER_GROUP];
@@ -63,6 +66,49 @@ struct krdma_user_many {
 	struct krdma_user_listener *listener;
 	struct krdma_user_group *group;
 };
+
+/*
+ * Groups
+ */
+
+/* What kmalloc() takes for a group. */
+static u64 krdma_user_group_bytes(void)
+{
+	return roundup_pow_of_two(sizeof(struct krdma_user_group));
+}
+
+static void krdma_user_group_free(struct krdma_user_session *session,
+				  struct krdma_user_group *group)
+{
+	if (group && group->is_charged)
+		krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY,
+					    krdma_user_group_bytes());
+	kvfree(group);
+}
+
+/* The session keeps the memory of one call, if its account can have it. */
+static void krdma_user_group_keep(struct krdma_user_session *session,
+				  struct krdma_user_group *group)
+{
+	if (!group->is_charged)
+		group->is_charged = krdma_user_account_try(session->account, KRDMA_ACCOUNT_MEMORY,
+							   krdma_user_group_bytes());
+	if (!group->is_charged || cmpxchg(&session->group, NULL, group))
+		krdma_user_group_free(session, group);
+}
+
+/* Every call has memory for a group, also at a limit: it may be one that closes. */
+static struct krdma_user_group *krdma_user_group_get(struct krdma_user_session *session)
+{
+	struct krdma_user_group *group = xchg(&session->group, NULL);
+
+	if (group)
+		return group;
+	group = kvmalloc_objs(*group, 1, GFP_KERNEL_ACCOUNT);
+	if (group)
+		group->is_charged = false;
+	return group;
+}
 
 /*
  * Numbers
@@ -171,7 +217,7 @@ void krdma_user_many_end(struct krdma_user_session *session)
 		krdma_user_many_end_some(session);
 		cond_resched();
 	}
-	kvfree(session->group);
+	krdma_user_group_free(session, session->group);
 }
 
 /*
@@ -211,9 +257,7 @@ static int krdma_user_many_begin(struct krdma_user_many *many, struct krdma_ucmd
 	};
 	args->done = 0;
 	args->error = 0;
-	many->group = xchg(&ucmd->session->group, NULL);
-	if (!many->group)
-		many->group = kvmalloc_objs(*many->group, 1, GFP_KERNEL_ACCOUNT);
+	many->group = krdma_user_group_get(ucmd->session);
 	return many->group ? 0 : -ENOMEM;
 }
 
@@ -291,9 +335,7 @@ static int krdma_user_many_run(struct krdma_user_many *many,
 /* A call that a signal has ended before any entry succeeded can be repeated. */
 static int krdma_user_many_finish(struct krdma_user_many *many, struct krdma_ucmd *ucmd, int ret)
 {
-	/* The session keeps the memory of one call. */
-	if (cmpxchg(&many->session->group, NULL, many->group))
-		kvfree(many->group);
+	krdma_user_group_keep(many->session, many->group);
 	if (ret)
 		return ret;
 	if (!many->args->done && many->args->error == -EINTR && signal_pending(current))

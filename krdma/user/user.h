@@ -588,6 +588,9 @@ void krdma_user_account_hold(struct krdma_user_account *account);
 void krdma_user_account_put(struct krdma_user_account *account);
 int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_account_kind kind,
 			      u64 amount);
+/* For what is not needed: a refusal is not recorded.  Returns whether it is charged. */
+bool krdma_user_account_try(struct krdma_user_account *account, enum krdma_account_kind kind,
+			    u64 amount);
 void krdma_user_account_uncharge(struct krdma_user_account *account,
 				 enum krdma_account_kind kind, u64 amount);
 /* Charge an object, and @bytes of memory for it. */

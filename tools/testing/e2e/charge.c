@@ -471,6 +471,33 @@ static int64_t memory_of(int session)
 		(int64_t)query.session_used;
 }
 
+/* What posts and calls for many connections need is charged, as long as the session keeps it. */
+TEST_F(charge, what_a_session_keeps)
+{
+	struct krdma_conns_args conns = { .size = sizeof(conns), .count = 1 };
+	struct krdma_conns_entry entry = { .id = 4711 };
+	struct ring_options options = { .cq_entries = 1 };
+	int64_t before, with_batch;
+	struct ring ring;
+	int session;
+
+	session = session_open(O_CLOEXEC);
+	ASSERT_LE(0, session);
+	before = memory_of(session);
+	ASSERT_EQ(0, ring_create(session, &options, &ring));
+	ring_close(&ring);
+	with_batch = memory_of(session);
+	EXPECT_LE(before + 8192, with_batch);
+	/* The next ring finds it. */
+	ASSERT_EQ(0, ring_create(session, &options, &ring));
+	ring_close(&ring);
+	EXPECT_EQ(with_batch, memory_of(session));
+	conns.entries = (uintptr_t)&entry;
+	session_request(session, KRDMA_CONNS_CLOSE, &conns);
+	EXPECT_LE(with_batch + 16384, memory_of(session));
+	close(session);
+}
+
 /* A set is charged without duplicates, as long as the ring has it. */
 TEST_F(charge, the_set_of_a_confined_queue)
 {
@@ -487,6 +514,9 @@ TEST_F(charge, the_set_of_a_confined_queue)
 	ASSERT_EQ(0, boot_device(session, &device));
 	for (size_t i = 0; i < ARRAY_SIZE(mrs); i++)
 		ASSERT_EQ(0, mr_create(session, device, 4096, KRDMA_ACCESS_LOCAL_WRITE, &mrs[i]));
+	/* The session keeps what a first ring needs. */
+	ASSERT_EQ(0, ring_create(session, &options, &ring));
+	ring_close(&ring);
 	other = memory_of(session);
 	ASSERT_EQ(0, ring_create(session, &options, &ring));
 	before = memory_of(session);
