@@ -281,7 +281,6 @@ static void *resolve_again_and_again(void *argument)
 }
 
 /* A connection is resolved while it ends: its port is charged once, and uncharged once. */
-/* Proves: F6 */
 TEST_F_TIMEOUT(races_end, a_connection_ends_while_it_is_resolved, 300)
 {
 	struct searcher searcher = { .address = &self->pair.address, .conn = -1 };
