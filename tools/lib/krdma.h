@@ -774,7 +774,8 @@ int krdma_ring_query(struct krdma_ring *ring, struct krdma_ring_query_args *quer
  * remove numbers.
  *
  * Errors: E2BIG (too many numbers); ENOENT (a number is not a memory region of the ring's
- * session); EPERM (the ring is already confined, and not to all of these).
+ * session); EPERM (the ring is already confined, and not to all of these); EDQUOT (a memory
+ * limit).
  */
 int krdma_ring_confine(struct krdma_ring *ring, const uint32_t *ids, size_t count);
 
