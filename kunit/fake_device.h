@@ -207,7 +207,8 @@ struct fake_qp;
  *	fake_release(); at any time
  * @no_last_wqe: only the test raises IB_EVENT_QP_LAST_WQE_REACHED; at any time
  * @qps_noio: number of QPs that were created in a scope of memalloc_noio_save()
- * @wrongs: number of calls of a consumer that would crash the driver
+ * @wrongs: number of calls of a consumer that would crash the driver, or let the device use other
+ *	memory than the consumer's
  * @user_mr: arguments of the last ib_reg_user_mr()
  * @lock: protects @scripts and the pauses
  * @scripts: by &enum fake_verb

@@ -128,7 +128,7 @@ static struct ib_sge side_sge(struct side *side, u32 offset, u32 length)
 int side_receive(struct side *side, u64 id, u32 offset, u32 length)
 {
 	struct ib_sge sge = side_sge(side, offset, length);
-	struct ib_recv_wr wr = { .wr_id = id, .sg_list = &sge, .num_sge = 1 };
+	struct ib_recv_wr wr = { .wr_id = id, .sg_list = &sge, .num_sge = !!length };
 
 	return side->srq ? ib_post_srq_recv(side->srq, &wr, NULL) :
 			   ib_post_recv(side->qp, &wr, NULL);
@@ -142,7 +142,7 @@ int side_send(struct side *side, u64 id, u32 offset, u32 length, int flags)
 		.opcode = IB_WR_SEND,
 		.send_flags = flags,
 		.sg_list = &sge,
-		.num_sge = 1,
+		.num_sge = !!length,
 	};
 
 	return ib_post_send(side->qp, &wr, NULL);

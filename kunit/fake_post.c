@@ -7,6 +7,9 @@
 
 #include "fake_private.h"
 
+/* Of an SGE of length 0, by the standard. */
+#define FAKE_ZERO_LENGTH	BIT(31)
+
 static bool fake_is_send(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_SEND || opcode == IB_WR_SEND_WITH_IMM ||
@@ -42,6 +45,12 @@ static bool fake_knows(const struct fake_device *fake, enum ib_wr_opcode opcode)
 static bool fake_is_read(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_RDMA_READ || opcode == IB_WR_RDMA_READ_WITH_INV;
+}
+
+/* The driver accepts reads as siw does: with exactly one SGE, which may have no bytes. */
+static bool fake_reads_like_siw(const struct fake_device *fake)
+{
+	return fake->ib.ops.driver_id == RDMA_DRIVER_SIW;
 }
 
 static bool fake_copy_inline(struct fake_qp *qp, struct fake_send *send,
@@ -102,6 +111,21 @@ static bool fake_follows_null(const struct fake_personality *personality,
 		!wr->next->next && fake_is_send(wr->next->opcode));
 }
 
+/* What a device makes of SGEs without bytes, of which most tests must not post any. */
+static void fake_count_zeros(struct fake_device *fake, struct ib_sge *sges, int count)
+{
+	int i;
+
+	if (!fake->personality->zero_is_2g)
+		return;
+	for (i = 0; i < count; i++) {
+		if (sges[i].length)
+			continue;
+		sges[i].length = FAKE_ZERO_LENGTH;
+		atomic_inc(&fake->wrongs);
+	}
+}
+
 /* Number of SGEs used by a driver that does not check num_sge; empty SGEs have no effect. */
 static int fake_entries(const struct fake_personality *personality, int num_sge,
 			const struct ib_sge *sg_list)
@@ -130,7 +154,7 @@ static int fake_accept_send(struct fake_qp *qp, const struct ib_send_wr *wr)
 	    wr->num_sge > qp->cap.max_send_sge ||
 	    (fake_is_read(wr->opcode) &&
 	     (wr->num_sge > fake->attr.max_sge_rd ||
-	      (!wr->num_sge && personality->read_wants_sge))))
+	      (!wr->num_sge && (personality->read_wants_sge || fake_reads_like_siw(fake))))))
 		return -EINVAL;
 	if (fake_queue_full(cq))
 		return -ENOMEM;
@@ -148,6 +172,8 @@ static int fake_accept_send(struct fake_qp *qp, const struct ib_send_wr *wr)
 	if (wr->opcode == IB_WR_RDMA_WRITE || fake_is_read(wr->opcode))
 		send->wr.num_sge = fake_entries(personality, wr->num_sge, wr->sg_list);
 	memcpy(send->sge, wr->sg_list, send->wr.num_sge * sizeof(*send->sge));
+	if (!fake_reads_like_siw(fake) || !fake_is_read(wr->opcode))
+		fake_count_zeros(fake, send->sge, wr->num_sge);
 	cq->posted++;
 	return 0;
 }
@@ -179,7 +205,7 @@ int fake_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 	return ret;
 }
 
-static int fake_accept_receive(const struct fake_device *fake, struct fake_queue *cq,
+static int fake_accept_receive(struct fake_device *fake, struct fake_queue *cq,
 			       struct fake_receive *recv_wrs, u32 max_sge,
 			       const struct ib_recv_wr *wr)
 {
@@ -197,6 +223,7 @@ static int fake_accept_receive(const struct fake_device *fake, struct fake_queue
 	recv_wr->wr_id = wr->wr_id;
 	recv_wr->num_sge = fake_entries(personality, wr->num_sge, wr->sg_list);
 	memcpy(recv_wr->sge, wr->sg_list, recv_wr->num_sge * sizeof(*recv_wr->sge));
+	fake_count_zeros(fake, recv_wr->sge, wr->num_sge);
 	return 0;
 }
 

@@ -37,6 +37,7 @@ const struct fake_personality fake_strict = {
 	.driver_id = RDMA_DRIVER_UNKNOWN,
 	.ports = FAKE_PORT_IWARP,
 	.map_sleeps = true,
+	.zero_is_2g = true,
 	/* It is an iWARP device. */
 	.read_sink_remote = true,
 	.not_ready = -ENOTCONN,
@@ -101,6 +102,8 @@ const struct fake_personality fake_personalities[] = {
 		.not_ready = 0,
 		/* mlx4/qp.c:3546 _mlx4_ib_post_send(), 3843 for receives */
 		.dead_post = -EIO,
+		/* mlx4/qp.c:3454 set_data_seg() passes it on; libmlx4 has 0x80000000 for 0 bytes */
+		.zero_is_2g = true,
 		/* mlx4/cq.c:43 mlx4_ib_cq_comp(), called by mlx4_core's tasklet of the EQ */
 		.told = FAKE_TOLD_SOFTIRQ,
 		/* mlx4/cq.c:958 mlx4_ib_arm_cq() */
@@ -398,6 +401,43 @@ const struct fake_personality fake_personalities[] = {
 		.last_wqe = FAKE_LAST_WQE_NEVER,
 		FAKE_STATUS_IB,
 	}, {
+		.name = "ionic",
+		/* Not every kernel has an RDMA_DRIVER_* number for it. */
+		.driver_id = RDMA_DRIVER_UNKNOWN,
+		/* ionic/ionic_ibdev.c:161 ionic_get_port_immutable() */
+		.ports = FAKE_PORT_ROCE_V2,
+		/*
+		 * ionic/ionic_datapath.c:959 ionic_prep_rdma() has no IB_WR_RDMA_READ_WITH_INV;
+		 * ionic_ibdev.c:215 ionic_dev_ops has no create_srq.
+		 */
+		.lacks = FAKE_LACKS_READ_INV | FAKE_LACKS_SRQ,
+		/* ionic/ionic_controlpath.c:2446 ionic_clean_cq() */
+		.leftovers = FAKE_LEFTOVERS_DROPPED,
+		/*
+		 * ionic/ionic_controlpath.c:252 ionic_get_qpid(): the lowest free number, in turn of
+		 * each of two halves if the card has two.
+		 */
+		.numbers_again = true,
+		/* ionic/ionic_queue.c:30 ionic_queue_init(): one less than a power of two */
+		.rounds_depth = true,
+		/* ionic/ionic_controlpath.c:1555 ionic_create_qp(): the rest of a WQE */
+		.inline_grant = FAKE_INLINE_MORE,
+		/* ionic/ionic_datapath.c:1241 ionic_post_send_common() */
+		.not_ready = -EINVAL,
+		/* ionic/ionic_datapath.c:778 ionic_prep_pld(): "sge length zero means 2GB" */
+		.zero_is_2g = true,
+		/* ionic/ionic_admin.c:955 ionic_poll_eq_isr(); also in a post after the error */
+		.told = FAKE_TOLD_HARDIRQ,
+		/* ionic/ionic_datapath.c:670 ionic_req_notify_vcq_cq() */
+		.arm = FAKE_ARM_REPORTS,
+		.last_wqe = FAKE_LAST_WQE_NEVER,
+		/* ionic/ionic_fw.h:185 ionic_to_ib_status() */
+		FAKE_STATUS_IB,
+		/* ionic/ionic_admin.c:703 ionic_kill_ibdev() */
+		.fatal_event = true,
+		/* ionic/ionic_ibdev.c:22 ionic_query_device() sets no IBK_LOCAL_DMA_LKEY */
+		.reserved_lkey = false,
+	}, {
 		.name = "vmw_pvrdma",
 		.driver_id = RDMA_DRIVER_VMW_PVRDMA,
 		/* vmw_pvrdma/pvrdma_main.c:132 pvrdma_port_immutable() */
@@ -439,6 +479,8 @@ const struct fake_personality fake_personalities[] = {
 		/* mthca/mthca_qp.c:1626 mthca_tavor_post_send() ignores IB_SEND_INLINE */
 		.ignores_inline = true,
 		.not_ready = 0,
+		/* mthca/mthca_wqe.h:116 mthca_set_data_seg(): as mlx4 */
+		.zero_is_2g = true,
 		/* mthca/mthca_cq.c:230 mthca_cq_completion(), from the EQ's interrupt */
 		.told = FAKE_TOLD_HARDIRQ,
 		/* mthca/mthca_cq.c:736 mthca_arbel_arm_cq() */

@@ -146,6 +146,7 @@ enum fake_last_wqe {
  * @derefs_first_sge: the first SGE of a read, or of a write in a list of a write and a send, is
  *	read without a check of num_sge, even if sg_list is NULL
  * @read_wants_sge: a read without an SGE is refused
+ * @zero_is_2g: an SGE of length 0 is one of 2^31 bytes, as the standard has it
  *
  * Completions
  * @told: context in which the handler is called
@@ -195,6 +196,7 @@ struct fake_personality {
 	bool takes_first_sge;
 	bool derefs_first_sge;
 	bool read_wants_sge;
+	bool zero_is_2g;
 
 	enum fake_told told;
 	enum fake_arm arm;

@@ -262,6 +262,29 @@ static void test_first_entry(struct kunit *test)
 	each_driver(test, driver_first_entry);
 }
 
+/* An SGE without bytes; the peer allows access to no memory. */
+static void driver_zero_length(struct kunit *test, const struct fake_personality *driver,
+			       struct pair *pair)
+{
+	struct side *a = &pair->a;
+	struct ib_sge sge = {};
+	struct ib_recv_wr recv_wr = { .sg_list = &sge, .num_sge = 1 };
+
+	pair_connect(test, pair, false);
+	sge.lkey = a->pd->local_dma_lkey;
+	KUNIT_ASSERT_EQ(test, 0, ib_post_recv(a->qp, &recv_wr, NULL));
+	KUNIT_EXPECT_EQ(test, driver->zero_is_2g, atomic_xchg(&pair->fake->wrongs, 0));
+	KUNIT_ASSERT_EQ(test, 0, side_rdma(a, IB_WR_RDMA_WRITE, 0, 0, 0));
+	polls(test, a, IB_WR_RDMA_WRITE,
+	      driver->zero_is_2g ? driver->remote_access : IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, driver->zero_is_2g, atomic_xchg(&pair->fake->wrongs, 0));
+}
+
+static void test_zero_length(struct kunit *test)
+{
+	each_driver(test, driver_zero_length);
+}
+
 static void driver_operations_lack(struct kunit *test, const struct fake_personality *driver,
 				   struct pair *pair)
 {
@@ -276,7 +299,7 @@ static void driver_operations_lack(struct kunit *test, const struct fake_persona
 		{ IB_WR_LOCAL_INV, FAKE_LACKS_LOCAL_INV },
 	};
 	struct ib_atomic_wr wr = {};
-	struct ib_sge sge = {};
+	struct ib_sge sge = { .length = 8 };
 	int ret, expected;
 	unsigned int i;
 
@@ -456,6 +479,7 @@ static struct kunit_case personality_cases[] = {
 	KUNIT_CASE(test_inline),
 	KUNIT_CASE(test_posts_are_refused),
 	KUNIT_CASE(test_first_entry),
+	KUNIT_CASE(test_zero_length),
 	KUNIT_CASE(test_operations_lack),
 	KUNIT_CASE(test_arming),
 	KUNIT_CASE(test_flush_and_last_request),
