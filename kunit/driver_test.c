@@ -164,12 +164,87 @@ static void test_inline_that_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 64, info.max_inline);
 }
 
+/* The driver of the next device, whose reads go to any memory. */
+static const char *reader;
+
+static void be_reader(struct fake_device *fake)
+{
+	be(fake, reader);
+	/* It stays siw's kind, and krdma takes the others for RoCE. */
+	if (fake->personality->driver_id != RDMA_DRIVER_SIW)
+		fake->ib.node_type = RDMA_NODE_IB_CA;
+}
+
+static struct conn_pair *reader_pair(struct kunit *test, const char *driver)
+{
+	static const struct conn_setup setup = { .tune = be_reader };
+
+	reader = driver;
+	return conn_pair_new(test, &setup);
+}
+
+/*
+ * A read of 0 bytes, without an SGE and with one, has none on the device: many take an SGE of
+ * length 0 for one of 2 GiB.  Only siw needs one.
+ */
+static void test_reads_of_nothing(struct kunit *test)
+{
+	static const char * const drivers[] = {
+		"mlx5", "mlx4", "irdma", "bnxt_re", "ionic", "vmw_pvrdma", "mthca", "rxe", "siw",
+	};
+	struct krdma_send_wr wr = { .opcode = KRDMA_OP_READ };
+	struct fake_send *send;
+	unsigned int i, j;
+
+	send = kunit_kzalloc(test, sizeof(*send), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, send);
+	for (i = 0; i < ARRAY_SIZE(drivers); i++) {
+		struct conn_pair *pair = reader_pair(test, drivers[i]);
+		struct conn_end *client = &pair->client;
+		struct krdma_sge sge = conn_sge(client, 0, 0);
+
+		wr.sges = &sge;
+		for (j = 0; j < 2; j++) {
+			wr.sge_count = j;
+			KUNIT_EXPECT_EQ_MSG(test, 1, conn_post(client, &wr, 1), "%s", drivers[i]);
+			conn_given(client, j, send);
+			KUNIT_EXPECT_EQ_MSG(test, !strcmp(drivers[i], "siw"), send->wr.num_sge,
+					    "%s", drivers[i]);
+		}
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&client->sends) == 2));
+		KUNIT_EXPECT_EQ_MSG(test, 0, client->sends.failed, "%s", drivers[i]);
+		conn_pair_end(pair);
+	}
+}
+
+/* What the firmware of erdma makes of an SGE of length 0 is unknown, and it wants one. */
+static void test_refused_reads_of_nothing(struct kunit *test)
+{
+	struct conn_pair *pair = reader_pair(test, "erdma");
+	struct krdma_send_wr wr = {
+		.opcode = KRDMA_OP_FLUSH, .flush = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_MEMORY,
+	};
+	struct krdma_sge sge = conn_sge(&pair->client, 0, 0);
+
+	/* A flush reads one byte. */
+	fake_stall(pair->fake, NULL);
+	KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
+	wr = (struct krdma_send_wr) { .opcode = KRDMA_OP_READ, .sges = &sge };
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(&pair->client, &wr, 1));
+	wr.sge_count = 1;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(&pair->client, &wr, 1));
+	KUNIT_EXPECT_EQ(test, 1, conn_given_count(&pair->client));
+	conn_pair_end(pair);
+}
+
 static struct kunit_case driver_cases[] = {
 	KUNIT_CASE(test_requests_without_memory),
 	KUNIT_CASE(test_events_for_reports),
 	KUNIT_CASE(test_no_queue_pairs),
 	KUNIT_CASE(test_registrations_without_end),
 	KUNIT_CASE(test_inline_that_is_refused),
+	KUNIT_CASE(test_reads_of_nothing),
+	KUNIT_CASE(test_refused_reads_of_nothing),
 	{}
 };
 

@@ -146,8 +146,8 @@ static int krdma_conn_post_recv_lower(struct krdma_conn *conn, const struct krdm
  * -EAGAIN: the SQ is full;
  * -ENOTCONN: the connection is not, or no longer, connected;
  * -ENODEV: its device has been removed;
- * -EOPNOTSUPP: the device does not support the operation; without KRDMA_DEVICE_CAP_READ_LOCAL
- * also: a read of 0 bytes, or into memory of krdma_conn_lkey();
+ * -EOPNOTSUPP: the device does not support the operation, which may be a read of 0 bytes; without
+ * KRDMA_DEVICE_CAP_READ_LOCAL also: a read of 0 bytes, or into memory of krdma_conn_lkey();
  * -EINVAL: unknown opcode, or flags, memory or address that the operation does not allow;
  * -EMSGSIZE: more than a message, the inline data, or the whole SQ can carry, or memory that
  * needs more than 128 SGEs; or so many work requests of the device that they do not fit behind

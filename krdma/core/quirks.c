@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Provider quirks: properties of providers that no attribute reports. */
+#include <linux/errno.h>
 #include <rdma/ib_verbs.h>
 
 #include "core/quirks.h"
@@ -68,6 +69,32 @@ bool krdma_quirk_late_dma(const struct ib_device *ibdev)
 bool krdma_quirk_reads_by_key(const struct ib_device *ibdev)
 {
 	return ibdev->node_type == RDMA_NODE_RNIC && ibdev->ops.driver_id != RDMA_DRIVER_SIW;
+}
+
+/**
+ * krdma_quirk_empty_read() - Find the form of a read of 0 bytes
+ * @ibdev: the RDMA device
+ *
+ * Devices accept it without an SGE, as a write of 0 bytes.  An SGE of length 0 is not the same: it
+ * is one of 2 GiB by the standard, and mlx4, mthca and ionic pass it on as it is.  Two providers
+ * refuse a read that does not have exactly one SGE:
+ *
+ *	siw	0 bytes are none
+ *	erdma	its firmware decides what they are, so there is no safe form
+ *
+ * Context: any.
+ * Return: number of SGEs of length 0, or -EOPNOTSUPP.
+ */
+int krdma_quirk_empty_read(const struct ib_device *ibdev)
+{
+	switch (ibdev->ops.driver_id) {
+	case RDMA_DRIVER_SIW:
+		return 1;
+	case RDMA_DRIVER_ERDMA:
+		return -EOPNOTSUPP;
+	default:
+		return 0;
+	}
 }
 
 /**

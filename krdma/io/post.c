@@ -214,8 +214,8 @@ static void krdma_send_build(struct krdma_wq *wq, const struct krdma_op *op,
 	u32 count = part->count;
 
 	memcpy(sges, ib_sges, count * sizeof(*sges));
-	/* A read of 0 bytes still needs a local address: siw requires it. */
-	if (!count && op->last == IB_WR_RDMA_READ)
+	/* No other SGE is of length 0: to most devices that is one of 2 GiB. */
+	if (!count && op->last == IB_WR_RDMA_READ && qp->empty_read > 0)
 		sges[count++] = (struct ib_sge) { .lkey = qp->pd->ib->local_dma_lkey };
 	wq->chain.sges += count;
 
@@ -319,10 +319,8 @@ static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 	ret = krdma_op_check_length(op, wr, length);
 	if (ret)
 		goto err;
-	/* The read would still need a local address, see krdma_send_build(). */
-	if (!length && op->last == IB_WR_RDMA_READ &&
-	    !(qp->caps & KRDMA_DEVICE_CAP_READ_LOCAL)) {
-		ret = -EOPNOTSUPP;
+	if (!count && op->last == IB_WR_RDMA_READ && qp->empty_read < 0) {
+		ret = qp->empty_read;
 		goto err;
 	}
 

@@ -122,8 +122,12 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 	qp->max_message = min(max_message, KRDMA_MESSAGE_MAX);
 	qp->max_read_sge = budget->read_sge;
 	qp->read_access = KRDMA_ACCESS_LOCAL_WRITE;
-	if (!(qp->caps & KRDMA_DEVICE_CAP_READ_LOCAL))
+	qp->empty_read = krdma_quirk_empty_read(qp->pd->ib->device);
+	if (!(qp->caps & KRDMA_DEVICE_CAP_READ_LOCAL)) {
 		qp->read_access |= KRDMA_ACCESS_REMOTE_WRITE;
+		/* It would need an rkey for no memory. */
+		qp->empty_read = -EOPNOTSUPP;
+	}
 	return 0;
 }
 

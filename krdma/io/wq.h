@@ -210,6 +210,7 @@ struct krdma_qp_creator {
  * @max_message: bytes that the device accepts in a work request
  * @max_read_sge: SGEs of a read
  * @read_access: &enum krdma_access that the local memory of a read needs
+ * @empty_read: SGEs of length 0 that a read of 0 bytes has, or the negative errno that refuses it
  * @max_inline: bytes of a work request with KRDMA_POST_INLINE
  * @device_inline: bytes that the device accepts inline; longer data is copied to @bounce
  * @number: QP number
@@ -259,6 +260,7 @@ struct krdma_qp {
 	u32 max_message;
 	u32 max_read_sge;
 	u32 read_access;
+	int empty_read;
 	u32 max_inline;
 	u32 device_inline;
 	u32 number;
