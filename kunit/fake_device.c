@@ -358,7 +358,7 @@ int fake_device_add(struct fake_device *fake, const char *name)
 		if (ret)
 			return ret;
 	}
-	return ib_register_device(&fake->ib, name, NULL);
+	return ib_register_device(&fake->ib, name, fake->dma_device);
 }
 
 /**

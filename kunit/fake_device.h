@@ -187,6 +187,9 @@ struct fake_qp;
  *	without concurrent queries
  * @netdev: interface of its ports; to be changed before registering
  * @port_kind: of its ports, one of FAKE_PORT_*: iWARP unless fake_device_set_kind() says so
+ * @dma_device: device for which memory is mapped; NULL: DMA addresses are those of the kernel;
+ *	before registering
+ * @domain: of the IOMMU that translates the addresses of @dma_device; NULL: none does
  * @follows_netdev: the state of its port and its MTU are those of @netdev; before registering
  * @notify: context in which consumers are notified of completions; at any time
  * @roce_ports: a bit for each port, BIT(1) the first, that is RoCE and has no connection
@@ -242,6 +245,8 @@ struct fake_device {
 	struct ib_port_attr port;
 	struct net_device *netdev;
 	unsigned int port_kind;
+	struct device *dma_device;
+	struct iommu_domain *domain;
 	bool follows_netdev;
 
 	enum fake_notify notify;

@@ -7,10 +7,15 @@
  *
  * All devices of a machine behave like one driver, and reach each other; no packet goes through an
  * interface.  A device is removed with its interface, or by "rdma link del".
+ *
+ * With iommu=1, memory is mapped as for a PCI device behind an IOMMU that translates: QEMU's
+ * pci-testdev, which no driver uses.
  */
+#include <linux/iommu.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/pci.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/wait_bit.h>
@@ -22,6 +27,16 @@
 static char *kind = "";
 module_param(kind, charp, 0444);
 MODULE_PARM_DESC(kind, "Of the ports: roce or iwarp; default: what the driver has, RoCE first");
+
+static bool iommu;
+module_param(iommu, bool, 0444);
+MODULE_PARM_DESC(iommu, "Map memory as for QEMU's pci-testdev, behind an IOMMU");
+
+#define FAKE_PCI_VENDOR	0x1b36
+#define FAKE_PCI_DEVICE	0x0005
+
+/* Keeps the PCI device. */
+static struct pci_dev *fake_pci;
 
 /* Protects both, and keeps the interfaces of devices. */
 static DEFINE_MUTEX(fake_links_lock);
@@ -112,6 +127,26 @@ static void fake_link_furnish(struct fake_device *fake, struct net_device *netde
 	addrconf_addr_eui48((u8 *)&fake->ib.node_guid, netdev->dev_addr);
 	ib_set_device_ops(&fake->ib, &fake_link_device_ops);
 	fake_device_set_kind(fake, fake_kind);
+	if (fake_pci) {
+		fake->dma_device = &fake_pci->dev;
+		fake->domain = iommu_get_domain_for_dev(fake->dma_device);
+	}
+}
+
+/* The device that maps the memory.  An IOMMU that does not translate would show nothing. */
+static int fake_link_find_pci(void)
+{
+#ifdef CONFIG_IOMMU_API
+	struct iommu_domain *domain;
+
+	fake_pci = pci_get_device(FAKE_PCI_VENDOR, FAKE_PCI_DEVICE, NULL);
+	domain = fake_pci ? iommu_get_domain_for_dev(&fake_pci->dev) : NULL;
+	if (domain && iommu_is_dma_domain(domain))
+		return 0;
+	pci_dev_put(fake_pci);
+	fake_pci = NULL;
+#endif
+	return -ENODEV;
 }
 
 static bool fake_link_is_up(const struct net_device *netdev)
@@ -223,9 +258,15 @@ static int __init fake_link_init(void)
 	ret = fake_link_choose_kind(driver);
 	if (ret)
 		return ret;
-	ret = register_netdevice_notifier(&fake_link_notifier);
+	if (iommu)
+		ret = fake_link_find_pci();
 	if (ret)
 		return ret;
+	ret = register_netdevice_notifier(&fake_link_notifier);
+	if (ret) {
+		pci_dev_put(fake_pci);
+		return ret;
+	}
 	rdma_link_register(&fake_link_ops);
 	return 0;
 }
@@ -259,6 +300,7 @@ static void __exit fake_link_exit(void)
 	/* A thread that has decremented the counter has released the mutex then. */
 	mutex_lock(&fake_links_lock);
 	mutex_unlock(&fake_links_lock);
+	pci_dev_put(fake_pci);
 }
 module_exit(fake_link_exit);
 

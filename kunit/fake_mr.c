@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The MRs of the fake device, and how work requests access memory. */
+#include <linux/io.h>
+#include <linux/iommu.h>
 #include <linux/kernel.h>
 #include <linux/preempt.h>
 #include <linux/slab.h>
@@ -223,6 +225,7 @@ static bool fake_spans_add(struct fake_spans *spans, struct fake_qp *qp, u64 add
 
 	if (local && fake_is_reserved(qp, key, access)) {
 		spans->span[spans->count++] = (struct fake_span) {
+			.fake = to_fake(qp->ib.device),
 			.address = address,
 			.length = length,
 		};
@@ -236,6 +239,7 @@ static bool fake_spans_add(struct fake_spans *spans, struct fake_qp *qp, u64 add
 		return false;
 
 	spans->span[spans->count++] = (struct fake_span) {
+		.fake = to_fake(qp->ib.device),
 		.mr = mr->all ? NULL : mr,
 		.address = address,
 		.length = length,
@@ -274,6 +278,15 @@ void fake_spans_kernel(struct fake_spans *spans, const void *data, u32 length)
 	spans->length = length;
 }
 
+/* What is at a DMA address; @length shrinks to what is contiguous there. */
+static void *fake_dma_memory(const struct fake_device *fake, u64 address, u32 *length)
+{
+	if (!fake || !fake->domain)
+		return (void *)(uintptr_t)address;
+	*length = min_t(u64, *length, PAGE_SIZE - offset_in_page(address));
+	return phys_to_virt(iommu_iova_to_phys(fake->domain, address));
+}
+
 /* Returns the start of the span, and in @length how many bytes are contiguous there. */
 void *fake_span_memory(const struct fake_span *span, u32 *length)
 {
@@ -282,11 +295,12 @@ void *fake_span_memory(const struct fake_span *span, u32 *length)
 
 	*length = span->length;
 	if (!mr)
-		return (void *)(uintptr_t)span->address;
+		return fake_dma_memory(span->fake, span->address, length);
 
 	offset = mr->offset + (span->address - mr->iova);
 	*length = min_t(u64, span->length, mr->page_size - offset % mr->page_size);
-	return (void *)(uintptr_t)(mr->pages[offset / mr->page_size] + offset % mr->page_size);
+	return fake_dma_memory(span->fake,
+			       mr->pages[offset / mr->page_size] + offset % mr->page_size, length);
 }
 
 static struct fake_span *fake_span_skip(struct fake_span *span, u32 length)

@@ -259,11 +259,13 @@ struct fake_mr {
 
 /**
  * struct fake_span - a range of memory
- * @mr: the MR that contains @address; NULL for an address of the kernel
+ * @fake: the device whose DMA addresses these are; NULL for addresses of the kernel
+ * @mr: the MR that contains @address; NULL if @address needs none
  * @address: start of the range
  * @length: bytes
  */
 struct fake_span {
+	const struct fake_device *fake;
 	const struct fake_mr *mr;
 	u64 address;
 	u32 length;

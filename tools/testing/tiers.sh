@@ -234,6 +234,19 @@ e2e_driver()
 		"KRDMA_SEED=${KRDMA_SEED:-1} sh /tests/run.sh $programs"
 }
 
+# e2e_iommu DRIVER PROGRAM...: the same, behind an IOMMU that translates.
+e2e_iommu()
+{
+	local dir driver=$1
+
+	shift
+	e2e_build
+	dir=$("$topdir/tools/vm/kernel" build 6.1 KRDMA_TESTS=y)
+	"$topdir/tools/vm/run" --kernel 6.1 --provider "fake:$driver" --iommu --quiet \
+		--module "$dir/krdma.ko" --file "$e2e:/tests" -- \
+		"echo '# behind an IOMMU'; sh /tests/run.sh $*"
+}
+
 tier_e2e_mlx5()
 {
 	e2e_driver mlx5
@@ -247,6 +260,7 @@ tier_e2e_mlx4()
 tier_e2e_irdma()
 {
 	e2e_driver irdma
+	e2e_iommu irdma mr.64 pass.64 lanes.64
 }
 
 tier_e2e_bnxt_re()

@@ -89,8 +89,10 @@ start_node()
 {
 	local n=$1 args net far
 	mkfifo "$work/ctl$n".{in,out} "$work/out$n".{in,out} "$work/err$n".{in,out} "$work/mon$n".{in,out}
+	# An IOMMU has to come before the devices behind it.
 	args=(
-		"${accel[@]}" -M pc -smp "$topology" -m "$mem" -nodefaults -no-user-config
+		"${accel[@]}" -M "$([ -n "$iommu" ] && echo q35 || echo pc)" ${iommu:+-device intel-iommu}
+		${iommu:+-device pci-testdev} -smp "$topology" -m "$mem" -nodefaults -no-user-config
 		-display none -no-reboot -kernel "$booted" -initrd "$work/initrd"
 		-append "$cmdline NODE=$n NODES=$nodes $append"
 		-serial "file:$logs/node$n.console"
