@@ -9,10 +9,13 @@
  *
  * The memory of a process is in mr/mem_user.c; the common part is here.
  */
+#include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
 #include <linux/err.h>
+#include <linux/iommu.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
+#include <linux/pci.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/task_stack.h>
 #include <linux/slab.h>
@@ -106,6 +109,18 @@ struct krdma_mem *krdma_mem_create(struct krdma_pd *pd, u64 length, u32 access)
 	return mem;
 }
 
+/* Does an IOMMU translate the device's addresses? */
+static bool krdma_mem_translated(struct device *dev)
+{
+#ifdef CONFIG_IOMMU_API
+	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
+
+	return domain && iommu_is_dma_domain(domain);
+#else
+	return false;
+#endif
+}
+
 /*
  * Memory stays mapped across work requests, and nothing copies or flushes it in between.
  * Memory that needs this cannot be used.
@@ -113,14 +128,24 @@ struct krdma_mem *krdma_mem_create(struct krdma_pd *pd, u64 length, u32 access)
 static bool krdma_mem_coherent(const struct krdma_mem *mem)
 {
 	struct ib_device *ibdev = krdma_mem_ibdev(mem);
+	struct device *dev = ibdev->dma_device;
 	struct scatterlist *sg;
 	unsigned int i;
 
 	if (ib_uses_virt_dma(ibdev))
 		return true;
 
+	/*
+	 * Behind an IOMMU dma_need_sync() is true for every address in older kernels, and in all of
+	 * them with CONFIG_DMA_API_DEBUG.  The IOMMU reaches all memory, so the kernel copies only
+	 * that of a device that it does not trust.
+	 */
+	if (krdma_mem_translated(dev))
+		return dev_is_dma_coherent(dev) &&
+		       !(dev_is_pci(dev) && to_pci_dev(dev)->untrusted);
+
 	for_each_sgtable_dma_sg(&mem->table, sg, i) {
-		if (dma_need_sync(ibdev->dma_device, sg_dma_address(sg)))
+		if (dma_need_sync(dev, sg_dma_address(sg)))
 			return false;
 	}
 	return true;
