@@ -631,17 +631,18 @@ static void krdma_conn_free_work(struct work_struct *work)
  * @session: session of the consumer
  * @ops: callbacks to the consumer, or NULL as long as there is no consumer
  * @context: context of the consumer
+ * @gfp: GFP_KERNEL_ACCOUNT, or KRDMA_GFP_OTHERS in a thread that is not its user's
  *
  * Context: process context; may sleep.
  * Return: the connection with one reference, in state NEW, or NULL.
  */
 struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
-				    const struct krdma_conn_ops *ops, void *context)
+				    const struct krdma_conn_ops *ops, void *context, gfp_t gfp)
 {
 	struct krdma_conn *conn;
 
 	conn = krdma_object_count(KRDMA_OBJECT_CONN,
-				  kmem_cache_zalloc(krdma_conn_cache, GFP_KERNEL_ACCOUNT));
+				  kmem_cache_zalloc(krdma_conn_cache, gfp));
 	if (!conn)
 		return NULL;
 
@@ -685,7 +686,7 @@ struct krdma_conn *krdma_conn_create(struct krdma_session *session,
 {
 	struct krdma_conn *conn;
 
-	conn = krdma_conn_alloc(session, ops ?: &krdma_conn_no_ops, context);
+	conn = krdma_conn_alloc(session, ops ?: &krdma_conn_no_ops, context, GFP_KERNEL_ACCOUNT);
 	return conn ?: ERR_PTR(-ENOMEM);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_create, "KRDMA");

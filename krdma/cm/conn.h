@@ -246,7 +246,7 @@ struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn);
 int krdma_conns_init(void);
 void krdma_conns_exit(void);
 struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
-				    const struct krdma_conn_ops *ops, void *context);
+				    const struct krdma_conn_ops *ops, void *context, gfp_t gfp);
 int krdma_conn_take_device(struct krdma_conn *conn, struct rdma_cm_id *cm_id);
 int krdma_conn_use_device(struct krdma_conn *conn, struct krdma_device *dev);
 bool krdma_conn_give(struct krdma_conn *conn, const struct krdma_conn_ops *ops, void *context);

@@ -468,7 +468,7 @@ struct krdma_conn *krdma_conn_from_request(struct krdma_listener *listener,
 	struct krdma_conn *conn;
 	int ret;
 
-	conn = krdma_conn_alloc(session, NULL, NULL);
+	conn = krdma_conn_alloc(session, NULL, NULL, KRDMA_GFP_OTHERS);
 	if (!conn)
 		return ERR_PTR(-ENOMEM);
 

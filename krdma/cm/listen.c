@@ -226,7 +226,7 @@ static struct krdma_conn *krdma_conn_from_offer(struct krdma_listener *listener,
 {
 	struct krdma_conn *conn;
 
-	conn = krdma_conn_alloc(listener->session, NULL, NULL);
+	conn = krdma_conn_alloc(listener->session, NULL, NULL, KRDMA_GFP_OTHERS);
 	if (!conn)
 		return NULL;
 	conn->passive = true;

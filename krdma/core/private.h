@@ -429,10 +429,19 @@
 #ifndef _KRDMA_PRIVATE_H
 #define _KRDMA_PRIVATE_H
 
+#include <linux/gfp.h>
 #include <linux/jiffies.h>
 #include <linux/sched.h>
 
 #include <krdma/krdma.h>
+
+/*
+ * Allocation for a control group in a thread that all users share, such as the connection
+ * manager's.  A group at its limit would have the thread reclaim its memory and kill its
+ * processes, again and again if they fill what is freed, and everyone would wait.  This fails
+ * instead.
+ */
+#define KRDMA_GFP_OTHERS	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 
 struct ib_device;
 

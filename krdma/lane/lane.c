@@ -478,16 +478,17 @@ static const struct krdma_conn_lower_ops krdma_lane_ops = {
 
 /**
  * krdma_lane_alloc() - Allocate a lane
+ * @gfp: GFP_KERNEL_ACCOUNT, or KRDMA_GFP_OTHERS in a thread that is not its user's
  *
  * Context: process context; may sleep.
  * Return: the lane, without a connection, or NULL.
  */
-struct krdma_lane *krdma_lane_alloc(void)
+struct krdma_lane *krdma_lane_alloc(gfp_t gfp)
 {
 	struct krdma_lane *lane;
 
 	lane = krdma_object_count(KRDMA_OBJECT_LANE,
-				  kmem_cache_zalloc(krdma_lane_cache, GFP_KERNEL_ACCOUNT));
+				  kmem_cache_zalloc(krdma_lane_cache, gfp));
 	if (!lane)
 		return NULL;
 	lane->lower.ops = &krdma_lane_ops;
@@ -555,7 +556,7 @@ struct krdma_conn *krdma_conn_create_lane(struct krdma_session *session,
 	conn = krdma_conn_create(session, ops, context);
 	if (IS_ERR(conn) || session->reclaim)
 		return conn;
-	lane = krdma_lane_alloc();
+	lane = krdma_lane_alloc(GFP_KERNEL_ACCOUNT);
 	if (!lane) {
 		krdma_conn_put_sync(conn);
 		return ERR_PTR(-ENOMEM);

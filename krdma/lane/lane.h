@@ -454,7 +454,7 @@ static inline bool krdma_trunk_is_empty(const struct krdma_trunk *trunk)
 extern struct workqueue_struct *krdma_lane_workqueue;
 
 /* lane/lane.c */
-struct krdma_lane *krdma_lane_alloc(void);
+struct krdma_lane *krdma_lane_alloc(gfp_t gfp);
 void krdma_lane_free(struct krdma_lane *lane);
 void krdma_lane_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn);
 void krdma_lane_bind(struct krdma_lane *lane);

@@ -278,7 +278,7 @@ static struct krdma_lane *krdma_link_new_lane(struct krdma_trunk *trunk,
 {
 	struct krdma_lane *lane;
 
-	lane = krdma_lane_alloc();
+	lane = krdma_lane_alloc(KRDMA_GFP_OTHERS);
 	if (!lane)
 		return NULL;
 	lane->passive = true;

@@ -11,6 +11,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -582,24 +583,152 @@ static int one_in_a_group(void *context)
 	return 0;
 }
 
-TEST_F(charge, a_control_group_has_it)
+/* Makes GROUP, with the memory controller; 0, or -ENOENT if there is none, or another errno. */
+static int group_begin(void)
 {
 	char line[256] = "";
-	bool mounted;
+	int ret;
 
 	mkdir(ROOT, 0755);
-	mounted = !mount("none", ROOT, "cgroup2", 0, NULL);
-	if (mounted)
+	if (!mount("none", ROOT, "cgroup2", 0, NULL))
 		read_line(line, sizeof(line), ROOT "/cgroup.controllers");
-	if (!strstr(line, "memory"))
-		SKIP(return, "no memory controller: '%s'", line);
-	ASSERT_EQ(0, write_text(ROOT "/cgroup.subtree_control", "+memory"));
-	ASSERT_TRUE(!mkdir(GROUP, 0755) || errno == EEXIST);
-	EXPECT_EQ(0, child_run(one_in_a_group, NULL));
+	if (!strstr(line, "memory")) {
+		printf("# no memory controller: '%s'\n", line);
+		return -ENOENT;
+	}
+	ret = write_text(ROOT "/cgroup.subtree_control", "+memory");
+	if (ret)
+		return ret;
+	return !mkdir(GROUP, 0755) || errno == EEXIST ? 0 : -errno;
+}
+
+static void group_end(void)
+{
 	rmdir(GROUP);
 	write_text(ROOT "/cgroup.subtree_control", "-memory");
 	umount(ROOT);
 	rmdir(ROOT);
+}
+
+TEST_F(charge, a_control_group_has_it)
+{
+	int ret = group_begin();
+
+	if (ret == -ENOENT)
+		SKIP(return, "no memory controller");
+	ASSERT_EQ(0, ret);
+	EXPECT_EQ(0, child_run(one_in_a_group, NULL));
+	group_end();
+}
+
+/* More than the group is allowed, later, and nothing of it can be reclaimed. */
+#define FILLED		(8 * MIB)
+#define ALLOWED		"1M"
+/* The connection manager has the request by then: it repeats one after seconds. */
+#define HANDLED_MS	1000
+
+/**
+ * struct full_group - a listener in a group that is full
+ * @filled: the listener's process writes the address here when it has filled the group
+ * @emptied: the test writes a byte here when there is room again
+ */
+struct full_group {
+	int filled[2];
+	int emptied[2];
+};
+
+static int listen_in_a_group(void *context)
+{
+	struct full_group *group = context;
+	struct __kernel_sockaddr_storage address;
+	int session, fd, taken;
+	unsigned char *memory;
+	char byte;
+
+	/* It is not this process that the kernel would end. */
+	CHECK(!write_text("/proc/self/oom_score_adj", "-1000"));
+	CHECK(!write_text(GROUP "/cgroup.procs", "0"));
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!listener_open(session, BOOT_ADDRESS, 0, 0, &fd, &address));
+	memory = mmap(NULL, FILLED, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	CHECK(memory != MAP_FAILED);
+	CHECK(write(group->filled[1], &address, sizeof(address)) == sizeof(address));
+	CHECK(read(group->emptied[0], &byte, 1) == 1);
+	CHECK(!listener_next(fd, deadline_in(PATIENCE_MS), &taken, NULL));
+	return 0;
+}
+
+static int do_nothing(void *context)
+{
+	(void)context;
+	pause();
+	return 0;
+}
+
+/* Processes of the group that the kernel has ended for lack of memory. */
+static int group_kills(void)
+{
+	char line[64];
+	int kills = -1;
+	FILE *file = fopen(GROUP "/memory.events", "re");
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "oom_kill %d", &kills);
+	if (file)
+		fclose(file);
+	return kills;
+}
+
+/*
+ * A request to a listener of a group that has no memory is refused for the time being.  It is not
+ * the connection manager's thread, for which all users wait, that makes room in the group.
+ */
+TEST_F(charge, a_request_makes_no_room_in_a_full_group)
+{
+	struct __kernel_sockaddr_storage address;
+	struct full_group group;
+	struct end end;
+	pid_t listener, other;
+	int session, status;
+	char pid[16];
+	int ret = group_begin();
+
+	if (ret == -ENOENT)
+		SKIP(return, "no memory controller");
+	ASSERT_EQ(0, ret);
+	ASSERT_EQ(0, pipe2(group.filled, O_CLOEXEC));
+	ASSERT_EQ(0, pipe2(group.emptied, O_CLOEXEC));
+	listener = child_start(listen_in_a_group, &group);
+	other = child_start(do_nothing, NULL);
+	ASSERT_TRUE(listener > 0 && other > 0);
+	ASSERT_EQ((ssize_t)sizeof(address), read(group.filled[0], &address, sizeof(address)));
+	ASSERT_EQ(0, write_text(GROUP "/memory.max", ALLOWED));
+	snprintf(pid, sizeof(pid), "%d", other);
+	ASSERT_EQ(0, write_text(GROUP "/cgroup.procs", pid));
+	EXPECT_LT(strtoll(ALLOWED, NULL, 10) * MIB, group_bytes());
+
+	session = session_open(O_CLOEXEC);
+	ASSERT_LE(0, session);
+	ASSERT_EQ(0, end_ask(&end, session, &address, NULL));
+	sleep_ms(HANDLED_MS);
+	EXPECT_EQ(0, group_kills());
+	EXPECT_EQ(0, waitpid(other, NULL, WNOHANG));
+
+	/* The peer asks again. */
+	ASSERT_EQ(0, write_text(GROUP "/memory.max", "max"));
+	ASSERT_EQ(1, write(group.emptied[1], "", 1));
+	ASSERT_EQ(listener, waitpid(listener, &status, 0));
+	EXPECT_EQ(0, status);
+	child_kill(other);
+	end_close(&end);
+	close(session);
+	close(group.filled[0]);
+	close(group.filled[1]);
+	close(group.emptied[0]);
+	close(group.emptied[1]);
+	group_end();
 }
 
 /*
