@@ -182,6 +182,48 @@ static void test_operations_as_given(struct kunit *test)
 	conn_expect_whole(&pair->server);
 }
 
+#define DEEP	1100
+
+static void tune_deep_queues(struct fake_device *fake)
+{
+	fake->attr.max_qp_wr = 4 * DEEP;
+	fake->attr.max_cqe = 8 * DEEP;
+}
+
+/* Each WQE of a deep queue has 8 bytes of its own, and they are in no allocation beyond a page. */
+static void test_sinks_of_a_deep_queue(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.attr = { .send_depth = DEEP },
+		.tune = tune_deep_queues,
+	};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct fake_send *send;
+	const u64 *word;
+	u64 i;
+
+	send = kunit_kzalloc(test, sizeof(*send), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, send);
+	fake_stall(pair->fake, NULL);
+	for (i = 0; i < DEEP; i++) {
+		struct krdma_send_wr wr = {
+			.opcode = KRDMA_OP_ATOMIC_WRITE, REMOTE, .operand = i,
+		};
+
+		KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
+	}
+	for (i = 0; i < DEEP; i++) {
+		conn_given(&pair->client, i, send);
+		word = (const u64 *)(uintptr_t)send->sge[0].addr;
+		KUNIT_ASSERT_EQ(test, i, *word);
+		/* The first one of an allocation. */
+		if (!i)
+			KUNIT_EXPECT_LE(test, ksize(word), PAGE_SIZE);
+	}
+	conn_pair_close(pair);
+	conn_expect_whole(&pair->client);
+}
+
 /*
  * Parts of a work request
  */
@@ -858,6 +900,7 @@ static void test_extras(struct kunit *test)
 
 static struct kunit_case data_cases[] = {
 	KUNIT_CASE(test_operations_as_given),
+	KUNIT_CASE(test_sinks_of_a_deep_queue),
 	KUNIT_CASE_SLOW(test_pieces),
 	KUNIT_CASE_SLOW(test_silent),
 	KUNIT_CASE(test_parts_behind_silent),

@@ -10,18 +10,12 @@
  * free.
  */
 #include <linux/math.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/ib_verbs.h>
 
 #include "io/bounce.h"
 #include "io/wq.h"
 #include "core/session.h"
-
-static size_t krdma_bounce_bytes(const struct krdma_qp *qp)
-{
-	return array_size(qp->send.mask + 1, qp->bounce_size);
-}
 
 /**
  * krdma_bounce_init() - Allocate the buffer for copies of inline data
@@ -33,24 +27,9 @@ static size_t krdma_bounce_bytes(const struct krdma_qp *qp)
  */
 int krdma_bounce_init(struct krdma_qp *qp, u32 size)
 {
-	struct ib_device *ibdev = qp->pd->ib->device;
-	u64 dma;
-
 	if (size > KRDMA_BOUNCE_MAX)
 		return -EINVAL;
-
-	qp->bounce_size = round_up(size, sizeof(u64));
-	qp->bounce = kzalloc(krdma_bounce_bytes(qp), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!qp->bounce)
-		return -ENOMEM;
-	dma = ib_dma_map_single(ibdev, qp->bounce, krdma_bounce_bytes(qp), DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(ibdev, dma)) {
-		kfree(qp->bounce);
-		qp->bounce = NULL;
-		return -ENOMEM;
-	}
-	qp->bounce_dma = dma;
-	return 0;
+	return krdma_wqe_memory_init(&qp->bounce, qp, round_up(size, sizeof(u64)), DMA_TO_DEVICE);
 }
 
 /**
@@ -62,12 +41,7 @@ int krdma_bounce_init(struct krdma_qp *qp, u32 size)
  */
 void krdma_bounce_exit(struct krdma_qp *qp)
 {
-	if (!qp->bounce)
-		return;
-	ib_dma_unmap_single(qp->pd->ib->device, qp->bounce_dma, krdma_bounce_bytes(qp),
-			    DMA_TO_DEVICE);
-	kfree(qp->bounce);
-	qp->bounce = NULL;
+	krdma_wqe_memory_exit(&qp->bounce, qp);
 }
 
 /**
@@ -82,17 +56,18 @@ void krdma_bounce_copy(struct krdma_wq *wq, const struct krdma_send_wr *wr,
 		       struct ib_sge *ib_sge)
 {
 	struct krdma_qp *qp = wq->qp;
-	size_t offset = (size_t)(wq->tail & wq->mask) * qp->bounce_size;
+	u32 index = wq->tail & wq->mask;
+	u8 *copy = krdma_wqe_memory_data(&qp->bounce, index);
 	const struct krdma_sge *sge = wr->sges;
 	u32 length = 0;
 	u32 i;
 
 	for (i = 0; i < wr->sge_count; i++, sge++) {
-		memcpy(qp->bounce + offset + length, (void *)(uintptr_t)sge->addr, sge->length);
+		memcpy(copy + length, (void *)(uintptr_t)sge->addr, sge->length);
 		length += sge->length;
 	}
 	*ib_sge = (struct ib_sge) {
-		.addr = qp->bounce_dma + offset,
+		.addr = krdma_wqe_memory_dma(&qp->bounce, index),
 		.length = length,
 		.lkey = qp->pd->ib->local_dma_lkey,
 	};

@@ -240,10 +240,9 @@ static void krdma_send_build(struct krdma_wq *wq, const struct krdma_op *op,
 static u32 krdma_send_sink(struct krdma_wq *wq, const struct krdma_op *op)
 {
 	struct krdma_qp *qp = wq->qp;
-	u32 index = wq->tail & wq->mask;
 
 	wq->chain.scratch->wr_sges[0] = (struct ib_sge) {
-		.addr = qp->sink_dma + index * sizeof(u64),
+		.addr = krdma_wqe_memory_dma(&qp->sink, wq->tail & wq->mask),
 		.length = op->scratch_length,
 		.lkey = qp->pd->ib->local_dma_lkey,
 	};
@@ -255,10 +254,10 @@ static void krdma_send_fill_sink(struct krdma_wq *wq, const struct krdma_op *op,
 				 const struct krdma_send_wr *wr)
 {
 	struct krdma_qp *qp = wq->qp;
-	u32 index = wq->tail & wq->mask;
+	u64 *word = krdma_wqe_memory_data(&qp->sink, wq->tail & wq->mask);
 
 	if (op->last == IB_WR_RDMA_WRITE)
-		qp->sink[index] = wr->operand;
+		*word = wr->operand;
 	ib_dma_sync_single_for_device(qp->ib->device, wq->chain.scratch->wr_sges[0].addr,
 				      sizeof(u64), DMA_BIDIRECTIONAL);
 }

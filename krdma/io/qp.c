@@ -138,7 +138,7 @@ static int krdma_qp_charge(struct krdma_qp *qp, const struct krdma_budget *budge
 	u64 bytes = sizeof(*qp) + krdma_wq_bytes(budget->send_depth, budget->send_sge) +
 		    krdma_wq_bytes(budget->recv_depth, budget->recv_sge) +
 		    /* Copies of inline data: whether they are needed is known only later. */
-		    wqes * (sizeof(*qp->sink) + budget->inline_data) +
+		    wqes * (sizeof(u64) + budget->inline_data) +
 		    krdma_budget_device_bytes(budget);
 	int ret;
 
@@ -208,28 +208,8 @@ static int krdma_qp_alloc_wqs(struct krdma_qp *qp, const struct krdma_budget *bu
 			    krdma_send_done);
 	if (ret)
 		return ret;
-	ret = krdma_wq_init(&qp->recv, qp, qp->recv.cq, budget->recv_depth, budget->recv_sge,
-			    krdma_recv_done);
-	if (ret)
-		return ret;
-
-	qp->sink = kcalloc_node(qp->send.mask + 1, sizeof(*qp->sink), GFP_KERNEL_ACCOUNT,
-				krdma_device_node(qp->pd->dev));
-	return qp->sink ? 0 : -ENOMEM;
-}
-
-static int krdma_qp_map_sink(struct krdma_qp *qp)
-{
-	struct ib_device *ibdev = qp->cm_id->device;
-	u64 dma;
-
-	dma = ib_dma_map_single(ibdev, qp->sink, (qp->send.mask + 1) * sizeof(*qp->sink),
-				DMA_BIDIRECTIONAL);
-	if (ib_dma_mapping_error(ibdev, dma))
-		return -ENOMEM;
-	qp->sink_dma = dma;
-	qp->sink_mapped = true;
-	return 0;
+	return krdma_wq_init(&qp->recv, qp, qp->recv.cq, budget->recv_depth, budget->recv_sge,
+			     krdma_recv_done);
 }
 
 /*
@@ -326,11 +306,7 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
 	/* The pool object stays: another context may be about to take from it. */
 	if (qp->mr_pool)
 		krdma_frmr_pool_end(qp->mr_pool);
-	if (qp->sink_mapped)
-		ib_dma_unmap_single(qp->cm_id->device, qp->sink_dma,
-				    (qp->send.mask + 1) * sizeof(*qp->sink),
-				    DMA_BIDIRECTIONAL);
-	qp->sink_mapped = false;
+	krdma_wqe_memory_exit(&qp->sink, qp);
 	krdma_bounce_exit(qp);
 	krdma_uncharge_object(&qp->charge, qp->cm_id->device);
 	if (qp->srq)
@@ -410,7 +386,7 @@ struct krdma_qp *krdma_qp_create(struct krdma_qp_owner *owner, struct rdma_cm_id
 	ret = krdma_qp_alloc_wqs(qp, &budget);
 	if (ret)
 		goto err_unmake;
-	ret = krdma_qp_map_sink(qp);
+	ret = krdma_wqe_memory_init(&qp->sink, qp, sizeof(u64), DMA_BIDIRECTIONAL);
 	if (ret)
 		goto err_unmake;
 	if (attr->mr_count) {
@@ -658,7 +634,6 @@ void krdma_qp_free(struct krdma_qp *qp)
 	krdma_frmr_pool_destroy(qp->mr_pool);
 	krdma_wq_free(&qp->send);
 	krdma_wq_free(&qp->recv);
-	kfree(qp->sink);
 	if (qp->charged)
 		krdma_session_uncharge(qp->session, qp->charged);
 	kvfree(krdma_object_uncount(KRDMA_OBJECT_QP, qp));

@@ -14,6 +14,7 @@
 #include "io/op.h"
 #include "core/private.h"
 #include "io/cq.h"
+#include "io/wqe_memory.h"
 #include "mr/split.h"
 
 struct krdma_mr;
@@ -221,16 +222,12 @@ struct krdma_qp_creator {
  * @partial_wqe: what the completion of that work request reports
  * @partial_first: position of the first WQE that the device did not accept
  * @partial_mr_count: MRs that it keeps in use besides those of its WQEs: krdma_partial_mr()
- * @sink: 8 bytes for each WQE of @send: local memory for operations that bring none
- * @sink_dma: DMA address of @sink
- * @sink_mapped: @sink is mapped
+ * @sink: local memory for operations that bring none, 8 bytes for each WQE of @send
  * @creator: process for which the QP was created; listed until krdma_qp_end()
  * @session: session to which the queues are charged; kept by @owner
  * @charged: bytes charged to @session; 0 if nothing was charged
- * @bounce: copies of inline data, one for each WQE of @send; NULL if the device accepts
+ * @bounce: copies of inline data, one for each WQE of @send; none if the device accepts
  *	@max_inline itself
- * @bounce_dma: DMA address of @bounce
- * @bounce_size: bytes of each copy
  * @mappings: mappings of the consumer for work requests that have not completed; see io/map.c
  */
 struct krdma_qp {
@@ -271,15 +268,11 @@ struct krdma_qp {
 	struct krdma_wqe partial_wqe;
 	u32 partial_first;
 	u32 partial_mr_count;
-	u64 *sink;
-	u64 sink_dma;
-	bool sink_mapped;
+	struct krdma_wqe_memory sink;
 	struct krdma_qp_creator creator;
 	struct krdma_session *session;
 	u64 charged;
-	u8 *bounce;
-	u64 bounce_dma;
-	u32 bounce_size;
+	struct krdma_wqe_memory bounce;
 	atomic_t mappings;
 };
 
