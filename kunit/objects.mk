@@ -14,6 +14,7 @@ krdma_kunit-y += kunit/conn_test.o
 krdma_kunit-y += kunit/conn_end_test.o
 krdma_kunit-y += kunit/resolve_test.o
 krdma_kunit-y += kunit/listen_test.o
+krdma_kunit-y += kunit/lane_test.o
 krdma_kunit-y += kunit/mr_test.o
 krdma_kunit-y += kunit/mr_keys_test.o
 krdma_kunit-y += kunit/frwr_test.o

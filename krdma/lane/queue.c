@@ -343,9 +343,12 @@ void krdma_lane_copy_received(struct krdma_lane *lane, const u8 *from, u32 lengt
  * Posting
  */
 
-/* Begins to use the memory of a work request. */
+/*
+ * Begins to use the memory of a work request.  If that fails, the WQE has no SGE, as before: see
+ * krdma_lane_wqe_is_condemned().
+ */
 static int krdma_lane_use_sges(struct krdma_lane *lane, struct krdma_lane_queue *queue,
-			       const struct krdma_sge *from, u32 count, u32 access,
+			       const struct krdma_sge *from, u32 count, u32 access, u32 longest,
 			       struct krdma_lane_wqe *wqe)
 {
 	struct krdma_sge *to = krdma_lane_sges(queue, queue->tail);
@@ -370,7 +373,7 @@ static int krdma_lane_use_sges(struct krdma_lane *lane, struct krdma_lane_queue 
 		length += from[i].length;
 	}
 	ret = -EMSGSIZE;
-	if (length > U32_MAX)
+	if (length > longest)
 		goto err;
 	wqe->length = length;
 	wqe->sge_count = used;
@@ -395,6 +398,8 @@ static int krdma_lane_copy_inline(struct krdma_lane *lane, const struct krdma_se
 			       wr->sges[i].length);
 		length += wr->sges[i].length;
 	}
+	if (length > lane->trunk->max_message)
+		return -EMSGSIZE;
 	wqe->length = length;
 	wqe->sge_count = 0;
 	return 0;
@@ -419,11 +424,8 @@ static int krdma_lane_send_one(struct krdma_lane *lane, const struct krdma_send_
 	if (wr->flags & KRDMA_POST_INLINE)
 		ret = krdma_lane_copy_inline(lane, wr, wqe);
 	else
-		ret = krdma_lane_use_sges(lane, queue, wr->sges, wr->sge_count, 0, wqe);
-	if (!ret && wqe->length > lane->trunk->max_message) {
-		krdma_lane_put_mrs(krdma_lane_sges(queue, queue->tail), wqe->sge_count);
-		ret = -EMSGSIZE;
-	}
+		ret = krdma_lane_use_sges(lane, queue, wr->sges, wr->sge_count, 0,
+					  lane->trunk->max_message, wqe);
 	if (ret) {
 		krdma_credits_untake(&queue->credits, 1);
 		return ret;
@@ -446,7 +448,7 @@ static int krdma_lane_recv_one(struct krdma_lane *lane, const struct krdma_recv_
 	if (!krdma_credits_take(&queue->credits, 1))
 		return -EAGAIN;
 	ret = krdma_lane_use_sges(lane, queue, wr->sges, wr->sge_count, KRDMA_ACCESS_LOCAL_WRITE,
-				  wqe);
+				  U32_MAX, wqe);
 	if (ret) {
 		krdma_credits_untake(&queue->credits, 1);
 		return ret;

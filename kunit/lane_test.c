@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lanes over a fake device: what the two sides of a trunk keep, and when they send.
+ *
+ * A case reads and sets members of lanes and trunks, under their locks, to reach what a peer or the
+ * network would have to bring about.
+ */
+#include <linux/slab.h>
+
+#include "cm/conn.h"
+#include "lane/lane.h"
+#include "objects.h"
+#include "stage.h"
+
+static struct krdma_lane *lane_of(struct actor *actor)
+{
+	return krdma_lane_of(actor->conn->lower);
+}
+
+/* What the listener of a stage is, but it takes lanes. */
+static void lane_listen(struct stage *stage)
+{
+	struct sockaddr_in at = fake_address(STAGE_PORT);
+	struct krdma_listen_attr attr = { .local = (struct sockaddr *)&at, .lanes = true };
+
+	stage->listener = krdma_listen(stage->session, &attr);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, stage->listener);
+}
+
+static void lane_begin(struct stage *stage, struct actor *actor)
+{
+	actor_begin(actor);
+	actor->conn = krdma_conn_create_lane(stage->session, &actor_ops, actor);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, actor->conn);
+	KUNIT_ASSERT_EQ(stage->test, 0, actor_resolve(actor));
+}
+
+static void lane_resolve(struct stage *stage, struct actor *actor)
+{
+	lane_begin(stage, actor);
+	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_wait(actor->conn, STAGE_LONG_MS));
+	KUNIT_ASSERT_TRUE(stage->test, actor->conn->lower->used);
+}
+
+/* Both ends of a lane, with queues of so many work requests. */
+static void lane_connect(struct stage *stage, u32 depth)
+{
+	struct krdma_conn_attr attr = { .send_depth = depth, .recv_depth = depth };
+	struct kunit *test = stage->test;
+
+	lane_resolve(stage, &stage->client);
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(stage->client.conn, &attr));
+	KUNIT_ASSERT_EQ(test, 0, actor_connect(&stage->client, ""));
+	stage_take(stage);
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(stage->server.conn, &attr));
+	KUNIT_ASSERT_EQ(test, 0, actor_accept(&stage->server, ""));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(stage->server.conn, STAGE_LONG_MS));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+}
+
+static struct stage *lane_stage(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+
+	lane_listen(stage);
+	return stage;
+}
+
+/*
+ * Memory
+ */
+
+/* A work request that is refused names no MR, as one that has completed does. */
+static void test_refused_send_names_no_mr(struct kunit *test)
+{
+	struct stage *stage = lane_stage(test);
+	struct krdma_send_wr wr = { .opcode = KRDMA_OP_SEND };
+	struct krdma_sge sge = { .length = 64 };
+	struct krdma_lane_queue *queue;
+	struct krdma_mr *mr;
+	u8 *buffer;
+
+	buffer = kunit_kzalloc(test, sge.length, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	lane_connect(stage, 1);
+	KUNIT_ASSERT_EQ(test, 1, actor_receive(&stage->server));
+	KUNIT_ASSERT_EQ(test, 1, krdma_conn_post_send(stage->client.conn, &wr, 1));
+	KUNIT_ASSERT_TRUE(test, actor_completes(&stage->client, 1));
+
+	mr = krdma_mr_register(stage->session, krdma_conn_device(stage->client.conn), buffer,
+			       sge.length, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	sge.mr = mr;
+	sge.addr = (uintptr_t)buffer;
+	wr.sges = &sge;
+	wr.sge_count = 1;
+	lane_of(&stage->client)->trunk->max_message = sge.length - 1;
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_conn_post_send(stage->client.conn, &wr, 1));
+	queue = &lane_of(&stage->client)->send;
+	KUNIT_EXPECT_EQ(test, 0, krdma_lane_wqe_at(queue, queue->tail)->sge_count);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	/* The place is free. */
+	wr.sge_count = 0;
+	KUNIT_ASSERT_EQ(test, 1, actor_receive(&stage->server));
+	KUNIT_ASSERT_EQ(test, 1, krdma_conn_post_send(stage->client.conn, &wr, 1));
+	KUNIT_ASSERT_TRUE(test, actor_completes(&stage->client, 2));
+	stage_close(stage);
+}
+
+static struct kunit_case lane_cases[] = {
+	KUNIT_CASE(test_refused_send_names_no_mr),
+	{}
+};
+
+static struct kunit_suite lane_suite = {
+	.name = "krdma_lane",
+	.init = test_objects_init,
+	.test_cases = lane_cases,
+};
+
+kunit_test_suite(lane_suite);
