@@ -5,6 +5,7 @@
  * A case reads and sets members of lanes and trunks, under their locks, to reach what a peer or the
  * network would have to bring about.
  */
+#include <linux/delay.h>
 #include <linux/slab.h>
 
 #include "cm/conn.h"
@@ -66,6 +67,23 @@ static struct stage *lane_stage(struct kunit *test)
 	return stage;
 }
 
+/* Waits for what a work item or a timer does. */
+#define lane_until(condition) ({						\
+	unsigned long until_end = jiffies + STAGE_LONG;				\
+										\
+	while (!(condition) && time_before(jiffies, until_end))			\
+		msleep(20);							\
+	(condition);								\
+})
+
+/* The peer takes no frame any more. */
+static void lane_take_none(struct krdma_trunk *trunk)
+{
+	spin_lock_bh(&trunk->lock);
+	trunk->peer_grant = trunk->sent_frames;
+	spin_unlock_bh(&trunk->lock);
+}
+
 /*
  * Memory
  */
@@ -107,8 +125,43 @@ static void test_refused_send_names_no_mr(struct kunit *test)
 	stage_close(stage);
 }
 
+/*
+ * The end of a trunk
+ */
+
+/* A lane that ends after its trunk leaves nothing to do there. */
+static void test_ended_trunk_has_no_timer(struct kunit *test)
+{
+	struct actor *others = kunit_kcalloc(test, 2, sizeof(*others), GFP_KERNEL);
+	struct stage *stage = lane_stage(test);
+	struct krdma_trunk *trunk;
+
+	KUNIT_ASSERT_NOT_NULL(test, others);
+	lane_connect(stage, 1);
+	lane_resolve(stage, &others[0]);
+	lane_resolve(stage, &others[1]);
+	trunk = lane_of(&others[0])->trunk;
+	KUNIT_EXPECT_PTR_EQ(test, trunk, lane_of(&stage->client)->trunk);
+	/* Its end cannot be sent. */
+	lane_take_none(trunk);
+	actor_close(&stage->client);
+	KUNIT_EXPECT_EQ(test, 1, trunk->end_count);
+
+	krdma_conn_abort(trunk->conn);
+	KUNIT_EXPECT_TRUE(test, lane_until(READ_ONCE(trunk->state) == KRDMA_TRUNK_ENDED &&
+					   list_empty_careful(&trunk->node)));
+	/* The last steps of its end. */
+	msleep(100);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&trunk->later));
+	actor_close(&others[0]);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&trunk->later));
+	actor_close(&others[1]);
+	stage_close(stage);
+}
+
 static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_refused_send_names_no_mr),
+	KUNIT_CASE(test_ended_trunk_has_no_timer),
 	{}
 };
 

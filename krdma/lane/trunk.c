@@ -186,6 +186,9 @@ void krdma_trunk_send_later(struct krdma_trunk *trunk)
 {
 	lockdep_assert_held(&trunk->lock);
 
+	/* Its end cancels @later only once. */
+	if (trunk->state == KRDMA_TRUNK_ENDED)
+		return;
 	if (trunk->hurry) {
 		trunk->hurry--;
 		trunk->patient = false;
