@@ -572,6 +572,9 @@ static bool krdma_lane_queue_is_condemned(struct krdma_lane *lane, struct krdma_
 
 		spin_lock_irqsave(&lane->lock, flags);
 		rcu_read_lock();
+		/* The queues may have ended meanwhile, and then nothing of them uses an MR. */
+		if (!queue->wqes)
+			position = stop = end;
 		for (; position != stop && !found; position++)
 			found = krdma_lane_wqe_is_condemned(queue, position);
 		rcu_read_unlock();
@@ -825,11 +828,23 @@ static void krdma_lane_queues_flush(struct krdma_lane *lane)
 	krdma_lane_flush(&lane->recv, 0);
 }
 
+/* Nobody looks at the WQEs any more. */
+static void krdma_lane_hide_queues(struct krdma_lane *lane)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lane->lock, flags);
+	lane->send.wqes = NULL;
+	lane->recv.wqes = NULL;
+	spin_unlock_irqrestore(&lane->lock, flags);
+}
+
 /**
  * krdma_lane_queues_end() - Complete everything to the consumer
  * @lane: the lane, closed and detached from its trunk
  *
- * No callback runs, or will run, when this returns.
+ * No callback runs, or will run, when this returns.  The memory of the queues is given back, too:
+ * the lane may stay until the peer has taken its last record, which the peer decides.
  *
  * Context: process context; may sleep.
  */
@@ -844,11 +859,14 @@ void krdma_lane_queues_end(struct krdma_lane *lane)
 	krdma_lane_deliver_all(lane, &lane->recv);
 	krdma_pd_remove_user(lane->pd, &lane->pd_user);
 	krdma_lane_detach_cqs(lane);
+	/* A pass of krdma_pd_end_users() may have found the lane before. */
+	krdma_lane_hide_queues(lane);
+	krdma_lane_queues_free(lane);
 }
 
 /**
  * krdma_lane_queues_free() - Free the memory of the queues
- * @lane: the lane, whose queues have ended or were never created
+ * @lane: the lane, whose queues have ended or were never created, or are freed already
  *
  * Context: process context; may sleep.
  */
