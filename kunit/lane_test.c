@@ -28,17 +28,20 @@ static void lane_listen(struct stage *stage)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, stage->listener);
 }
 
-static void lane_begin(struct stage *stage, struct actor *actor)
+static void lane_begin(struct stage *stage, struct actor *actor, u16 port)
 {
+	struct sockaddr_in to = fake_address(port);
+	struct krdma_route route = { .remote = (struct sockaddr *)&to };
+
 	actor_begin(actor);
 	actor->conn = krdma_conn_create_lane(stage->session, &actor_ops, actor);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, actor->conn);
-	KUNIT_ASSERT_EQ(stage->test, 0, actor_resolve(actor));
+	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_resolve(actor->conn, &route));
 }
 
 static void lane_resolve(struct stage *stage, struct actor *actor)
 {
-	lane_begin(stage, actor);
+	lane_begin(stage, actor, STAGE_PORT);
 	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_wait(actor->conn, STAGE_LONG_MS));
 	KUNIT_ASSERT_TRUE(stage->test, actor->conn->lower->used);
 }
@@ -67,6 +70,14 @@ static struct stage *lane_stage(struct kunit *test)
 	return stage;
 }
 
+/* Sends a message without data. */
+static int actor_message(struct actor *actor)
+{
+	struct krdma_send_wr wr = { .opcode = KRDMA_OP_SEND };
+
+	return krdma_conn_post_send(actor->conn, &wr, 1);
+}
+
 /* Waits for what a work item or a timer does. */
 #define lane_until(condition) ({						\
 	unsigned long until_end = jiffies + STAGE_LONG;				\
@@ -76,11 +87,21 @@ static struct stage *lane_stage(struct kunit *test)
 	(condition);								\
 })
 
-/* The peer takes no frame any more. */
-static void lane_take_none(struct krdma_trunk *trunk)
+/* No frame can be sent until lane_speak(). */
+static void lane_mute(struct krdma_trunk *trunk, struct list_head *slots)
+{
+	INIT_LIST_HEAD(slots);
+	while (READ_ONCE(trunk->in_flight))
+		msleep(20);
+	spin_lock_bh(&trunk->lock);
+	list_splice_init(&trunk->free, slots);
+	spin_unlock_bh(&trunk->lock);
+}
+
+static void lane_speak(struct krdma_trunk *trunk, struct list_head *slots)
 {
 	spin_lock_bh(&trunk->lock);
-	trunk->peer_grant = trunk->sent_frames;
+	list_splice_init(slots, &trunk->free);
 	spin_unlock_bh(&trunk->lock);
 }
 
@@ -135,6 +156,7 @@ static void test_ended_trunk_has_no_timer(struct kunit *test)
 	struct actor *others = kunit_kcalloc(test, 2, sizeof(*others), GFP_KERNEL);
 	struct stage *stage = lane_stage(test);
 	struct krdma_trunk *trunk;
+	struct list_head slots;
 
 	KUNIT_ASSERT_NOT_NULL(test, others);
 	lane_connect(stage, 1);
@@ -143,7 +165,7 @@ static void test_ended_trunk_has_no_timer(struct kunit *test)
 	trunk = lane_of(&others[0])->trunk;
 	KUNIT_EXPECT_PTR_EQ(test, trunk, lane_of(&stage->client)->trunk);
 	/* Its end cannot be sent. */
-	lane_take_none(trunk);
+	lane_mute(trunk, &slots);
 	actor_close(&stage->client);
 	KUNIT_EXPECT_EQ(test, 1, trunk->end_count);
 
@@ -159,9 +181,79 @@ static void test_ended_trunk_has_no_timer(struct kunit *test)
 	stage_close(stage);
 }
 
+/*
+ * Questions
+ */
+
+/* Fewer than the frames that the peer has granted. */
+#define LANE_QUESTIONS	12
+/* Longer than a listener is known. */
+#define LANE_KNOWN_MS	1100
+
+static u32 lane_answers(const struct krdma_trunk *trunk)
+{
+	return READ_ONCE(trunk->answer_tail) - READ_ONCE(trunk->answer_head);
+}
+
+/* In the opposite order of the questions. */
+static void lane_turn_answers(struct krdma_trunk *trunk)
+{
+	spin_lock_bh(&trunk->lock);
+	for (u32 i = trunk->answer_head, j = trunk->answer_tail - 1; i < j; i++, j--)
+		swap(trunk->answers[i], trunk->answers[j]);
+	spin_unlock_bh(&trunk->lock);
+}
+
+/*
+ * A question that was sent is not looked at before its answer arrives, and each answer finds its
+ * own, in any order.
+ */
+static void test_questions_wait_apart(struct kunit *test)
+{
+	struct actor *actors = kunit_kcalloc(test, LANE_QUESTIONS, sizeof(*actors), GFP_KERNEL);
+	struct stage *stage = lane_stage(test);
+	struct krdma_trunk *active, *passive;
+	struct list_head slots;
+
+	KUNIT_ASSERT_NOT_NULL(test, actors);
+	lane_connect(stage, 4);
+	active = lane_of(&stage->client)->trunk;
+	passive = lane_of(&stage->server)->trunk;
+	KUNIT_EXPECT_EQ(test, 1, actor_receive(&stage->server));
+	msleep(LANE_KNOWN_MS);
+	lane_mute(passive, &slots);
+	for (u32 i = 0; i < LANE_QUESTIONS; i++)
+		lane_begin(stage, &actors[i], STAGE_PORT + i % 2);
+	KUNIT_EXPECT_TRUE(test, lane_until(lane_answers(passive) == LANE_QUESTIONS));
+	KUNIT_EXPECT_TRUE(test, list_empty(&active->unasked));
+	KUNIT_EXPECT_EQ(test, LANE_QUESTIONS, list_count_nodes(&active->finders));
+	/* Somebody else sends. */
+	KUNIT_EXPECT_EQ(test, 1, actor_message(&stage->client));
+	KUNIT_EXPECT_TRUE(test, actor_completes(&stage->server, 1));
+	KUNIT_EXPECT_EQ(test, LANE_QUESTIONS, lane_answers(passive));
+
+	/* One ends meanwhile. */
+	actor_close(&actors[LANE_QUESTIONS / 2]);
+	lane_turn_answers(passive);
+	lane_speak(passive, &slots);
+	KUNIT_EXPECT_EQ(test, 1, actor_receive(&stage->client));
+	KUNIT_EXPECT_EQ(test, 1, actor_message(&stage->server));
+	for (u32 i = 0; i < LANE_QUESTIONS; i++) {
+		if (!actors[i].conn)
+			continue;
+		KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(actors[i].conn, STAGE_LONG_MS));
+		KUNIT_EXPECT_EQ(test, i % 2 == 0, actors[i].conn->lower->used);
+		actor_close(&actors[i]);
+	}
+	KUNIT_EXPECT_TRUE(test, list_empty(&active->finders));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&active->questions));
+	stage_close(stage);
+}
+
 static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_refused_send_names_no_mr),
 	KUNIT_CASE(test_ended_trunk_has_no_timer),
+	KUNIT_CASE(test_questions_wait_apart),
 	{}
 };
 

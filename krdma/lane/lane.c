@@ -375,7 +375,7 @@ void krdma_lane_detach(struct krdma_lane *lane)
 	lockdep_assert_held(&trunk->lock);
 
 	if (!list_empty(&lane->find_node)) {
-		list_del_init(&lane->find_node);
+		krdma_trunk_end_finder(lane);
 		krdma_conn_put(lane->conn);
 	}
 	krdma_lane_queue_close(lane);

@@ -140,8 +140,8 @@ enum krdma_lane_stage {
  * @ending: no new trunk is to be found
  * @tries: trunks that were tried; by @find_work and under the trunk's lock, never at once
  * @routed: the consumer left the local address to the routing tables
- * @find_node: entry of the trunk's list of lanes that wait for it; under the trunk's lock
- * @ticket: number of its question there; 0: not asked yet
+ * @find_node: entry of one of the trunk's two lists of lanes that wait for it; under the trunk's lock
+ * @ticket: number of its question there, while that waits for the answer; otherwise 0
  * @asked_at: when it began to wait there, in jiffies; under the trunk's lock
  * @stage: &enum krdma_lane_stage; under the trunk's lock
  * @broken: a message did not fit, so further ones are ignored; under the trunk's lock
@@ -331,8 +331,10 @@ struct krdma_trunk_answer {
  * @untold: lanes that have ended, with an answer to the peer that waits for their turn
  * @lanes_max: the number that the peer takes
  * @last_lane: number of the last lane that was opened
- * @finders: active: lanes that wait for an answer, the oldest first; each holds a reference to its
- *	connection
+ * @unasked: active: lanes for which the question is to be sent, the oldest first; each holds a
+ *	reference to its connection
+ * @finders: active: lanes that wait for the answer, so do these
+ * @questions: active: the lanes of @finders, by the number of their question
  * @last_ticket: number of the last question
  * @ports: active: ports of the peer where a listener took lanes a short time ago
  * @next_port: the oldest of them
@@ -401,7 +403,9 @@ struct krdma_trunk {
 	u32 untold;
 	u32 lanes_max;
 	u32 last_lane;
+	struct list_head unasked;
 	struct list_head finders;
+	struct xarray questions;
 	u32 last_ticket;
 	struct krdma_trunk_port ports[KRDMA_TRUNK_PORTS];
 	u32 next_port;
@@ -522,6 +526,7 @@ void krdma_trunk_end_lane(struct krdma_lane *lane);
 int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key);
 bool krdma_trunk_find_known(struct krdma_lane *lane, struct krdma_conn_path *path);
 bool krdma_trunk_has_room(const struct krdma_trunk *trunk);
+void krdma_trunk_end_finder(struct krdma_lane *lane);
 void krdma_trunk_get(struct krdma_trunk *trunk);
 void krdma_trunk_put(struct krdma_trunk *trunk);
 void krdma_trunk_kick(struct krdma_trunk *trunk);

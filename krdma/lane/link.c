@@ -233,21 +233,18 @@ static int krdma_link_find(struct krdma_trunk *trunk, const struct krdma_lane_re
 static int krdma_link_found(struct krdma_trunk *trunk, const struct krdma_lane_record *record)
 {
 	bool taken = record->value == KRDMA_LANE_LISTENER;
-	struct krdma_lane *lane;
+	struct krdma_lane *lane = xa_load(&trunk->questions, record->lane);
 
-	list_for_each_entry(lane, &trunk->finders, find_node) {
-		if (lane->ticket == record->lane) {
-			list_del_init(&lane->find_node);
-			krdma_trunk_learn(trunk, lane, taken);
-			if (taken)
-				krdma_lane_bind(lane);
-			krdma_lane_found(lane, taken);
-			krdma_trunk_set_timer(trunk);
-			krdma_conn_put(lane->conn);
-			return 0;
-		}
-	}
 	/* The connection has ended meanwhile, or does not wait any more. */
+	if (!lane)
+		return 0;
+	krdma_trunk_end_finder(lane);
+	krdma_trunk_learn(trunk, lane, taken);
+	if (taken)
+		krdma_lane_bind(lane);
+	krdma_lane_found(lane, taken);
+	krdma_trunk_set_timer(trunk);
+	krdma_conn_put(lane->conn);
 	return 0;
 }
 

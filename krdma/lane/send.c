@@ -152,16 +152,20 @@ static void krdma_link_add_questions(struct krdma_trunk *trunk, struct krdma_lan
 {
 	struct krdma_lane *lane;
 
-	list_for_each_entry(lane, &trunk->finders, find_node) {
+	while ((lane = list_first_entry_or_null(&trunk->unasked, struct krdma_lane, find_node))) {
 		struct krdma_lane_record record = { .type = KRDMA_LANE_FIND };
+		/* 0 stands for none. */
+		u32 ticket = trunk->last_ticket + 1 ?: 1;
 
-		if (lane->ticket)
-			continue;
 		if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
 			return;
-		/* 0 stands for none. */
-		lane->ticket = ++trunk->last_ticket ?: ++trunk->last_ticket;
-		record.lane = lane->ticket;
+		/* Without memory it waits for the next frame, and not for ever. */
+		if (xa_err(xa_store(&trunk->questions, ticket, lane, GFP_ATOMIC | __GFP_NOWARN)))
+			return;
+		trunk->last_ticket = ticket;
+		lane->ticket = ticket;
+		list_move_tail(&lane->find_node, &trunk->finders);
+		record.lane = ticket;
 		record.value = lane->port;
 		krdma_lane_frame_add(writer, &record);
 	}
@@ -444,7 +448,7 @@ static bool krdma_link_owes_grants(const struct krdma_trunk *trunk)
 /* False only if there is no record to send. */
 static bool krdma_link_has_records(const struct krdma_trunk *trunk)
 {
-	return !list_empty(&trunk->ready) || !list_empty(&trunk->finders) ||
+	return !list_empty(&trunk->ready) || !list_empty(&trunk->unasked) ||
 	       krdma_link_answers(trunk) || (trunk->end_count && !trunk->patient);
 }
 

@@ -135,7 +135,9 @@ static void krdma_trunk_free(struct kref *refs)
 {
 	struct krdma_trunk *trunk = container_of(refs, struct krdma_trunk, refs);
 
-	WARN_ON(!list_empty(&trunk->ready) || !list_empty(&trunk->finders));
+	WARN_ON(!list_empty(&trunk->ready) || !list_empty(&trunk->unasked) ||
+		!list_empty(&trunk->finders));
+	xa_destroy(&trunk->questions);
 	xa_destroy(&trunk->lanes);
 	mutex_destroy(&trunk->offer_lock);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_TRUNK, trunk));
@@ -240,6 +242,34 @@ void krdma_trunk_fail(struct krdma_trunk *trunk, int error)
 	krdma_trunk_kick(trunk);
 }
 
+/*
+ * Lanes that wait for an answer
+ */
+
+/* Questions are sent in turn, so those that were not sent are younger. */
+static struct krdma_lane *krdma_trunk_oldest_finder(struct krdma_trunk *trunk)
+{
+	struct list_head *list = list_empty(&trunk->finders) ? &trunk->unasked : &trunk->finders;
+
+	return list_first_entry_or_null(list, struct krdma_lane, find_node);
+}
+
+/**
+ * krdma_trunk_end_finder() - A lane does not wait for an answer any more
+ * @lane: the lane, which does; its reference goes to the caller
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_trunk_end_finder(struct krdma_lane *lane)
+{
+	lockdep_assert_held(&lane->trunk->lock);
+
+	list_del_init(&lane->find_node);
+	if (lane->ticket)
+		xa_erase(&lane->trunk->questions, lane->ticket);
+	lane->ticket = 0;
+}
+
 /* How long a lane still waits for its answer, in jiffies.  Nothing can be asked before @up_at. */
 static unsigned long krdma_trunk_patience(const struct krdma_trunk *trunk,
 					  const struct krdma_lane *lane)
@@ -269,7 +299,7 @@ void krdma_trunk_set_timer(struct krdma_trunk *trunk)
 	/* A passive trunk has no timer: the peer has. */
 	if (trunk->state != KRDMA_TRUNK_UP || trunk->passive)
 		return;
-	oldest = list_first_entry_or_null(&trunk->finders, struct krdma_lane, find_node);
+	oldest = krdma_trunk_oldest_finder(trunk);
 	trunk->timer_asks = oldest;
 	if (oldest)
 		delay = krdma_trunk_patience(trunk, oldest);
@@ -290,9 +320,9 @@ static void krdma_trunk_end_finders(struct krdma_trunk *trunk, bool all, bool re
 	struct krdma_lane *lane;
 
 	spin_lock_bh(&trunk->lock);
-	while ((lane = list_first_entry_or_null(&trunk->finders, struct krdma_lane, find_node)) &&
+	while ((lane = krdma_trunk_oldest_finder(trunk)) &&
 	       (all || !krdma_trunk_patience(trunk, lane))) {
-		list_del_init(&lane->find_node);
+		krdma_trunk_end_finder(lane);
 		if (retry)
 			krdma_lane_retry(lane);
 		else
@@ -314,7 +344,7 @@ static void krdma_trunk_timer(struct work_struct *work)
 
 	spin_lock_bh(&trunk->lock);
 	if (trunk->state == KRDMA_TRUNK_UP) {
-		unanswered = !list_empty(&trunk->finders);
+		unanswered = krdma_trunk_oldest_finder(trunk);
 		if (!unanswered && !trunk->bound)
 			krdma_trunk_fail(trunk, -ESHUTDOWN);
 	}
@@ -501,7 +531,9 @@ static struct krdma_trunk *krdma_trunk_alloc(bool passive)
 	spin_lock_init(&trunk->lock);
 	xa_init_flags(&trunk->lanes, XA_FLAGS_LOCK_BH);
 	INIT_LIST_HEAD(&trunk->node);
+	INIT_LIST_HEAD(&trunk->unasked);
 	INIT_LIST_HEAD(&trunk->finders);
+	xa_init(&trunk->questions);
 	INIT_LIST_HEAD(&trunk->free);
 	INIT_LIST_HEAD(&trunk->ready);
 	spin_lock_init(&trunk->ready_lock);
@@ -705,10 +737,9 @@ static bool krdma_trunk_take(struct krdma_trunk *trunk, struct krdma_lane *lane)
 			krdma_trunk_put(lane->trunk);
 		krdma_trunk_get(trunk);
 		lane->trunk = trunk;
-		lane->ticket = 0;
 		lane->asked_at = jiffies;
 		krdma_conn_get(lane->conn);
-		list_add_tail(&lane->find_node, &trunk->finders);
+		list_add_tail(&lane->find_node, &trunk->unasked);
 		if (!trunk->timer_asks)
 			krdma_trunk_set_timer(trunk);
 		krdma_link_send(trunk);
