@@ -368,7 +368,8 @@ struct krdma_trunk_answer {
  * @work: reads what needs memory, sends what no other context could send, and ends the trunk when
  *	the link has ended
  * @connect_work: connects an active trunk
- * @timer: an active trunk has no lane, or the peer does not answer
+ * @timer: an active trunk has no lane, or the peer does not answer; a passive one is not used any
+ *	more, and its peer does not take what was sent
  * @later: sends the ends of lanes that nothing else has taken along; queued with a reference
  * @hurry: ends that do not wait for @later; under @lock
  * @busy: @connect_work has not finished; under @lock

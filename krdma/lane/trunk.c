@@ -4,7 +4,8 @@
  *
  * An active trunk is made for the first lane towards a peer, by its connect_work, and ends when
  * it has had no lane for KRDMA_TRUNK_IDLE_MS.  A passive one ends with its link, or when it has no
- * lane and no listener takes lanes.  Two hosts that connect to each other have two trunks.
+ * lane and no listener takes lanes: soon after that, whatever the peer does.  Two hosts that
+ * connect to each other have two trunks.
  *
  * The end of a trunk is work of its own: krdma_trunk_fail() and the events of the link only ask
  * for it.  The work item ends the trunk's lanes, and closes the link, which waits for everything
@@ -30,6 +31,8 @@
 /* How long a peer may take for each step of the link, and for an answer there. */
 #define KRDMA_TRUNK_ANSWER_MS	1000
 #define KRDMA_TRUNK_FIND_MS	2000
+/* How long a passive trunk that is not used any more may take to send the rest. */
+#define KRDMA_TRUNK_REST_MS	1000
 /*
  * How long the end of a lane waits for a frame that takes it along, in jiffies.  If none does, so
  * many ends do not wait.
@@ -296,7 +299,7 @@ void krdma_trunk_set_timer(struct krdma_trunk *trunk)
 
 	lockdep_assert_held(&trunk->lock);
 
-	/* A passive trunk has no timer: the peer has. */
+	/* How long a passive trunk is idle is the peer's affair. */
 	if (trunk->state != KRDMA_TRUNK_UP || trunk->passive)
 		return;
 	oldest = krdma_trunk_oldest_finder(trunk);
@@ -336,6 +339,33 @@ static void krdma_trunk_end_finders(struct krdma_trunk *trunk, bool all, bool re
 	spin_unlock_bh(&trunk->lock);
 }
 
+/* Does nothing need a passive trunk any more? */
+static bool krdma_trunk_is_unused(const struct krdma_trunk *trunk)
+{
+	return trunk->passive && krdma_trunk_is_empty(trunk) &&
+	       !krdma_lane_is_taken(trunk->key.net);
+}
+
+/*
+ * A trunk that is not used any more ends when its frames have arrived, which is the peer's doing:
+ * a peer without a receive can make the device try for ever.
+ */
+static void krdma_trunk_end_unused(struct krdma_trunk *trunk)
+{
+	lockdep_assert_held(&trunk->lock);
+
+	if (trunk->state != KRDMA_TRUNK_UP || trunk->link_over)
+		return;
+	if (!trunk->in_flight) {
+		krdma_trunk_fail(trunk, -ESHUTDOWN);
+		return;
+	}
+	krdma_trunk_get(trunk);
+	if (!queue_delayed_work(krdma_lane_workqueue, &trunk->timer,
+				msecs_to_jiffies(KRDMA_TRUNK_REST_MS)))
+		krdma_trunk_put(trunk);
+}
+
 /* The peer does not answer, or the trunk was not used for some time. */
 static void krdma_trunk_timer(struct work_struct *work)
 {
@@ -343,7 +373,10 @@ static void krdma_trunk_timer(struct work_struct *work)
 	bool unanswered = false;
 
 	spin_lock_bh(&trunk->lock);
-	if (trunk->state == KRDMA_TRUNK_UP) {
+	if (trunk->passive) {
+		if (trunk->state == KRDMA_TRUNK_UP && krdma_trunk_is_unused(trunk))
+			krdma_trunk_fail(trunk, -ESHUTDOWN);
+	} else if (trunk->state == KRDMA_TRUNK_UP) {
 		unanswered = krdma_trunk_oldest_finder(trunk);
 		if (!unanswered && !trunk->bound)
 			krdma_trunk_fail(trunk, -ESHUTDOWN);
@@ -470,14 +503,13 @@ static void krdma_trunk_work(struct work_struct *work)
 
 	krdma_link_read_late(trunk);
 	spin_lock_bh(&trunk->lock);
-	unused = trunk->passive && krdma_trunk_is_empty(trunk) &&
-		 !krdma_lane_is_taken(trunk->key.net);
+	unused = krdma_trunk_is_unused(trunk);
 	/* Nothing comes that could take the last ends along. */
 	if (unused)
 		trunk->patient = false;
 	krdma_link_send(trunk);
-	if (unused && trunk->state == KRDMA_TRUNK_UP && !trunk->link_over && !trunk->in_flight)
-		krdma_trunk_fail(trunk, -ESHUTDOWN);
+	if (unused)
+		krdma_trunk_end_unused(trunk);
 	over = trunk->link_over && !trunk->busy && trunk->state < KRDMA_TRUNK_ENDING;
 	if (over)
 		trunk->state = KRDMA_TRUNK_ENDING;

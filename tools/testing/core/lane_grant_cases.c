@@ -578,6 +578,46 @@ out:
 	core_pair_close(pair);
 }
 
+/* Much longer than a trunk without a listener stays. */
+#define LANE_REST_MS	5000
+
+/* A trunk without lanes ends with the last listener, though the peer does not take what was sent. */
+/* Proves: F14 */
+static void lane_trunk_without_receives(struct core_test *test)
+{
+	struct lane_stranger *stranger = NULL;
+	struct core_pair *pair;
+	u32 used;
+
+	if (test->iwarp) {
+		test->skipped = "without a receive, the trunk ends";
+		return;
+	}
+	pair = lane_open(test);
+	if (!pair)
+		return;
+	stranger = lane_stranger_open(test, lane_hello, sizeof(lane_hello));
+	if (!stranger)
+		goto out;
+	CORE_EQ(test, 0, krdma_conn_wait(stranger->end.conn, CORE_TIMEOUT_MS));
+	/* The last answer finds no receive. */
+	for (int i = 0; i <= LANE_FRAMES && !test->failures; i++) {
+		used = lane_add(stranger, lane_begin(stranger), FIND, 0, i + 1, lane_port_of(pair));
+		lane_post(stranger, used, 2 * LANE_FRAMES);
+		if (i < LANE_FRAMES)
+			core_expect_receive(&stranger->end, i, KRDMA_WC_SUCCESS, 2 * LANE_HEADER,
+					    NULL);
+	}
+	core_expect_nothing(&stranger->end);
+	CORE_TRUE(test, !core_had_event(&stranger->end, KRDMA_EVENT_CLOSED));
+out:
+	core_pair_close(pair);
+	if (!stranger)
+		return;
+	CORE_TRUE(test, core_await_event(&stranger->end, KRDMA_EVENT_CLOSED, LANE_REST_MS));
+	lane_stranger_close(stranger);
+}
+
 /*
  * Questions without an answer
  */
@@ -626,6 +666,7 @@ const struct core_case core_lane_grant_cases[] = {
 	CORE_CASE(lane_keeps_its_turn),
 	CORE_CASE(lane_behind_idle_ones),
 	CORE_CASE(lane_fails_with_messages),
+	CORE_CASE(lane_trunk_without_receives),
 	CORE_CASE(lane_asks_in_vain),
 	{}
 };
