@@ -633,7 +633,7 @@ static void krdma_conn_free_work(struct work_struct *work)
  * @context: context of the consumer
  * @gfp: GFP_KERNEL_ACCOUNT, or KRDMA_GFP_OTHERS in a thread that is not its user's
  *
- * Context: process context; may sleep.
+ * Context: process context; may sleep if @gfp says so.
  * Return: the connection with one reference, in state NEW, or NULL.
  */
 struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,

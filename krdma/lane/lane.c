@@ -480,7 +480,7 @@ static const struct krdma_conn_lower_ops krdma_lane_ops = {
  * krdma_lane_alloc() - Allocate a lane
  * @gfp: GFP_KERNEL_ACCOUNT, or KRDMA_GFP_OTHERS in a thread that is not its user's
  *
- * Context: process context; may sleep.
+ * Context: process context; may sleep if @gfp says so.
  * Return: the lane, without a connection, or NULL.
  */
 struct krdma_lane *krdma_lane_alloc(gfp_t gfp)

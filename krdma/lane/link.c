@@ -285,7 +285,7 @@ static struct krdma_lane *krdma_link_new_lane(struct krdma_trunk *trunk,
 	lane->peer_credits = record->credits;
 	lane->lower.pads = trunk->pads;
 	lane->lower.used = true;
-	if (xa_err(xa_store_bh(&trunk->lanes, lane->number, lane, GFP_KERNEL))) {
+	if (xa_err(xa_store_bh(&trunk->lanes, lane->number, lane, GFP_NOWAIT | __GFP_NOWARN))) {
 		krdma_lane_free(lane);
 		return NULL;
 	}
