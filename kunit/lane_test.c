@@ -250,10 +250,53 @@ static void test_questions_wait_apart(struct kunit *test)
 	stage_close(stage);
 }
 
+/*
+ * A trunk that is not connected
+ */
+
+/* Longer than a lane waits for a trunk, and how long it takes if there is none. */
+#define LANE_SLOW_MS	5000
+#define LANE_AT_ONCE_MS	500
+
+/* A client whose trunk is being connected, and stays so. */
+static struct fake_pause *lane_slow_trunk(struct stage *stage)
+{
+	struct fake_pause *pause = kunit_kzalloc(stage->test, sizeof(*pause), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(stage->test, pause);
+	fake_device_pause_port(stage->fake, pause);
+	lane_begin(stage, &stage->client, STAGE_PORT);
+	KUNIT_EXPECT_NE(stage->test, 0UL,
+			wait_for_completion_timeout(&pause->entered, STAGE_LONG));
+	fake_device_pause_port(stage->fake, NULL);
+	return pause;
+}
+
+/* Nobody waits for a trunk to be connected for longer than a peer may take to answer. */
+static void test_slow_trunk_keeps_nobody(struct kunit *test)
+{
+	struct actor *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
+	struct stage *stage = stage_new(test, NULL);
+	struct fake_pause *pause;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	pause = lane_slow_trunk(stage);
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->client.conn, LANE_SLOW_MS));
+	KUNIT_EXPECT_FALSE(test, stage->client.conn->lower->used);
+	/* It is tried once. */
+	lane_begin(stage, other, STAGE_PORT);
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(other->conn, LANE_AT_ONCE_MS));
+	KUNIT_EXPECT_FALSE(test, other->conn->lower->used);
+	complete_all(&pause->go_on);
+	actor_close(other);
+	stage_close(stage);
+}
+
 static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_refused_send_names_no_mr),
 	KUNIT_CASE(test_ended_trunk_has_no_timer),
 	KUNIT_CASE(test_questions_wait_apart),
+	KUNIT_CASE_SLOW(test_slow_trunk_keeps_nobody),
 	{}
 };
 

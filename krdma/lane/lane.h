@@ -316,7 +316,7 @@ struct krdma_trunk_answer {
  * @state: &enum krdma_trunk_state
  * @error: why it ended, a negative errno
  * @was_up: it was connected before it ended
- * @up_at: when it was connected, in jiffies
+ * @up_at: when it was connected, in jiffies; before: active: when it began to connect
  * @fail_status: status of the first frame that the peer did not acknowledge
  * @timer_asks: @timer waits for an answer, not for the end of the idle time
  * @violated: the peer has violated the protocol: its frames are ignored

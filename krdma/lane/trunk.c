@@ -31,6 +31,8 @@
 /* How long a peer may take for each step of the link, and for an answer there. */
 #define KRDMA_TRUNK_ANSWER_MS	1000
 #define KRDMA_TRUNK_FIND_MS	2000
+/* How long lanes wait for a trunk: its steps, and some time for what this side does. */
+#define KRDMA_TRUNK_CONNECT_MS	(4 * KRDMA_TRUNK_ANSWER_MS)
 /* How long a passive trunk that is not used any more may take to send the rest. */
 #define KRDMA_TRUNK_REST_MS	1000
 /*
@@ -273,15 +275,36 @@ void krdma_trunk_end_finder(struct krdma_lane *lane)
 	lane->ticket = 0;
 }
 
-/* How long a lane still waits for its answer, in jiffies.  Nothing can be asked before @up_at. */
+/*
+ * How long a lane still waits for its answer, in jiffies.  Nothing can be asked before the trunk is
+ * connected, and that may take long: some providers wait for the peer in the call that connects.
+ */
 static unsigned long krdma_trunk_patience(const struct krdma_trunk *trunk,
 					  const struct krdma_lane *lane)
 {
-	unsigned long since = time_after(trunk->up_at, lane->asked_at) ? trunk->up_at :
-									 lane->asked_at;
-	unsigned long until = since + msecs_to_jiffies(KRDMA_TRUNK_FIND_MS);
+	unsigned long since = trunk->up_at;
+	unsigned int wait_ms = KRDMA_TRUNK_CONNECT_MS;
+	unsigned long until;
 
+	if (trunk->state != KRDMA_TRUNK_CONNECTING) {
+		wait_ms = KRDMA_TRUNK_FIND_MS;
+		if (time_after(lane->asked_at, since))
+			since = lane->asked_at;
+	}
+	until = since + msecs_to_jiffies(wait_ms);
 	return time_before(jiffies, until) ? until - jiffies : 0;
+}
+
+/* Does it take so long to connect that no lane waits for it? */
+static bool krdma_trunk_is_late(struct krdma_trunk *trunk)
+{
+	bool late;
+
+	spin_lock_bh(&trunk->lock);
+	late = trunk->state == KRDMA_TRUNK_CONNECTING && !trunk->link_over &&
+	       time_after_eq(jiffies, trunk->up_at + msecs_to_jiffies(KRDMA_TRUNK_CONNECT_MS));
+	spin_unlock_bh(&trunk->lock);
+	return late;
 }
 
 /**
@@ -300,13 +323,13 @@ void krdma_trunk_set_timer(struct krdma_trunk *trunk)
 	lockdep_assert_held(&trunk->lock);
 
 	/* How long a passive trunk is idle is the peer's affair. */
-	if (trunk->state != KRDMA_TRUNK_UP || trunk->passive)
+	if (trunk->state > KRDMA_TRUNK_UP || trunk->passive)
 		return;
 	oldest = krdma_trunk_oldest_finder(trunk);
 	trunk->timer_asks = oldest;
 	if (oldest)
 		delay = krdma_trunk_patience(trunk, oldest);
-	else if (trunk->bound)
+	else if (trunk->bound || trunk->state != KRDMA_TRUNK_UP)
 		return;
 	krdma_trunk_get(trunk);
 	if (mod_delayed_work(krdma_lane_workqueue, &trunk->timer, delay))
@@ -376,9 +399,9 @@ static void krdma_trunk_timer(struct work_struct *work)
 	if (trunk->passive) {
 		if (trunk->state == KRDMA_TRUNK_UP && krdma_trunk_is_unused(trunk))
 			krdma_trunk_fail(trunk, -ESHUTDOWN);
-	} else if (trunk->state == KRDMA_TRUNK_UP) {
+	} else if (trunk->state <= KRDMA_TRUNK_UP) {
 		unanswered = krdma_trunk_oldest_finder(trunk);
-		if (!unanswered && !trunk->bound)
+		if (!unanswered && !trunk->bound && trunk->state == KRDMA_TRUNK_UP)
 			krdma_trunk_fail(trunk, -ESHUTDOWN);
 	}
 	spin_unlock_bh(&trunk->lock);
@@ -731,6 +754,7 @@ static struct krdma_trunk *krdma_trunk_make(const struct krdma_trunk_key *key,
 		goto err_uncharge;
 	}
 	trunk->busy = true;
+	trunk->up_at = jiffies;
 	INIT_WORK(&trunk->connect_work, krdma_trunk_connect_work);
 	krdma_trunk_get(trunk);
 	queue_work(krdma_lane_workqueue, &trunk->connect_work);
@@ -793,16 +817,22 @@ static bool krdma_trunk_take(struct krdma_trunk *trunk, struct krdma_lane *lane)
 int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key)
 {
 	struct krdma_trunk *trunk;
+	bool absent;
 	int ret = 0;
 
 	mutex_lock(&krdma_trunks_mutex);
+	absent = krdma_is_absent(key);
 	list_for_each_entry(trunk, &krdma_trunks, node) {
-		if (!trunk->passive && krdma_trunk_key_same(&trunk->key, key) &&
-		    krdma_trunk_take(trunk, lane))
+		if (trunk->passive || !krdma_trunk_key_same(&trunk->key, key))
+			continue;
+		/* A second one would not be faster. */
+		if (krdma_trunk_is_late(trunk))
+			absent = true;
+		else if (krdma_trunk_take(trunk, lane))
 			goto out;
 	}
 	ret = -ENOENT;
-	if (krdma_is_absent(key))
+	if (absent)
 		goto out;
 	trunk = krdma_trunk_make(key, lane->conn->session);
 	if (trunk && krdma_trunk_take(trunk, lane))
