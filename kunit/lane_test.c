@@ -292,11 +292,57 @@ static void test_slow_trunk_keeps_nobody(struct kunit *test)
 	stage_close(stage);
 }
 
+/**
+ * struct lane_listening - a listener that begins to take lanes, by a work item
+ * @work: its work item
+ * @stage: the stage
+ * @done: it does
+ */
+struct lane_listening {
+	struct work_struct work;
+	struct stage *stage;
+	struct completion done;
+};
+
+static void lane_listening_work(struct work_struct *work)
+{
+	struct lane_listening *listening = container_of(work, struct lane_listening, work);
+
+	lane_listen(listening->stage);
+	complete(&listening->done);
+}
+
+/* However many trunks are being connected, the others go on. */
+static void test_slow_trunk_keeps_no_worker(struct kunit *test)
+{
+	struct lane_listening *listening = kunit_kzalloc(test, sizeof(*listening), GFP_KERNEL);
+	struct stage *stage = stage_new(test, NULL);
+	struct workqueue_struct *queue;
+	struct fake_pause *pause;
+
+	KUNIT_ASSERT_NOT_NULL(test, listening);
+	listening->stage = stage;
+	INIT_WORK(&listening->work, lane_listening_work);
+	init_completion(&listening->done);
+	pause = lane_slow_trunk(stage);
+	/* The workqueue of lanes. */
+	queue = lane_of(&stage->client)->trunk->timer.wq;
+	workqueue_set_max_active(queue, 1);
+	/* Opens the port of trunks, by a work item of lanes. */
+	queue_work(stage->works, &listening->work);
+	KUNIT_EXPECT_NE(test, 0UL, wait_for_completion_timeout(&listening->done, HZ));
+	complete_all(&pause->go_on);
+	flush_work(&listening->work);
+	workqueue_set_max_active(queue, WQ_MAX_ACTIVE);
+	stage_close(stage);
+}
+
 static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_refused_send_names_no_mr),
 	KUNIT_CASE(test_ended_trunk_has_no_timer),
 	KUNIT_CASE(test_questions_wait_apart),
 	KUNIT_CASE_SLOW(test_slow_trunk_keeps_nobody),
+	KUNIT_CASE(test_slow_trunk_keeps_no_worker),
 	{}
 };
 

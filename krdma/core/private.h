@@ -389,10 +389,11 @@
  *				and wait for what krdma_workqueue ends
  *	krdma_cq_workqueue
  *				polls and delivers completions in process context
- *	krdma_lane_workqueue	connects and ends trunks, accepts lanes, sends what no other
- *				context could send; finds trunks for lanes.  An item may wait
- *				for the peer of a trunk, and for the end of a link, with no
- *				lock held.
+ *	krdma_lane_workqueue	ends trunks, accepts lanes, sends what no other context could
+ *				send; finds trunks for lanes.  An item may wait for the end
+ *				of a link, with no lock held.
+ *	krdma_trunk_workqueue	connects trunks.  An item waits for the peer, so many of them
+ *				must not keep those of krdma_lane_workqueue from running.
  *
  * Counts
  *

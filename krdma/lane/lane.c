@@ -30,6 +30,7 @@
 #include "trace.h"
 
 struct workqueue_struct *krdma_lane_workqueue;
+struct workqueue_struct *krdma_trunk_workqueue;
 
 /* A size of its own: there may be thousands, and each is cleared. */
 static struct kmem_cache *krdma_lane_cache;
@@ -584,14 +585,22 @@ int __init krdma_lanes_init(void)
 	if (!krdma_lane_cache)
 		return -ENOMEM;
 	krdma_lane_workqueue = alloc_workqueue(KBUILD_MODNAME "_lane", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (!krdma_lane_workqueue) {
-		kmem_cache_destroy(krdma_lane_cache);
-		return -ENOMEM;
-	}
+	if (!krdma_lane_workqueue)
+		goto err_cache;
+	krdma_trunk_workqueue = alloc_workqueue(KBUILD_MODNAME "_trunk", WQ_UNBOUND,
+						WQ_MAX_ACTIVE);
+	if (!krdma_trunk_workqueue)
+		goto err_lane;
 	krdma_trunks_init();
 	krdma_lane_ports_init();
 	krdma_listener_set_lane_hooks(&krdma_lane_hooks);
 	return 0;
+
+err_lane:
+	destroy_workqueue(krdma_lane_workqueue);
+err_cache:
+	kmem_cache_destroy(krdma_lane_cache);
+	return -ENOMEM;
 }
 
 /**
@@ -603,6 +612,7 @@ int __init krdma_lanes_init(void)
  */
 void krdma_lanes_exit(void)
 {
+	destroy_workqueue(krdma_trunk_workqueue);
 	destroy_workqueue(krdma_lane_workqueue);
 	kmem_cache_destroy(krdma_lane_cache);
 }

@@ -757,7 +757,7 @@ static struct krdma_trunk *krdma_trunk_make(const struct krdma_trunk_key *key,
 	trunk->up_at = jiffies;
 	INIT_WORK(&trunk->connect_work, krdma_trunk_connect_work);
 	krdma_trunk_get(trunk);
-	queue_work(krdma_lane_workqueue, &trunk->connect_work);
+	queue_work(krdma_trunk_workqueue, &trunk->connect_work);
 	return trunk;
 
 err_uncharge:
@@ -1049,6 +1049,7 @@ void krdma_trunks_exit(void)
 	}
 	mutex_unlock(&krdma_trunks_mutex);
 	wait_event(krdma_trunks_wait, krdma_trunks_are_gone());
-	/* The last steps of their ends. */
+	/* The last steps of their beginnings and ends. */
+	flush_workqueue(krdma_trunk_workqueue);
 	flush_workqueue(krdma_lane_workqueue);
 }
