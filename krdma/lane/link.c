@@ -343,6 +343,8 @@ static int krdma_link_open(struct krdma_trunk *trunk, const struct krdma_lane_re
 		    trunk->untold < KRDMA_TRUNK_UNTOLD) {
 			spin_unlock_bh(&trunk->lock);
 			offered = krdma_link_offer(trunk, listener, record);
+			/* The peer may ask for as long as it likes. */
+			cond_resched();
 			spin_lock_bh(&trunk->lock);
 		}
 		krdma_listener_put(listener);
