@@ -181,6 +181,24 @@ static void test_ended_trunk_has_no_timer(struct kunit *test)
 	stage_close(stage);
 }
 
+/* Who sends before the end of the link is known does not decide why the lanes end. */
+static void test_link_says_why_it_ends(struct kunit *test)
+{
+	struct stage *stage = lane_stage(test);
+	struct krdma_trunk *trunk;
+
+	lane_connect(stage, 1);
+	trunk = lane_of(&stage->client)->trunk;
+	/* The event comes from a work item. */
+	preempt_disable();
+	krdma_conn_advance(trunk->conn, KRDMA_INPUT_FATAL, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, 1, actor_message(&stage->client));
+	preempt_enable();
+	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_CLOSED));
+	EXPECT_STORY(test, &stage->client, RESOLVED "established, lost -110, closed -110");
+	stage_close(stage);
+}
+
 /*
  * Questions
  */
@@ -340,6 +358,7 @@ static void test_slow_trunk_keeps_no_worker(struct kunit *test)
 static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_refused_send_names_no_mr),
 	KUNIT_CASE(test_ended_trunk_has_no_timer),
+	KUNIT_CASE(test_link_says_why_it_ends),
 	KUNIT_CASE(test_questions_wait_apart),
 	KUNIT_CASE_SLOW(test_slow_trunk_keeps_nobody),
 	KUNIT_CASE(test_slow_trunk_keeps_no_worker),

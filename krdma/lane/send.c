@@ -432,6 +432,12 @@ static int krdma_link_post(struct krdma_trunk *trunk, struct krdma_frame_slot *s
 	return ret < 0 ? ret : 0;
 }
 
+/* Why the link has ended, if it has.  Its event, which says so, may come later. */
+static int krdma_link_post_error(const struct krdma_trunk *trunk, int error)
+{
+	return error == -ENOTCONN ? READ_ONCE(trunk->conn->error) ?: -ECONNRESET : error;
+}
+
 static void krdma_link_forget_sent(struct krdma_frame_slot *slot)
 {
 	for (u32 i = 0; i < slot->sent_count; i++)
@@ -480,7 +486,7 @@ static bool krdma_link_send_frame(struct krdma_trunk *trunk)
 	ret = krdma_link_post(trunk, slot, length);
 	if (ret) {
 		krdma_link_forget_sent(slot);
-		krdma_trunk_fail(trunk, ret == -ENOTCONN ? -ECONNRESET : ret);
+		krdma_trunk_fail(trunk, krdma_link_post_error(trunk, ret));
 		return false;
 	}
 	list_del(&slot->node);
@@ -494,7 +500,7 @@ static bool krdma_link_can_send(const struct krdma_trunk *trunk)
 {
 	/* The passive side cannot send before the link is established. */
 	return trunk->state == KRDMA_TRUNK_UP && !trunk->link_over &&
-	       READ_ONCE(trunk->conn->state) >= KRDMA_CONN_CONNECTED;
+	       READ_ONCE(trunk->conn->state) == KRDMA_CONN_CONNECTED;
 }
 
 /**
