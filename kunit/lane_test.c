@@ -199,6 +199,33 @@ static void test_link_says_why_it_ends(struct kunit *test)
 	stage_close(stage);
 }
 
+/* Longer than nothing is sent to a peer over iWARP. */
+#define LANE_PROBE_MS	31000
+
+/* An idle trunk over iWARP, which has no keepalive, sends a frame now and then. */
+static void test_idle_trunk_is_probed(struct kunit *test)
+{
+	struct stage *stage = lane_stage(test);
+	struct krdma_trunk *active, *passive;
+	u32 sent, arrived;
+
+	lane_connect(stage, 1);
+	active = lane_of(&stage->client)->trunk;
+	passive = lane_of(&stage->server)->trunk;
+	msleep(LANE_PROBE_MS);
+	for (u32 i = 1; i < 3; i++) {
+		sent = READ_ONCE(passive->sent_frames);
+		arrived = READ_ONCE(active->arrived);
+		msleep(LANE_PROBE_MS);
+		KUNIT_EXPECT_EQ(test, sent + 1, READ_ONCE(passive->sent_frames));
+		KUNIT_EXPECT_EQ(test, arrived + 1, READ_ONCE(active->arrived));
+	}
+	KUNIT_EXPECT_EQ(test, 1, actor_receive(&stage->client));
+	KUNIT_EXPECT_EQ(test, 1, actor_message(&stage->server));
+	KUNIT_EXPECT_TRUE(test, actor_completes(&stage->client, 1));
+	stage_close(stage);
+}
+
 /*
  * Questions
  */
@@ -359,6 +386,7 @@ static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_refused_send_names_no_mr),
 	KUNIT_CASE(test_ended_trunk_has_no_timer),
 	KUNIT_CASE(test_link_says_why_it_ends),
+	KUNIT_CASE_SLOW(test_idle_trunk_is_probed),
 	KUNIT_CASE(test_questions_wait_apart),
 	KUNIT_CASE_SLOW(test_slow_trunk_keeps_nobody),
 	KUNIT_CASE(test_slow_trunk_keeps_no_worker),

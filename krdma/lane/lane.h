@@ -318,7 +318,8 @@ struct krdma_trunk_answer {
  * @was_up: it was connected before it ended
  * @up_at: when it was connected, in jiffies; before: active: when it began to connect
  * @fail_status: status of the first frame that the peer did not acknowledge
- * @timer_asks: @timer waits for an answer, not for the end of the idle time
+ * @timer_asks: @timer waits for an answer, not for the end of the idle time; passive: it waits for
+ *	the peer to take what was sent
  * @violated: the peer has violated the protocol: its frames are ignored
  * @bound: lanes that use it, whether or not they have a number
  * @in_flight: frames that are being sent
@@ -351,6 +352,7 @@ struct krdma_trunk_answer {
  * @granted: frames granted to the peer
  * @told_grant: the part of @granted that the peer knows of
  * @sent_frames: frames sent
+ * @probed_frames: passive: those when @timer has looked
  * @peer_grant: frames that the peer has granted
  * @frame_size: bytes of a frame that the peer takes
  * @free: frames that are not in use
@@ -369,7 +371,7 @@ struct krdma_trunk_answer {
  *	the link has ended
  * @connect_work: connects an active trunk
  * @timer: an active trunk has no lane, or the peer does not answer; a passive one is not used any
- *	more, and its peer does not take what was sent
+ *	more, and its peer does not take what was sent, or sends nothing for long
  * @later: sends the ends of lanes that nothing else has taken along; queued with a reference
  * @hurry: ends that do not wait for @later; under @lock
  * @busy: @connect_work has not finished; under @lock
@@ -423,6 +425,7 @@ struct krdma_trunk {
 	u32 granted;
 	u32 told_grant;
 	u32 sent_frames;
+	u32 probed_frames;
 	u32 peer_grant;
 	u32 frame_size;
 	struct list_head free;
@@ -555,6 +558,7 @@ bool krdma_link_has_left(const struct krdma_trunk *trunk);
 void krdma_link_tell_closed(struct krdma_lane *lane);
 void krdma_link_send(struct krdma_trunk *trunk);
 bool krdma_link_send_one(struct krdma_trunk *trunk);
+void krdma_link_probe(struct krdma_trunk *trunk);
 void krdma_link_end_closed(struct krdma_lane *lane);
 void krdma_link_sent(struct krdma_trunk *trunk, const struct krdma_wc *wc);
 

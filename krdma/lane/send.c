@@ -544,6 +544,20 @@ bool krdma_link_send_one(struct krdma_trunk *trunk)
 }
 
 /**
+ * krdma_link_probe() - Send a frame, if one can be sent, though there is nothing to send
+ * @trunk: the trunk, in any state
+ *
+ * Tells the peer once more how many frames are granted.
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_link_probe(struct krdma_trunk *trunk)
+{
+	trunk->told_grant = trunk->granted - KRDMA_TRUNK_FRAMES / 2;
+	krdma_link_send(trunk);
+}
+
+/**
  * krdma_link_end_closed() - End a lane that the peer has closed
  * @lane: the lane, in any stage
  *

@@ -35,6 +35,8 @@
 #define KRDMA_TRUNK_CONNECT_MS	(4 * KRDMA_TRUNK_ANSWER_MS)
 /* How long a passive trunk that is not used any more may take to send the rest. */
 #define KRDMA_TRUNK_REST_MS	1000
+/* How long nothing is sent to a peer that nothing else checks. */
+#define KRDMA_TRUNK_PROBE_MS	30000
 /*
  * How long the end of a lane waits for a frame that takes it along, in jiffies.  If none does, so
  * many ends do not wait.
@@ -307,6 +309,13 @@ static bool krdma_trunk_is_late(struct krdma_trunk *trunk)
 	return late;
 }
 
+static void krdma_trunk_start_timer(struct krdma_trunk *trunk, unsigned long delay)
+{
+	krdma_trunk_get(trunk);
+	if (mod_delayed_work(krdma_lane_workqueue, &trunk->timer, delay))
+		krdma_trunk_put(trunk);
+}
+
 /**
  * krdma_trunk_set_timer() - Set the timer after a change of the lanes
  * @trunk: the trunk
@@ -322,7 +331,7 @@ void krdma_trunk_set_timer(struct krdma_trunk *trunk)
 
 	lockdep_assert_held(&trunk->lock);
 
-	/* How long a passive trunk is idle is the peer's affair. */
+	/* How long a passive trunk may be idle is for the peer to say. */
 	if (trunk->state > KRDMA_TRUNK_UP || trunk->passive)
 		return;
 	oldest = krdma_trunk_oldest_finder(trunk);
@@ -331,9 +340,7 @@ void krdma_trunk_set_timer(struct krdma_trunk *trunk)
 		delay = krdma_trunk_patience(trunk, oldest);
 	else if (trunk->bound || trunk->state != KRDMA_TRUNK_UP)
 		return;
-	krdma_trunk_get(trunk);
-	if (mod_delayed_work(krdma_lane_workqueue, &trunk->timer, delay))
-		krdma_trunk_put(trunk);
+	krdma_trunk_start_timer(trunk, delay);
 }
 
 /*
@@ -383,10 +390,41 @@ static void krdma_trunk_end_unused(struct krdma_trunk *trunk)
 		krdma_trunk_fail(trunk, -ESHUTDOWN);
 		return;
 	}
-	krdma_trunk_get(trunk);
-	if (!queue_delayed_work(krdma_lane_workqueue, &trunk->timer,
-				msecs_to_jiffies(KRDMA_TRUNK_REST_MS)))
-		krdma_trunk_put(trunk);
+	/* The time does not begin anew. */
+	if (trunk->timer_asks)
+		return;
+	trunk->timer_asks = true;
+	krdma_trunk_start_timer(trunk, msecs_to_jiffies(KRDMA_TRUNK_REST_MS));
+}
+
+/*
+ * A device of iWARP has no keepalive, and a passive trunk may have nothing to send.  So a host that
+ * was switched off would keep its trunks here, and could not make others when it returns.  A frame
+ * now and then has TCP notice.
+ */
+static void krdma_trunk_probe(struct krdma_trunk *trunk)
+{
+	lockdep_assert_held(&trunk->lock);
+
+	if (trunk->pads)
+		return;
+	if (trunk->sent_frames == trunk->probed_frames && !trunk->in_flight)
+		krdma_link_probe(trunk);
+	trunk->probed_frames = trunk->sent_frames;
+	krdma_trunk_start_timer(trunk, msecs_to_jiffies(KRDMA_TRUNK_PROBE_MS));
+}
+
+static void krdma_trunk_look(struct krdma_trunk *trunk)
+{
+	lockdep_assert_held(&trunk->lock);
+
+	trunk->timer_asks = false;
+	if (trunk->state != KRDMA_TRUNK_UP || trunk->link_over)
+		return;
+	if (krdma_trunk_is_unused(trunk))
+		krdma_trunk_fail(trunk, -ESHUTDOWN);
+	else
+		krdma_trunk_probe(trunk);
 }
 
 /* The peer does not answer, or the trunk was not used for some time. */
@@ -397,8 +435,7 @@ static void krdma_trunk_timer(struct work_struct *work)
 
 	spin_lock_bh(&trunk->lock);
 	if (trunk->passive) {
-		if (trunk->state == KRDMA_TRUNK_UP && krdma_trunk_is_unused(trunk))
-			krdma_trunk_fail(trunk, -ESHUTDOWN);
+		krdma_trunk_look(trunk);
 	} else if (trunk->state <= KRDMA_TRUNK_UP) {
 		unanswered = krdma_trunk_oldest_finder(trunk);
 		if (!unanswered && !trunk->bound && trunk->state == KRDMA_TRUNK_UP)
@@ -977,6 +1014,8 @@ static bool krdma_trunks_accept_one(struct krdma_listener *listener)
 	spin_lock_bh(&trunk->lock);
 	if (ret)
 		krdma_trunk_fail(trunk, ret);
+	else if (!trunk->pads)
+		krdma_trunk_start_timer(trunk, msecs_to_jiffies(KRDMA_TRUNK_PROBE_MS));
 	trunk->busy = false;
 	spin_unlock_bh(&trunk->lock);
 	krdma_trunk_kick(trunk);
