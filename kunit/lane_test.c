@@ -6,6 +6,7 @@
  * network would have to bring about.
  */
 #include <linux/delay.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "cm/conn.h"
@@ -143,6 +144,23 @@ static void test_refused_send_names_no_mr(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 1, actor_receive(&stage->server));
 	KUNIT_ASSERT_EQ(test, 1, krdma_conn_post_send(stage->client.conn, &wr, 1));
 	KUNIT_ASSERT_TRUE(test, actor_completes(&stage->client, 2));
+	stage_close(stage);
+}
+
+static void lane_long_messages(struct fake_device *fake)
+{
+	fake->port.max_msg_sz = U32_MAX;
+}
+
+/* A lane carries messages as long as those of a plain connection, and no longer ones. */
+static void test_longest_message(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, lane_long_messages);
+
+	lane_listen(stage);
+	lane_connect(stage, 1);
+	KUNIT_EXPECT_EQ(test, SZ_1G, lane_of(&stage->client)->trunk->max_message);
+	KUNIT_EXPECT_EQ(test, SZ_1G, lane_of(&stage->server)->trunk->max_message);
 	stage_close(stage);
 }
 
@@ -384,6 +402,7 @@ static void test_slow_trunk_keeps_no_worker(struct kunit *test)
 
 static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_refused_send_names_no_mr),
+	KUNIT_CASE(test_longest_message),
 	KUNIT_CASE(test_ended_trunk_has_no_timer),
 	KUNIT_CASE(test_link_says_why_it_ends),
 	KUNIT_CASE_SLOW(test_idle_trunk_is_probed),

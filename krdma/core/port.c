@@ -7,13 +7,18 @@
  * says that it may have changed.
  */
 #include <linux/errno.h>
+#include <linux/minmax.h>
 #include <linux/overflow.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
 #include "core/port.h"
 #include "core/private.h"
+
+/* The longest message, whatever a device reports: lengths are added up in 32 bits. */
+#define KRDMA_MESSAGE_MAX	SZ_1G
 
 /**
  * struct krdma_port - cached attributes of a port
@@ -94,7 +99,7 @@ static u32 krdma_port_read(struct krdma_ports *ports, u32 port, u32 *changes)
  * @ports: the ports of @ibdev
  * @ibdev: the device; the caller has a use of it
  * @port: the port, from 1
- * @bytes: filled in on success; at least 1
+ * @bytes: filled in on success; at least 1, and at most KRDMA_MESSAGE_MAX
  *
  * The function asks the provider only once after each event of the port.
  *
@@ -119,7 +124,7 @@ int krdma_ports_max_message(struct krdma_ports *ports, struct ib_device *ibdev, 
 	if (ret)
 		return krdma_provider_error(ret);
 
-	*bytes = max(attr.max_msg_sz, 1U);
+	*bytes = clamp_t(u32, attr.max_msg_sz, 1, KRDMA_MESSAGE_MAX);
 	spin_lock_irqsave(&ports->lock, flags);
 	/* An event may have invalidated the value meanwhile. */
 	if (ports->of[port - 1].changes == changes)

@@ -26,7 +26,6 @@
 #include <linux/jiffies.h>
 #include <linux/log2.h>
 #include <linux/sched.h>
-#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -61,9 +60,6 @@
 
 /* Half of less inline data than this is not requested: all devices that have any have as much. */
 #define KRDMA_INLINE_MIN	32
-
-/* The largest part, whatever limit a device reports: lengths are added up in 32 bits. */
-#define KRDMA_MESSAGE_MAX	SZ_1G
 
 /*
  * Creation
@@ -105,7 +101,6 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 		.inline_data = attr->max_inline,
 		.shared_receives = attr->srq,
 	};
-	u32 max_message;
 	int ret;
 
 	if (attr->srq && (attr->recv_cq || attr->srq->pd != qp->pd))
@@ -114,12 +109,11 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 	if (ret)
 		return ret;
 
-	ret = krdma_device_max_message(qp->pd->dev, qp->cm_id->port_num, &max_message);
+	ret = krdma_device_max_message(qp->pd->dev, qp->cm_id->port_num, &qp->max_message);
 	if (ret)
 		return ret;
 	qp->caps = krdma_device_caps(qp->pd->dev);
 	qp->fast_ops = krdma_op_fast(qp->caps);
-	qp->max_message = min(max_message, KRDMA_MESSAGE_MAX);
 	qp->max_read_sge = budget->read_sge;
 	qp->read_access = KRDMA_ACCESS_LOCAL_WRITE;
 	qp->empty_read = krdma_quirk_empty_read(qp->pd->ib->device);
