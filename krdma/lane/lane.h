@@ -140,7 +140,8 @@ enum krdma_lane_stage {
  * @ending: no new trunk is to be found
  * @tries: trunks that were tried; by @find_work and under the trunk's lock, never at once
  * @routed: the consumer left the local address to the routing tables
- * @find_node: entry of one of the trunk's two lists of lanes that wait for it; under the trunk's lock
+ * @find_node: entry of one of the trunk's two lists of lanes that wait for it; under the trunk's
+ *	lock
  * @ticket: number of its question there, while that waits for the answer; otherwise 0
  * @asked_at: when it began to wait there, in jiffies; under the trunk's lock
  * @stage: &enum krdma_lane_stage; under the trunk's lock

@@ -581,7 +581,7 @@ out:
 /* Much longer than a trunk without a listener stays. */
 #define LANE_REST_MS	5000
 
-/* A trunk without lanes ends with the last listener, though the peer does not take what was sent. */
+/* A trunk without lanes ends with the last listener, if the peer takes nothing, too. */
 /* Proves: F14 */
 static void lane_trunk_without_receives(struct core_test *test)
 {

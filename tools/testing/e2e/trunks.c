@@ -5,8 +5,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "child.h"
@@ -286,6 +294,135 @@ TEST(a_user_makes_a_bounded_number_of_trunks)
 	chmod(SESSION_PATH, status.st_mode & 07777);
 	fabric_destroy();
 	close(session);
+}
+
+/*
+ * A control group without memory
+ */
+
+#define ROOT		"/tmp/krdma-trunks"
+#define GROUP		ROOT "/test"
+#define GROUP_BYTES	(32 << 20)
+#define PAGE		4096
+/* What is left, and more requests than find room there. */
+#define LEFT_BYTES	(192 << 10)
+#define REQUESTS	300
+
+/**
+ * struct group_server - shared with the process in the group
+ * @port: the port of its listener
+ * @full: its group has LEFT_BYTES
+ */
+struct group_server {
+	uint16_t port;
+	atomic_bool full;
+};
+
+static int64_t group_bytes(void)
+{
+	char line[64];
+
+	return read_line(line, sizeof(line), GROUP "/memory.current") ? INT64_MAX :
+		strtoll(line, NULL, 10);
+}
+
+/* Listens for lanes, and has all of its group's memory. */
+static int listen_in_a_group(void *context)
+{
+	struct group_server *server = context;
+	struct __kernel_sockaddr_storage address;
+	unsigned char *memory;
+	int session, fd;
+
+	CHECK(!write_text(GROUP "/cgroup.procs", "0"));
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!listener_open_with(session, BOOT_ADDRESS, 0, 2 * REQUESTS, KRDMA_LISTEN_LANES, &fd,
+				  &address));
+	server->port = address_port(&address);
+	memory = mmap(NULL, GROUP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
+	CHECK(memory != MAP_FAILED);
+	for (size_t i = 0; group_bytes() < GROUP_BYTES - LEFT_BYTES; i += PAGE) {
+		CHECK(i < GROUP_BYTES);
+		memory[i] = 1;
+	}
+	server->full = true;
+	pause();
+	return 0;
+}
+
+/* Returns how many lanes were rejected. */
+static int ask_for_lanes(uint16_t port)
+{
+	const struct end_options options = {
+		.create_flags = KRDMA_CONN_CREATE_LANE, .send_depth = 1, .recv_depth = 1,
+	};
+	static struct end ends[REQUESTS];
+	struct __kernel_sockaddr_storage address;
+	int session = session_open(O_CLOEXEC);
+	int rejected = 0;
+	int ret;
+
+	ret = session < 0 ? session : address_set(&address, BOOT_ADDRESS, port);
+	for (int i = 0; i < REQUESTS; i++)
+		end_init(&ends[i], session);
+	for (int i = 0; i < REQUESTS && !ret; i++)
+		ret = end_ask(&ends[i], session, &address, &options);
+	if (!ret && !trunk_of(ends[0].conn))
+		ret = -EPROTO;
+	/* All of them have been read when the last one is answered, or has waited for so long. */
+	if (!ret)
+		conn_wait(ends[REQUESTS - 1].conn, deadline_in(500), NULL);
+	for (int i = 0; i < REQUESTS && !ret; i++)
+		rejected += conn_wait(ends[i].conn, 0, NULL) == -ECONNREFUSED;
+	for (int i = 0; i < REQUESTS; i++)
+		end_close(&ends[i]);
+	if (session >= 0)
+		close(session);
+	return ret ? ret : rejected;
+}
+
+/* What peers ask of the group's listener costs no process of the group its life. */
+/* Proves: F14 */
+TEST(a_group_without_memory_takes_no_lanes)
+{
+	struct group_server *server;
+	char line[256] = "";
+	int rejected, status;
+	bool mounted;
+	pid_t child;
+
+	mkdir(ROOT, 0755);
+	mounted = !mount("none", ROOT, "cgroup2", 0, NULL);
+	if (mounted)
+		read_line(line, sizeof(line), ROOT "/cgroup.controllers");
+	if (!strstr(line, "memory")) {
+		if (mounted)
+			umount(ROOT);
+		SKIP(return, "no memory controller: '%s'", line);
+	}
+	ASSERT_EQ(0, write_text(ROOT "/cgroup.subtree_control", "+memory"));
+	ASSERT_TRUE(!mkdir(GROUP, 0755) || errno == EEXIST);
+	snprintf(line, sizeof(line), "%d", GROUP_BYTES);
+	ASSERT_EQ(0, write_text(GROUP "/memory.max", line));
+	server = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, server);
+	child = child_start(listen_in_a_group, server);
+	ASSERT_LT(0, child);
+	for (int i = 0; i < PATIENCE_MS && !server->full; i++)
+		sleep_ms(1);
+	EXPECT_TRUE(server->full);
+	rejected = ask_for_lanes(server->port);
+	EXPECT_LT(0, rejected);
+	EXPECT_GT(REQUESTS, rejected);
+	EXPECT_EQ(0, waitpid(child, &status, WNOHANG));
+	child_kill(child);
+	munmap(server, PAGE);
+	rmdir(GROUP);
+	write_text(ROOT "/cgroup.subtree_control", "-memory");
+	umount(ROOT);
+	rmdir(ROOT);
 }
 
 TEST_HARNESS_MAIN
