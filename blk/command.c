@@ -157,15 +157,17 @@ int krdma_blk_commands_start(struct krdma_blk_commands *commands)
 
 /**
  * krdma_blk_commands_arrived() - Execute a command that has arrived
- * @commands: the commands, started
- * @completion: its receive
+ * @commands: the commands, started, or not open
+ * @completion: the receive of a message
+ *
+ * What is no command, or was not offered, ends the connection.
  *
  * Context: that of completions.
  */
 void krdma_blk_commands_arrived(struct krdma_blk_commands *commands,
 				const struct krdma_wc *completion)
 {
-	if (completion->length != sizeof(struct krdma_blk_command)) {
+	if (!commands->messages || completion->length != sizeof(struct krdma_blk_command)) {
 		krdma_conn_abort(completion->conn);
 		return;
 	}

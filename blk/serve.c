@@ -164,7 +164,10 @@ static void krdma_blk_conn_complete(const struct krdma_wc *completion)
 		return;
 	switch (completion->opcode) {
 	case KRDMA_OP_RECV:
-		if (completion->length)
+		/* A write to the export with immediate data: it is no message. */
+		if (completion->flags & KRDMA_WC_WRITTEN)
+			krdma_conn_abort(completion->conn);
+		else if (completion->length)
 			krdma_blk_commands_arrived(&conn->commands, completion);
 		else
 			krdma_blk_conn_left(conn);

@@ -99,13 +99,15 @@ fill $work/data 8
 write_direct $work/data "$(disk hostile)" 1M 2>/dev/null
 device_end hostile
 check "a stranger sends commands" sh -c "$stranger command $here_address hostile >$work/answers"
-answers "they are offered to a writer who knows them" 5 '^flags 8: welcome, flags 6$'
-answers "and not to one who does not" 1 '^flags 0: welcome, flags 0$'
+answers "they are offered to a writer who knows them" 7 '^flags 8: welcome, flags 6$'
+answers "and not to one who does not" 3 '^flags 0: welcome, flags 0$'
 answers "nor to a reader" 1 '^flags 12: welcome, flags 1$'
 answers "valid ones are executed" 4 '^(zero|discard|last|longest): status 0, tag 655(3[2-5])$'
 answers "others are refused" 11 '^(opcode|reserved|empty|odd|long|behind|across|huge|wraps)[-a-z0-3]*: status 1, tag 655[23][0-9]$'
 answers "those of another length end the connection" 4 '^size: the connection has ended$'
 answers "and so do those that were not offered" 1 '^without: the connection has ended$'
+# Proves: F3
+answers "and so does a write that takes the receive of one" 4 '^written: the connection has ended$'
 answers "and those of a reader" 1 '^reader: the connection has ended$'
 for range in 256:16 512:1 2047:1 1023:512; do
 	dd if=/dev/zero of=$work/data bs=4k seek=${range%:*} count=${range#*:} conv=notrunc 2>/dev/null

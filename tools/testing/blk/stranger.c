@@ -18,7 +18,9 @@
  *
  * Connects to an export without a secret as a writer that knows commands, and sends valid and
  * invalid commands; then one of a wrong length on each of some connections; then a valid one as a
- * reader.  Prints a line for each, with the reply.
+ * reader.  Then, on a connection without commands and on one with them, it writes as many bytes as
+ * a command has to the memory, with immediate data, which takes a receive of the server.  Prints a
+ * line for each, with the reply.
  *
  *	stranger give FAULT...
  *
@@ -393,14 +395,14 @@ static const struct {
 struct visit {
 	struct krdma_ring *ring;
 	struct krdma_conn *conn;
+	struct welcome welcome;
 };
 
 static struct visit visit(struct client *client, uint8_t flags)
 {
 	struct krdma_conn_create_qp_args depths = { .size = sizeof(depths), .max_inline = 64 };
-	struct welcome welcome = { 0 };
-	size_t length = sizeof(welcome);
-	struct visit visit;
+	struct visit visit = { 0 };
+	size_t length = sizeof(visit.welcome);
 
 	client->hello.flags = flags;
 	check("queue", krdma_ring_create(client->session, NULL, &visit.ring));
@@ -411,8 +413,8 @@ static struct visit visit(struct client *client, uint8_t flags)
 	check("connect", krdma_conn_connect(visit.conn, NULL, &client->hello,
 					    sizeof(client->hello)));
 	check("connect", krdma_conn_wait(visit.conn, krdma_deadline(PATIENCE_MS), NULL));
-	krdma_conn_private_data(visit.conn, &welcome, &length);
-	printf("flags %u: welcome, flags %u\n", flags, welcome.flags);
+	krdma_conn_private_data(visit.conn, &visit.welcome, &length);
+	printf("flags %u: welcome, flags %u\n", flags, visit.welcome.flags);
 	return visit;
 }
 
@@ -450,6 +452,72 @@ static void command(struct visit *visit, const char *name, const void *data, uin
 	fflush(stdout);
 }
 
+/* Allocate memory on the device of a connection. */
+static struct krdma_mr *memory(struct krdma *session, struct krdma_conn *conn, size_t length)
+{
+	struct krdma_mr *mr;
+	struct krdma_conn_query_args query;
+
+	check("query", krdma_conn_query(conn, &query, sizeof(query)));
+	check("memory", krdma_mr_alloc(session, query.device_id, length,
+				       KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
+				       KRDMA_ACCESS_REMOTE_WRITE, &mr));
+	return mr;
+}
+
+/* Read the first bytes of remote memory into @mr. */
+static void fetch(struct visit *visit, struct krdma_mr *mr, const struct krdma_remote_mr *from,
+		  uint32_t length)
+{
+	struct krdma_sqe entry = krdma_entry_read(visit->conn, 3, mr, 0, length, from, 0);
+	struct krdma_cqe cqe = { 0 };
+	size_t taken;
+
+	check("read", krdma_ring_post(visit->ring, &entry, 1, NULL));
+	check("read", krdma_ring_wait(visit->ring, &cqe, 1, 1, krdma_deadline(PATIENCE_MS),
+				      &taken));
+	check("read", cqe.status ? -EIO : 0);
+}
+
+/*
+ * Write the bytes that the first chunk begins with there once more, with immediate data.  Such a
+ * write takes a receive of the server, but nothing arrives in the memory of that.
+ */
+static void write_imm(struct krdma *session, struct visit *visit, const char *name,
+		      uint32_t length)
+{
+	struct krdma_mr *mr = memory(session, visit->conn, PAGE);
+	struct krdma_remote_mr remote = {
+		.addr = le64toh(visit->welcome.table_addr),
+		.length = sizeof(struct entry), .key = le32toh(visit->welcome.table_key),
+	};
+	struct krdma_sqe entries[2];
+	const struct entry *entry;
+	struct krdma_cqe cqe;
+	size_t taken;
+	int err;
+
+	fetch(visit, mr, &remote, sizeof(struct entry));
+	entry = krdma_mr_data(mr);
+	remote.addr = le64toh(entry->addr);
+	remote.key = le32toh(entry->key);
+	fetch(visit, mr, &remote, sizeof(struct command));
+
+	entries[0] = krdma_entry_recv(visit->conn, 1, NULL, 0, 0);
+	entries[1] = krdma_entry_write_imm(visit->conn, 2, mr, 0, length, &remote, 0, 0);
+	err = krdma_ring_post(visit->ring, entries, 2, NULL);
+	do {
+		if (!err)
+			err = krdma_ring_wait(visit->ring, &cqe, 1, 1,
+					      krdma_deadline(PATIENCE_MS), &taken);
+	} while (!err && cqe.wr_id != 1);
+	if (err)
+		printf("%s: %s\n", name, strerror(-err));
+	else
+		printf("%s: %s\n", name, cqe.status ? "the connection has ended" : "a reply");
+	fflush(stdout);
+}
+
 static void command_all(struct client *client)
 {
 	static const uint32_t lengths[] = { 1, sizeof(struct command) - 1,
@@ -478,6 +546,12 @@ static void command_all(struct client *client)
 	guest = visit(client, 0);
 	command(&guest, "without", message.bytes, sizeof(message.command));
 	leave(&guest);
+	for (unsigned int i = 0; i < 4; i++) {
+		guest = visit(client, i % 2 ? COMMANDS : 0);
+		write_imm(client->session, &guest, "written",
+			  i < 2 ? sizeof(struct command) : 0);
+		leave(&guest);
+	}
 	client->hello.client = htole64(9);
 	guest = visit(client, COMMANDS | READER);
 	command(&guest, "reader", message.bytes, sizeof(message.command));
@@ -590,18 +664,6 @@ static const struct fault *find_fault(const char *name)
 	exit(2);
 }
 
-static struct krdma_mr *memory(struct server *server, struct krdma_conn *conn, size_t length)
-{
-	struct krdma_mr *mr;
-	struct krdma_conn_query_args query;
-
-	check("query", krdma_conn_query(conn, &query, sizeof(query)));
-	check("memory", krdma_mr_alloc(server->session, query.device_id, length,
-				       KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
-				       KRDMA_ACCESS_REMOTE_WRITE, &mr));
-	return mr;
-}
-
 /* Address by which a peer accesses the MR. */
 static uint64_t remote_addr(struct krdma_mr *mr)
 {
@@ -633,8 +695,8 @@ static void welcome(struct server *server, struct krdma_conn *conn, const struct
 	int err;
 
 	if (!server->chunks) {
-		server->chunks = memory(server, conn, CHUNKS * PAGE);
-		server->table = memory(server, conn, PAGE);
+		server->chunks = memory(server->session, conn, CHUNKS * PAGE);
+		server->table = memory(server->session, conn, PAGE);
 	}
 	table = krdma_mr_data(server->table);
 	for (unsigned int i = 0; i < CHUNKS; i++) {
