@@ -4,6 +4,9 @@
  *
  * Most settings can change only while a device is detached.  Attaching makes the connections and
  * adds the disk; detaching removes them, and first checks whether the disk is open.
+ *
+ * rmdir cannot be refused when configfs drops the item.  So an attached device depends on its item,
+ * and configfs refuses by itself.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -29,11 +32,9 @@ static struct krdma_blk_device *to_device(struct config_item *item)
  * Attaching and detaching
  */
 
-static int krdma_blk_device_attach(struct krdma_blk_device *device)
+static int krdma_blk_device_connect(struct krdma_blk_device *device)
 {
 	int ret;
-
-	lockdep_assert_held(&device->lock);
 
 	if (!device->remotes.count) {
 		krdma_blk_path_say(device, "remote is not set");
@@ -54,7 +55,26 @@ static int krdma_blk_device_attach(struct krdma_blk_device *device)
 		krdma_blk_path_close(device);
 		return ret;
 	}
+	return 0;
+}
+
+static int krdma_blk_device_attach(struct krdma_blk_device *device)
+{
+	int ret;
+
+	lockdep_assert_held(&device->lock);
+
+	/* Fails if rmdir has begun.  From here on it fails itself. */
+	ret = configfs_depend_item_unlocked(&krdma_blk_root, &device->item);
+	if (ret)
+		return ret;
+	ret = krdma_blk_device_connect(device);
+	if (ret) {
+		configfs_undepend_item(&device->item);
+		return ret;
+	}
 	device->attached = true;
+	device->force = false;
 	return 0;
 }
 
@@ -66,6 +86,7 @@ static void krdma_blk_device_detach(struct krdma_blk_device *device)
 	krdma_blk_disk_remove(device);
 	krdma_blk_path_close(device);
 	device->attached = false;
+	configfs_undepend_item(&device->item);
 }
 
 static void krdma_blk_device_release(struct config_item *item)
@@ -384,23 +405,8 @@ static struct config_item *krdma_blk_device_make(struct config_group *group, con
 	return &device->item;
 }
 
-/* Writers of attributes have returned, and no more can come.  This function cannot fail. */
-static void krdma_blk_device_drop(struct config_group *group, struct config_item *item)
-{
-	struct krdma_blk_device *device = to_device(item);
-
-	mutex_lock(&device->lock);
-	if (device->attached) {
-		krdma_blk_disk_shut(device, true);
-		krdma_blk_device_detach(device);
-	}
-	mutex_unlock(&device->lock);
-	config_item_put(item);
-}
-
 static struct configfs_group_operations krdma_blk_devices_group_ops = {
 	.make_item = krdma_blk_device_make,
-	.drop_item = krdma_blk_device_drop,
 };
 
 const struct config_item_type krdma_blk_devices_type = {

@@ -192,7 +192,7 @@ struct krdma_blk_request {
  * @queue_count: number of queues whose completions interrupt
  * @poll_count: number of queues for requests that their submitters poll for
  * @hold_seconds: how long requests wait for connections; protected by @state_lock
- * @force: it may be detached while it is open
+ * @force: it may be detached while it is open; reset when it is attached
  * @error: why it could not be attached, as text; or "".  Protected by @state_lock.
  * @attached: there is a disk, and the settings do not change
  * @session: session of the connections

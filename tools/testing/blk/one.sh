@@ -253,7 +253,9 @@ writer=$!
 await_write "$disk"
 # Proves: F3
 check "an export is ended while it is written" krdma blk end -f load
-check "and the device removed, with who waits" rmdir $config/devices/load
+refused "the device is not removed while it is attached" "Device or resource busy" \
+	rmdir $config/devices/load
+check "it is detached by force, with who waits" krdma blk detach -f load
 wait $writer
 check "the module is unloaded" rmmod krdma_blk
 tap_end

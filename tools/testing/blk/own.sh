@@ -161,11 +161,19 @@ refused "an export with clients is not disabled" "Device or resource busy" \
 refused "nor removed" "Device or resource busy" rmdir $config/exports/own
 says "nor ended" "krdma blk clients own" krdma blk end own
 says "by half a word neither" "not 'en'" krdma blk en own
+# Proves: F3
+refused "a device in use is not removed" "Device or resource busy" rmdir $config/devices/other
 says "a device is not detached by half a word" "not 'de'" krdma blk de first
 # Proves: F3
 check "nothing has happened" same $work/new "$(disk other)"
+put $config/devices/other/force 1
 device_end other
 device_end first
+device_make other $other_address export=own read_only=1
+put $config/devices/other/force 1
+put $config/devices/other/enabled 1
+is "force is reset when a device is attached" 0 $config/devices/other/force
+device_end other
 refused "one without clients is not removed either" "Device or resource busy" rmdir $config/exports/own
 check "but ended" krdma blk end own
 ip addr del "$network" dev "$interface"
