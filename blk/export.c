@@ -140,7 +140,10 @@ static int krdma_blk_export_disable(struct krdma_blk_export *export)
 	return 0;
 }
 
-/* After an error nothing has changed, and no client has noticed anything. */
+/*
+ * After an error nothing has changed.  A client has noticed something only if the error was that of
+ * a device over which the first one was connecting meanwhile.
+ */
 static int krdma_blk_export_grow(struct krdma_blk_export *export, u64 size)
 {
 	struct krdma_blk_memory more;
@@ -155,11 +158,25 @@ static int krdma_blk_export_grow(struct krdma_blk_export *export, u64 size)
 	ret = krdma_blk_memory_alloc_more(&export->memory, size, &more);
 	if (ret)
 		return ret;
+	ret = krdma_blk_serve_grow(export, &more);
+	if (ret)
+		goto err_more;
 	krdma_blk_serve_pause(export);
+	ret = krdma_blk_serve_grow(export, &more);
+	if (ret)
+		goto err_resume;
 	krdma_blk_memory_add(&export->memory, export->size, &more);
 	export->size = size;
+	krdma_blk_serve_grow_end(export, true);
 	krdma_blk_serve_resume(export);
 	return 0;
+
+err_resume:
+	krdma_blk_serve_resume(export);
+err_more:
+	krdma_blk_serve_grow_end(export, false);
+	krdma_blk_memory_drop_more(&export->memory, &more);
+	return ret;
 }
 
 static void krdma_blk_export_release(struct config_item *item)

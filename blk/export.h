@@ -123,6 +123,8 @@ struct krdma_blk_export {
 void krdma_blk_serve_init(struct krdma_blk_export *export);
 int krdma_blk_serve_open(struct krdma_blk_export *export);
 void krdma_blk_serve_begin(struct krdma_blk_export *export);
+int krdma_blk_serve_grow(struct krdma_blk_export *export, const struct krdma_blk_memory *more);
+void krdma_blk_serve_grow_end(struct krdma_blk_export *export, bool grown);
 void krdma_blk_serve_pause(struct krdma_blk_export *export);
 void krdma_blk_serve_resume(struct krdma_blk_export *export);
 int krdma_blk_serve_end(struct krdma_blk_export *export, bool force);

@@ -148,7 +148,7 @@ int krdma_blk_memory_alloc_more(const struct krdma_blk_memory *memory, u64 size,
 
 /**
  * krdma_blk_memory_add() - Make memory larger
- * @memory: the memory; it is registered with no device
+ * @memory: the memory; no peer can access it
  * @size: its size in bytes until now
  * @more: from krdma_blk_memory_alloc_more(); used up
  *
@@ -164,6 +164,19 @@ void krdma_blk_memory_add(struct krdma_blk_memory *memory, u64 size, struct krdm
 	memcpy(more->slabs, memory->slabs, array_size(memory->slab_count, sizeof(*more->slabs)));
 	kvfree(memory->slabs);
 	*memory = *more;
+}
+
+/**
+ * krdma_blk_memory_drop_more() - Free what krdma_blk_memory_alloc_more() has allocated
+ * @memory: the memory, which does not change
+ * @more: from krdma_blk_memory_alloc_more(); registered with no device
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_memory_drop_more(const struct krdma_blk_memory *memory,
+				struct krdma_blk_memory *more)
+{
+	krdma_blk_memory_free_from(more, memory->slab_count);
 }
 
 /**
@@ -244,12 +257,12 @@ static unsigned int krdma_blk_slab_sg(const struct krdma_blk_slab *slab, u32 off
  * Windows
  */
 
-static int krdma_blk_window_add_chunk(struct krdma_blk_window *window,
-				      const struct krdma_blk_memory *memory,
-				      struct krdma_session *session, u32 access,
-				      struct scatterlist *sg)
+static int krdma_blk_chunks_add(struct krdma_blk_chunks *chunks,
+				const struct krdma_blk_window *window,
+				const struct krdma_blk_memory *memory,
+				struct krdma_session *session, u32 access, struct scatterlist *sg)
 {
-	u64 offset = (u64)window->chunk_count * window->chunk_size;
+	u64 offset = (u64)chunks->count * window->chunk_size;
 	const struct krdma_blk_slab *slab = &memory->slabs[offset / KRDMA_BLK_SLAB_SIZE];
 	struct krdma_mr_info info;
 	struct krdma_mr *region;
@@ -261,15 +274,32 @@ static int krdma_blk_window_add_chunk(struct krdma_blk_window *window,
 		return PTR_ERR(region);
 
 	krdma_mr_query(region, &info);
-	window->table[window->chunk_count] = (struct krdma_blk_entry) {
+	chunks->table[chunks->count] = (struct krdma_blk_entry) {
 		.addr = cpu_to_le64(info.remote_addr),
 		.key = cpu_to_le32(info.rkey),
 	};
-	window->chunks[window->chunk_count++] = region;
+	chunks->mrs[chunks->count++] = region;
 	return 0;
 }
 
-static int krdma_blk_window_fill(struct krdma_blk_window *window,
+/* Frees the chunks from @first on; the MRs of the others belong to other chunks. */
+static void krdma_blk_chunks_free(struct krdma_blk_chunks *chunks, u32 first)
+{
+	/* This side posts no work requests with them, so none can be busy. */
+	if (!IS_ERR_OR_NULL(chunks->table_mr))
+		WARN_ON_ONCE(krdma_mr_deregister(chunks->table_mr));
+	while (chunks->count > first)
+		WARN_ON_ONCE(krdma_mr_deregister(chunks->mrs[--chunks->count]));
+	kvfree(chunks->table);
+	kvfree(chunks->mrs);
+	*chunks = (struct krdma_blk_chunks) {};
+}
+
+/*
+ * Fills in @chunks for all slabs of @memory.  It takes over those of the window, and registers the
+ * rest, so the slabs before that may be missing.
+ */
+static int krdma_blk_window_fill(struct krdma_blk_window *window, struct krdma_blk_chunks *chunks,
 				 const struct krdma_blk_memory *memory,
 				 struct krdma_session *session, bool read_only)
 {
@@ -281,24 +311,30 @@ static int krdma_blk_window_fill(struct krdma_blk_window *window,
 
 	if (!read_only)
 		access |= KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE;
-	window->chunks = kvzalloc_objs(*window->chunks, count, GFP_KERNEL);
-	window->table = kvzalloc_objs(*window->table, count, GFP_KERNEL);
+	chunks->mrs = kvzalloc_objs(*chunks->mrs, count, GFP_KERNEL);
+	chunks->table = kvzalloc_objs(*chunks->table, count, GFP_KERNEL);
 	sg = kmalloc_objs(*sg, KRDMA_BLK_SLAB_PAGES, GFP_KERNEL);
-	if (!window->chunks || !window->table || !sg)
-		ret = -ENOMEM;
-	while (!ret && window->chunk_count < count)
-		ret = krdma_blk_window_add_chunk(window, memory, session, access, sg);
+	if (!chunks->mrs || !chunks->table || !sg) {
+		kfree(sg);
+		return -ENOMEM;
+	}
+	for (; chunks->count < window->chunks.count; chunks->count++) {
+		chunks->mrs[chunks->count] = window->chunks.mrs[chunks->count];
+		chunks->table[chunks->count] = window->chunks.table[chunks->count];
+	}
+	while (!ret && chunks->count < count)
+		ret = krdma_blk_chunks_add(chunks, window, memory, session, access, sg);
 	kfree(sg);
 	if (ret)
 		return ret;
 
-	window->table_region = krdma_mr_register(session, window->dev, window->table,
-						 array_size(count, sizeof(*window->table)),
-						 KRDMA_ACCESS_REMOTE_READ);
-	if (IS_ERR(window->table_region))
-		return PTR_ERR(window->table_region);
+	chunks->table_mr = krdma_mr_register(session, window->dev, chunks->table,
+					     array_size(count, sizeof(*chunks->table)),
+					     KRDMA_ACCESS_REMOTE_READ);
+	if (IS_ERR(chunks->table_mr))
+		return PTR_ERR(chunks->table_mr);
 	/* The protocol carries only one rkey for the table. */
-	krdma_mr_query(window->table_region, &info);
+	krdma_mr_query(chunks->table_mr, &info);
 	return info.key_count == 1 ? 0 : -EFBIG;
 }
 
@@ -319,6 +355,7 @@ struct krdma_blk_window *krdma_blk_window_open(const struct krdma_blk_memory *me
 					       bool read_only)
 {
 	struct krdma_blk_window *window;
+	struct krdma_blk_chunks chunks = {};
 	struct krdma_device_attr attr;
 	int ret;
 
@@ -340,7 +377,8 @@ struct krdma_blk_window *krdma_blk_window_open(const struct krdma_blk_memory *me
 	window->chunk_size = min_t(u64, KRDMA_BLK_SLAB_SIZE,
 				   rounddown_pow_of_two(attr.limits.max_fast_reg_pages) *
 				   PAGE_SIZE);
-	ret = krdma_blk_window_fill(window, memory, session, read_only);
+	ret = krdma_blk_window_fill(window, &chunks, memory, session, read_only);
+	window->chunks = chunks;
 	if (ret)
 		goto err_close;
 	return window;
@@ -358,16 +396,61 @@ err_close:
  */
 void krdma_blk_window_close(struct krdma_blk_window *window)
 {
-	/* This side posts no work requests with them, so none can be busy. */
-	if (!IS_ERR_OR_NULL(window->table_region))
-		WARN_ON_ONCE(krdma_mr_deregister(window->table_region));
-	while (window->chunk_count)
-		WARN_ON_ONCE(krdma_mr_deregister(window->chunks[--window->chunk_count]));
-	kvfree(window->table);
-	kvfree(window->chunks);
+	krdma_blk_window_grow_undo(window);
+	krdma_blk_chunks_free(&window->chunks, 0);
 	if (window->dev)
 		krdma_device_put(window->dev);
 	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_WINDOW, window));
+}
+
+/**
+ * krdma_blk_window_grow() - Register what the memory is to grow by
+ * @window: the window; peers may be connected, and notice nothing
+ * @more: from krdma_blk_memory_alloc_more()
+ * @session: session of the peers that can access it
+ * @read_only: they can only read
+ *
+ * Context: process context; may sleep.
+ * Return: 0, also if that was done before, and krdma_blk_window_grow_end() or
+ * krdma_blk_window_grow_undo() is to be called; or an error as of krdma_blk_window_open(), and
+ * nothing has changed.
+ */
+int krdma_blk_window_grow(struct krdma_blk_window *window, const struct krdma_blk_memory *more,
+			  struct krdma_session *session, bool read_only)
+{
+	int ret;
+
+	if (window->grown.mrs)
+		return 0;
+	ret = krdma_blk_window_fill(window, &window->grown, more, session, read_only);
+	if (ret)
+		krdma_blk_window_grow_undo(window);
+	return ret;
+}
+
+/**
+ * krdma_blk_window_grow_end() - Give peers access to what the memory has grown by
+ * @window: the window, after krdma_blk_window_grow(); no peer of its device is connected
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_window_grow_end(struct krdma_blk_window *window)
+{
+	/* All of its MRs but that of the table are among the new ones. */
+	krdma_blk_chunks_free(&window->chunks, window->chunks.count);
+	window->chunks = window->grown;
+	window->grown = (struct krdma_blk_chunks) {};
+}
+
+/**
+ * krdma_blk_window_grow_undo() - Undo krdma_blk_window_grow()
+ * @window: the window; nothing happens without an earlier krdma_blk_window_grow()
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_window_grow_undo(struct krdma_blk_window *window)
+{
+	krdma_blk_chunks_free(&window->grown, window->chunks.count);
 }
 
 /**

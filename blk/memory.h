@@ -39,31 +39,43 @@ struct krdma_blk_memory {
 };
 
 /**
+ * struct krdma_blk_chunks - the chunks of a window
+ * @count: number of chunks, each with an rkey
+ * @mrs: MRs of the chunks; NULL: there are no chunks
+ * @table: table of rkeys that peers read
+ * @table_mr: MR of @table
+ */
+struct krdma_blk_chunks {
+	u32 count;
+	struct krdma_mr **mrs;
+	struct krdma_blk_entry *table;
+	struct krdma_mr *table_mr;
+};
+
+/**
  * struct krdma_blk_window - the memory as peers of one device access it
  * @node: entry of the export's list; for the owner of the window
  * @dev: the device
  * @device_id: ID of the device
  * @chunk_size: bytes that one rkey covers
- * @chunk_count: number of chunks, each with an rkey
- * @chunks: MRs of the chunks
- * @table: table of rkeys that peers read
- * @table_region: MR of @table
+ * @chunks: the chunks that peers access
+ * @grown: those that they are to access when the memory has grown, among them all of @chunks
  */
 struct krdma_blk_window {
 	struct list_head node;
 	struct krdma_device *dev;
 	u32 device_id;
 	u32 chunk_size;
-	u32 chunk_count;
-	struct krdma_mr **chunks;
-	struct krdma_blk_entry *table;
-	struct krdma_mr *table_region;
+	struct krdma_blk_chunks chunks;
+	struct krdma_blk_chunks grown;
 };
 
 int krdma_blk_memory_alloc(struct krdma_blk_memory *memory, u64 size);
 int krdma_blk_memory_alloc_more(const struct krdma_blk_memory *memory, u64 size,
 				struct krdma_blk_memory *more);
 void krdma_blk_memory_add(struct krdma_blk_memory *memory, u64 size, struct krdma_blk_memory *more);
+void krdma_blk_memory_drop_more(const struct krdma_blk_memory *memory,
+				struct krdma_blk_memory *more);
 void krdma_blk_memory_free(struct krdma_blk_memory *memory);
 void *krdma_blk_memory_at(const struct krdma_blk_memory *memory, u64 offset, size_t *length);
 void krdma_blk_memory_zero(const struct krdma_blk_memory *memory, u64 offset, size_t length);
@@ -76,6 +88,10 @@ struct krdma_blk_window *krdma_blk_window_open(const struct krdma_blk_memory *me
 					       struct krdma_session *session, u32 device_id,
 					       bool read_only);
 void krdma_blk_window_close(struct krdma_blk_window *window);
+int krdma_blk_window_grow(struct krdma_blk_window *window, const struct krdma_blk_memory *more,
+			  struct krdma_session *session, bool read_only);
+void krdma_blk_window_grow_end(struct krdma_blk_window *window);
+void krdma_blk_window_grow_undo(struct krdma_blk_window *window);
 bool krdma_blk_window_is_gone(const struct krdma_blk_window *window);
 
 #endif /* _KRDMA_BLK_MEMORY_H */

@@ -309,7 +309,7 @@ static int krdma_blk_conn_open_window(struct krdma_blk_export_conn *conn,
 	mutex_lock(&export->windows_lock);
 	window = krdma_blk_find_window(export, conn->client->role, info.device_id);
 	if (!IS_ERR(window)) {
-		krdma_mr_query(window->table_region, &table);
+		krdma_mr_query(window->chunks.table_mr, &table);
 		welcome->table_addr = cpu_to_le64(table.remote_addr);
 		welcome->table_key = cpu_to_le32(table.rkey);
 		welcome->chunk_size = cpu_to_le32(window->chunk_size);
@@ -722,6 +722,74 @@ static void krdma_blk_export_close_windows(struct krdma_blk_export *export)
 	mutex_unlock(&export->windows_lock);
 }
 
+static int krdma_blk_export_grow_window(struct krdma_blk_export *export,
+					enum krdma_blk_role role,
+					struct krdma_blk_window *window,
+					const struct krdma_blk_memory *more)
+{
+	int ret = krdma_blk_window_grow(window, more, export->sessions[role],
+					role == KRDMA_BLK_READS);
+
+	/* Nobody needs the window of a device that was removed. */
+	return ret && krdma_blk_window_is_gone(window) ? 0 : ret;
+}
+
+/**
+ * krdma_blk_serve_grow() - Register what the memory is to grow by
+ * @export: the export, enabled; the caller holds its lock
+ * @more: from krdma_blk_memory_alloc_more()
+ *
+ * Clients that are connected notice nothing.  Those that are admitted meanwhile, over a further
+ * device, have only the memory of before: so after krdma_blk_serve_pause() this is called again.
+ *
+ * Context: process context; may sleep.
+ * Return: 0, or an error of krdma_blk_window_grow().
+ */
+int krdma_blk_serve_grow(struct krdma_blk_export *export, const struct krdma_blk_memory *more)
+{
+	struct krdma_blk_window *window;
+	int ret = 0;
+
+	mutex_lock(&export->windows_lock);
+	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
+		list_for_each_entry(window, &export->windows[role], node) {
+			if (!ret)
+				ret = krdma_blk_export_grow_window(export, role, window, more);
+		}
+	}
+	mutex_unlock(&export->windows_lock);
+	return ret;
+}
+
+/**
+ * krdma_blk_serve_grow_end() - Let clients access the memory that has grown, or undo that
+ * @export: the export; the caller holds its lock
+ * @grown: the memory has grown: all krdma_blk_serve_grow() were successful, and the export is
+ *	paused; false: nothing has changed
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_serve_grow_end(struct krdma_blk_export *export, bool grown)
+{
+	struct krdma_blk_window *window, *next;
+
+	mutex_lock(&export->windows_lock);
+	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
+		list_for_each_entry_safe(window, next, &export->windows[role], node) {
+			if (!grown) {
+				krdma_blk_window_grow_undo(window);
+			} else if (window->grown.mrs) {
+				krdma_blk_window_grow_end(window);
+			} else {
+				/* Its device was removed. */
+				list_del(&window->node);
+				krdma_blk_window_close(window);
+			}
+		}
+	}
+	mutex_unlock(&export->windows_lock);
+}
+
 /**
  * krdma_blk_serve_pause() - End all connections, so that the memory can change
  * @export: the export, enabled; the caller holds its lock
@@ -741,7 +809,6 @@ void krdma_blk_serve_pause(struct krdma_blk_export *export)
 		krdma_conn_abort(conn->conn);
 	mutex_unlock(&export->clients_lock);
 	wait_event(export->idle, !READ_ONCE(export->conn_count));
-	krdma_blk_export_close_windows(export);
 }
 
 /**

@@ -510,7 +510,7 @@ static int blk_grow(int argc, char **argv, struct settings *settings, struct opt
 		complain("cannot grow '%s' to %s: %s", argv[0], argv[1],
 			 err == -EINVAL ? "this is not a size, or the export is larger" :
 			 err == -ENOMEM ? "there is not enough memory; nothing has changed" :
-			 err == -EFBIG ? "an export cannot be as large as that" :
+			 err == -EFBIG ? "the RDMA devices cannot export as much" :
 			 err == -ENOENT ? "there is no such export" : strerror(-err));
 	return err ? EXIT_FAILED : EXIT_OK;
 }

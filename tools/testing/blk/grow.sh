@@ -52,9 +52,16 @@ refused "it cannot become smaller" "Invalid argument" put $export/size 2M
 refused "nor have half a block more" "Invalid argument" put $export/size 3146240
 refused "nor more memory than there is" "Cannot allocate memory" put $export/size 64G
 refused "the tool says so, too" "not enough memory; nothing has changed" krdma blk grow grow 64G
+put $test/refuse "krdma_mr_register_sg -12"
+refused "nor more than its device can register" "Cannot allocate memory" put $export/size 9M
+put $test/refuse "krdma_mr_register -27"
+refused "nor more than its table has space for" "File too large" put $export/size 9M
+put $test/refuse off
 check "it may keep its size" put $export/size 3M
 is "no client has noticed that" 0 "/sys/block/${disk#/dev/}/krdma/reconnects"
 is "its size is the same" 3145728 $export/size
+# Proves: F3
+check "and so are the data" same $work/wanted "$disk"
 
 # Larger, with the first slab of memory filled up, and with new ones.
 check "it grows" krdma blk grow grow 4M
@@ -107,6 +114,55 @@ check "and now the other one is not refused" put $late/enabled 1
 # Proves: F3
 check "and finds them" same $work/wanted "$(disk late)"
 check "it is detached, too" device_end late
+check "the export is ended" export_end grow
+
+# A client is the first reader while the export grows, so its registration of the memory is not one
+# of those that have grown.
+check "an export of 2 MiB" export_new grow 2M
+check "is attached" device_new grow $here_address queues=1 hold_seconds=600
+disk=$(disk grow)
+fill $work/wanted 2
+check "it is written" write_direct $work/wanted "$disk" 1M
+put $test/stall "krdma_blk_serve_pause any"
+rm -f $work/grown
+(put $export/size 5M 2>$work/said; echo $? >$work/growing; mv $work/growing $work/grown) &
+becomes "what it grows by is registered" stalled $test/stall 30
+check "it has its first reader" device_new other $other_address export=grow read_only=1
+reader=$(disk other)
+put $test/refuse "krdma_mr_register_sg -12"
+put $test/stall go
+becomes "for whom it cannot be registered" 1 $work/grown 30
+put $test/refuse off
+check "that is the error" grep -q "Cannot allocate memory" $work/said
+is "its size is the same" 2097152 $export/size
+becomes "the writer is back" live $attach/state 60
+becomes "and the reader" live $config/devices/other/state 60
+# Proves: F3
+check "with its data" same $work/wanted "$disk"
+check "which the reader has, too" same $work/wanted "$reader"
+check "the reader leaves" device_end other
+check "so does the writer" device_end grow
+check "the export is ended" export_end grow
+
+check "an export of 2 MiB" export_new grow 2M
+check "is attached" device_new grow $here_address queues=1 hold_seconds=600
+disk=$(disk grow)
+put $test/stall "krdma_blk_serve_pause any"
+rm -f $work/grown
+(put $export/size 5M; echo $? >$work/growing; mv $work/growing $work/grown) &
+becomes "what it grows by is registered" stalled $test/stall 30
+check "it has its first reader" device_new other $other_address export=grow read_only=1
+reader=$(disk other)
+put $test/stall go
+becomes "it has grown" 0 $work/grown 30
+becomes "the writer is back" live $attach/state 60
+becomes "and the reader" live $config/devices/other/state 60
+fill $work/wanted 5
+check "all of it is written" write_direct $work/wanted "$disk" 1M
+# Proves: F3
+check "and the reader reads it" same $work/wanted "$reader"
+check "the reader leaves" device_end other
+check "the writer, too" device_end grow
 check "the export is ended" export_end grow
 check "the modules are unloaded" rmmod krdma_blk_test krdma_blk
 tap_end
