@@ -5,6 +5,10 @@
  * Enabling reads the file and truncates it: from then on only the memory has the data.  If the
  * host stops before the export is disabled, the file is empty, so that old data cannot be
  * mistaken for what was written last.
+ *
+ * If it stops while the file is being written, the file may have any part of the data, and a file
+ * system may set the size earlier than it writes the data.  So until all data are on stable
+ * storage, the file is longer than the data, and enabling refuses it.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -14,6 +18,9 @@
 #include <linux/sched/signal.h>
 
 #include "memory.h"
+
+/* How much longer a file is that is not complete.  A multiple of no export's block size. */
+#define KRDMA_BLK_INCOMPLETE	1
 
 /**
  * krdma_blk_memory_save() - Write the data to a file
@@ -35,6 +42,7 @@ int krdma_blk_memory_save(const struct krdma_blk_memory *memory, u64 size, const
 
 	if (IS_ERR(file))
 		return PTR_ERR(file);
+	ret = vfs_truncate(&file->f_path, size + KRDMA_BLK_INCOMPLETE);
 	while (!ret && at < size) {
 		size_t length = size - at;
 		void *from = krdma_blk_memory_at(memory, at, &length);
@@ -44,6 +52,10 @@ int krdma_blk_memory_save(const struct krdma_blk_memory *memory, u64 size, const
 			ret = done ?: -ENOSPC;
 		cond_resched();
 	}
+	if (!ret)
+		ret = vfs_fsync(file, 0);
+	if (!ret)
+		ret = vfs_truncate(&file->f_path, size);
 	if (!ret)
 		ret = vfs_fsync(file, 0);
 	/* Incomplete data is useless. */

@@ -474,6 +474,25 @@ check "it is detached" device_end kept
 check "and ended" export_end kept
 check "the file has the data again" cmp $work/wanted $work/kept
 
+# While the file is written, its size is another one than that of the export: after a crash in the
+# midst of that it does not pass for complete.
+check "an export that keeps its data" export_make kept 1M file=$work/kept
+check "has those of before" put $config/exports/kept/enabled 1
+put $test/stall "vfs_fsync krdma_blk_memory_save"
+export_end kept >$work/said 2>&1 &
+ender=$!
+becomes "it is ended, and its file is about to be synced" stalled $test/stall 30
+check "the file has the data" cmp -n 1048576 $work/wanted $work/kept
+cp $work/kept $work/crashed
+put $test/stall go
+wait $ender
+check "the file is complete" cmp $work/wanted $work/kept
+export_make crashed 1M file=$work/crashed
+# Proves: F3
+refused "what a crash would have left is refused" "File too large" put $config/exports/crashed/enabled 1
+rmdir $config/exports/crashed
+rm $work/crashed $work/kept
+
 export_end limit
 rmmod krdma_blk_test
 check "the module is unloaded" rmmod krdma_blk
