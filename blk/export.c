@@ -205,7 +205,9 @@ static ssize_t krdma_blk_export_size_show(struct config_item *item, char *page)
 								\
 	mutex_lock(&__export->lock);				\
 	if (!__export->enabled) {				\
+		spin_lock(&__export->settings_lock);		\
 		statement;					\
+		spin_unlock(&__export->settings_lock);		\
 		__ret = 0;					\
 	}							\
 	mutex_unlock(&__export->lock);				\
@@ -339,9 +341,9 @@ static ssize_t krdma_blk_export_file_show(struct config_item *item, char *page)
 	struct krdma_blk_export *export = to_export(item);
 	ssize_t length;
 
-	mutex_lock(&export->lock);
+	spin_lock(&export->settings_lock);
 	length = sysfs_emit(page, "%s\n", export->file);
-	mutex_unlock(&export->lock);
+	spin_unlock(&export->settings_lock);
 	return length;
 }
 
@@ -367,9 +369,9 @@ static ssize_t krdma_blk_export_allow_show(struct config_item *item, char *page)
 	struct krdma_blk_export *export = to_export(item);
 	ssize_t length;
 
-	mutex_lock(&export->lock);
+	spin_lock(&export->settings_lock);
 	length = krdma_blk_print_nets(&export->allow, page);
-	mutex_unlock(&export->lock);
+	spin_unlock(&export->settings_lock);
 	return length;
 }
 
@@ -538,6 +540,7 @@ static struct config_item *krdma_blk_export_make(struct config_group *group, con
 		return ERR_PTR(-ENOMEM);
 
 	mutex_init(&export->lock);
+	spin_lock_init(&export->settings_lock);
 	export->block_size = SZ_4K;
 	memcpy(export->name, name, strlen(name));
 	krdma_blk_serve_init(export);

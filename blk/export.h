@@ -10,6 +10,7 @@
 #include <linux/configfs.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -39,8 +40,10 @@ enum krdma_blk_role {
 /**
  * struct krdma_blk_export - an export
  * @item: configfs item, which counts the references
- * @lock: protects the settings, and serializes enabling and disabling.  A mutex, outside all
- *	others here.
+ * @lock: protects the settings, and serializes enabling, disabling and growing.  A mutex, outside
+ *	all others here, held for as long as these take.  So @file and @allow change with
+ *	@settings_lock held, too, and code that shows them takes only that.
+ * @settings_lock: see @lock
  * @size: in bytes
  * @block_size: in bytes
  * @read_only: clients can only read
@@ -80,6 +83,7 @@ enum krdma_blk_role {
 struct krdma_blk_export {
 	struct config_item item;
 	struct mutex lock;		/* see above */
+	spinlock_t settings_lock;	/* see above */
 	u64 size;
 	u32 block_size;
 	bool read_only;

@@ -484,6 +484,11 @@ ender=$!
 becomes "it is ended, and its file is about to be synced" stalled $test/stall 30
 check "the file has the data" cmp -n 1048576 $work/wanted $work/kept
 cp $work/kept $work/crashed
+since=$(now)
+krdma blk list >$work/seen
+# Proves: F3
+check "meanwhile all exports can be listed" [ $(($(now) - since)) -le 1 ]
+check "also the one that is written" grep -q "^export kept: .* allow any file $work/kept" $work/seen
 put $test/stall go
 wait $ender
 check "the file is complete" cmp $work/wanted $work/kept
