@@ -64,16 +64,21 @@ int blk_config_write(const char *kind, const char *name, const char *attribute,
 	size_t length = strlen(value);
 	char path[PATH_MAX];
 	int err = blk_path(path, kind, name, attribute);
+	ssize_t done;
 	int fd;
 
 	if (err)
 		return err;
+	/* Of a longer one the module would take the first part. */
+	if (length >= BLK_TEXT_MAX - 1)
+		return -EMSGSIZE;
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	/* The module takes the value of an attribute from a single write. */
-	if (write(fd, value, length) != (ssize_t)length)
-		err = -errno;
+	done = write(fd, value, length);
+	if (done != (ssize_t)length)
+		err = done < 0 ? -errno : -EMSGSIZE;
 	close(fd);
 	return err;
 }

@@ -11,12 +11,16 @@
 #define BLK_CONFIG	"/sys/kernel/config/krdma_blk"
 #define BLK_EXPORTS	"exports"
 #define BLK_DEVICES	"devices"
-#define BLK_TEXT_MAX	1024
+/* The text of an attribute has at most a page. */
+#define BLK_TEXT_MAX	4097
 
 /* Returns true if the module is loaded, false after an error message. */
 bool blk_config_there(void);
 
-/* Each returns 0 or a negative errno, and prints no message. */
+/*
+ * Each returns 0 or a negative errno, and prints no message.  A value that an attribute cannot take
+ * at once is not written: the error is -EMSGSIZE.
+ */
 int blk_config_make(const char *kind, const char *name);
 int blk_config_remove(const char *kind, const char *name);
 int blk_config_write(const char *kind, const char *name, const char *attribute,

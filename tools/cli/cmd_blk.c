@@ -222,13 +222,27 @@ static int set(int key, const char *value, void *to)
 }
 
 /* A list of networks has commas on the command line, and blanks in the attribute. */
-static void commas_to_blanks(char *to, size_t size, const char *from)
+static void commas_to_blanks(char *list)
 {
-	snprintf(to, size, "%s", from);
-	for (char *c = to; *c; c++) {
+	for (char *c = list; *c; c++) {
 		if (*c == ',')
 			*c = ' ';
 	}
+}
+
+/* Write one setting.  It is never cut: a list of networks would permit others. */
+static int write_setting(const char *kind, const char *name, const struct setting *setting)
+{
+	char *value = strdup(setting->value);
+	int err;
+
+	if (!value)
+		return -ENOMEM;
+	if (!strcmp(setting->attribute, "allow"))
+		commas_to_blanks(value);
+	err = blk_config_write(kind, name, setting->attribute, value);
+	free(value);
+	return err;
 }
 
 /*
@@ -287,13 +301,7 @@ static int make_one(const char *kind, const char *name, const struct settings *s
 		return EXIT_FAILED;
 	}
 	for (size_t i = 0; i < settings->count; i++) {
-		char value[BLK_TEXT_MAX];
-
-		if (!strcmp(settings->list[i].attribute, "allow"))
-			commas_to_blanks(value, sizeof(value), settings->list[i].value);
-		else
-			snprintf(value, sizeof(value), "%s", settings->list[i].value);
-		err = blk_config_write(kind, name, settings->list[i].attribute, value);
+		err = write_setting(kind, name, &settings->list[i]);
 		if (err) {
 			complain_setting(&settings->list[i], err);
 			blk_config_remove(kind, name);

@@ -190,6 +190,29 @@ refused "everybody and somebody is nothing" "Invalid argument" \
 rmdir $config/exports/nobody
 export_end both
 
+# A list of networks is as long as it may be, or refused; no part of it is used.
+network_of()
+{
+	printf 'fd00:1111:2222:3333:4444:5555:6666:77%02d/128' "$1"
+}
+
+nets=$(network_of 0)
+number=1
+while [ $number -lt 32 ]; do
+	nets=$nets,$(network_of $number)
+	number=$((number + 1))
+done
+# Proves: F3
+check "an export for 32 networks" krdma blk serve -n nets -s 1M --allow "$nets"
+is "has them all" "$(echo "$nets" | tr , '\n')" $config/exports/nets/allow
+check "and lists them" sh -c "krdma blk list | grep -qF ' $(echo "$nets" | tr , ' ') '"
+check "it is ended" krdma blk end nets
+says "33 networks are refused" "not a valid allow" krdma blk serve -n nets -s 1M --allow "$nets,any"
+blanks=$(printf %5000s '' | tr ' ' ,)
+says "so is more than an attribute takes" "not a valid allow" \
+	krdma blk serve -n nets -s 1M --allow "10.0.0.0/8$blanks,10.77.0.1"
+check "there is no export" [ ! -e $config/exports/nets ]
+
 # The data of an export is kept in a file.
 kept=$work/kept
 check "an export that keeps its data" krdma blk serve -n kept -s 1M --allow any --keep $kept
