@@ -206,6 +206,9 @@ struct krdma_blk_commands {
  * @asked_at: time in jiffies when the last check was posted
  * @wants_commands: the client knows commands
  * @commands: commands of the client; open if they were offered
+ * @from: address of the peer
+ * @answering: entry of the list of connections whose requests are being answered
+ * @exceeds: there are too many of them from this address
  * @lease: checks the client, or ends the connection
  * @answer: answers the connection request
  * @end: frees this structure after the connection's last event
@@ -220,6 +223,9 @@ struct krdma_blk_export_conn {
 	unsigned long asked_at;
 	bool wants_commands;
 	struct krdma_blk_commands commands;
+	struct krdma_blk_net from;
+	struct list_head answering;
+	bool exceeds;
 	struct delayed_work lease;
 	struct work_struct answer;
 	struct work_struct end;

@@ -17,15 +17,17 @@
  *   taken for the check.
  *
  * Each connection request is answered by its own work item, so an answer that takes long delays
- * no other.
+ * no other.  Only so many are answered at a time, and fewer of one address, so that no host takes
+ * the places of all.  An answer waits for nothing that a client can make last.
  *
- * Locks: exports_lock, then an export's clients_lock.  take_lock, and an export's windows_lock,
- * are taken alone.  The end of a connection is a work item, too, which waits for that of its
- * answer.
+ * Locks: exports_lock, then an export's clients_lock.  take_lock, then answers_lock.  An export's
+ * windows_lock is taken alone.  The end of a connection is a work item, too, which waits for that of
+ * its answer.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/wait.h>
 #include <linux/wait_bit.h>
@@ -38,8 +40,12 @@
 /* Each connection takes a QP and its queues, for any peer. */
 #define KRDMA_BLK_CONNS_MAX		256
 
-/* Connection requests that are answered at a time.  Others wait in the listener's backlog. */
+/*
+ * Connection requests that are answered at a time.  Others wait in the listener's backlog.  More of
+ * one address are refused.
+ */
 #define KRDMA_BLK_ANSWERS_MAX		64
+#define KRDMA_BLK_ANSWERS_EACH		16
 
 /* One interval until the next check, and one for its answer. */
 #define KRDMA_BLK_LEASE_INTERVAL	msecs_to_jiffies(KRDMA_BLK_LEASE_MS / 2)
@@ -55,7 +61,11 @@ static LIST_HEAD(exports);
 
 /* Held from taking a connection request until its work item is queued. */
 static DEFINE_MUTEX(take_lock);
-static atomic_t answers = ATOMIC_INIT(0);
+
+/* Protects the list of connections whose requests are being answered, and its length. */
+static DEFINE_SPINLOCK(answers_lock);
+static LIST_HEAD(answers);
+static unsigned int answer_count;
 
 /* Number of connections that have not been freed; woken when it becomes 0. */
 static atomic_t conn_count = ATOMIC_INIT(0);
@@ -397,11 +407,29 @@ static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 	return 0;
 }
 
-/* Adds the connection to the export, or returns the reason to refuse it. */
+/* Is an obstacle about to go: a pause, or a connection that is ending? */
+static bool krdma_blk_export_settles(struct krdma_blk_export *export)
+{
+	struct krdma_blk_export_conn *conn;
+	struct krdma_conn_info info;
+
+	lockdep_assert_held(&export->clients_lock);
+	list_for_each_entry(conn, &export->conns, node) {
+		krdma_conn_query(conn->conn, &info);
+		if (info.state > KRDMA_CONN_CONNECTED)
+			return true;
+	}
+	return export->paused;
+}
+
+/*
+ * Adds the connection to the export, or returns the reason to refuse it.  Sets @again if it is
+ * worth trying again soon.
+ */
 static int krdma_blk_conn_try_join(struct krdma_blk_export_conn *conn,
 				   struct krdma_blk_export *export,
 				   const struct krdma_blk_hello *hello,
-				   const struct sockaddr_storage *from)
+				   const struct sockaddr_storage *from, bool *again)
 {
 	int reason;
 
@@ -421,21 +449,23 @@ static int krdma_blk_conn_try_join(struct krdma_blk_export_conn *conn,
 		list_add(&conn->node, &export->conns);
 		WRITE_ONCE(export->conn_count, export->conn_count + 1);
 	}
+	*again = reason == KRDMA_BLK_BUSY && krdma_blk_export_settles(export);
 	mutex_unlock(&export->clients_lock);
 	return reason;
 }
 
-/* Waits for a client that has just disconnected and may still be ending, and for a pause. */
+/* Waits for a client that has just disconnected, and for a pause, but for no client that stays. */
 static int krdma_blk_conn_join(struct krdma_blk_export_conn *conn, struct krdma_blk_export *export,
 			       const struct krdma_blk_hello *hello,
 			       const struct sockaddr_storage *from)
 {
 	unsigned long deadline = jiffies + KRDMA_BLK_BUSY_WAIT;
+	bool again;
 	int reason;
 
 	for (;;) {
-		reason = krdma_blk_conn_try_join(conn, export, hello, from);
-		if (reason != KRDMA_BLK_BUSY || time_after(jiffies, deadline))
+		reason = krdma_blk_conn_try_join(conn, export, hello, from, &again);
+		if (!again || time_after(jiffies, deadline))
 			return reason;
 		schedule_timeout_uninterruptible(KRDMA_BLK_BUSY_WAIT / 20);
 	}
@@ -597,11 +627,51 @@ out:
 	krdma_blk_export_put(export);
 }
 
+/* One host must not take the places of others, whether it may use an export or not. */
+static void krdma_blk_conn_refuse(struct krdma_blk_export_conn *conn)
+{
+	static const struct krdma_blk_refusal refusal = {
+		.magic = cpu_to_le32(KRDMA_BLK_MAGIC), .version = KRDMA_BLK_VERSION,
+		.reason = KRDMA_BLK_FULL,
+	};
+
+	krdma_blk_conn_reject(conn, &refusal);
+}
+
 static void krdma_blk_conn_answer(struct work_struct *work)
 {
-	krdma_blk_conn_greet(container_of(work, struct krdma_blk_export_conn, answer));
-	if (atomic_fetch_dec(&answers) == KRDMA_BLK_ANSWERS_MAX)
+	struct krdma_blk_export_conn *conn = container_of(work, struct krdma_blk_export_conn,
+							  answer);
+	bool was_full;
+
+	if (conn->exceeds)
+		krdma_blk_conn_refuse(conn);
+	else
+		krdma_blk_conn_greet(conn);
+	spin_lock(&answers_lock);
+	list_del(&conn->answering);
+	was_full = answer_count-- == KRDMA_BLK_ANSWERS_MAX;
+	spin_unlock(&answers_lock);
+	if (was_full)
 		krdma_blk_listen_schedule();
+}
+
+/* Adds it to those that are being answered. */
+static void krdma_blk_conn_count_answer(struct krdma_blk_export_conn *conn)
+{
+	struct krdma_blk_export_conn *other;
+	struct sockaddr_storage from = {};
+	unsigned int count = 0;
+
+	krdma_conn_addresses(conn->conn, NULL, &from);
+	krdma_blk_net_of(&from, &conn->from);
+	spin_lock(&answers_lock);
+	list_for_each_entry(other, &answers, answering)
+		count += krdma_blk_same_net(&other->from, &conn->from);
+	conn->exceeds = count >= KRDMA_BLK_ANSWERS_EACH;
+	list_add(&conn->answering, &answers);
+	answer_count++;
+	spin_unlock(&answers_lock);
 }
 
 static int krdma_blk_serve_take(struct krdma_listener *listener)
@@ -610,7 +680,7 @@ static int krdma_blk_serve_take(struct krdma_listener *listener)
 
 	lockdep_assert_held(&take_lock);
 
-	if (atomic_read(&answers) >= KRDMA_BLK_ANSWERS_MAX)
+	if (READ_ONCE(answer_count) >= KRDMA_BLK_ANSWERS_MAX)
 		return -EAGAIN;
 	conn = krdma_blk_count(KRDMA_OBJECT_BLK_CONN, kzalloc_obj(*conn, GFP_KERNEL));
 	if (!conn)
@@ -628,7 +698,7 @@ static int krdma_blk_serve_take(struct krdma_listener *listener)
 		return ret;
 	}
 	atomic_inc(&conn_count);
-	atomic_inc(&answers);
+	krdma_blk_conn_count_answer(conn);
 	queue_work(krdma_blk_export_workqueue, &conn->answer);
 	return 0;
 }

@@ -409,6 +409,33 @@ becomes "the first one returns" live $config/devices/first/state 60
 check "and can read" read_one "$(disk first)"
 check "and is detached" device_end first
 
+# The memory of an export is being registered, and many clients of one address wait for that.  They
+# do not take the places of clients at other addresses, or of other exports.
+check "another export" export_new slow 1M
+put $test/stall "krdma_blk_window_open any"
+device_new slow $here_address queues=1 &
+attacher=$!
+becomes "the memory of an export is being registered" stalled $test/stall 30
+"$here/stranger" crowd $here_address slow 40 >$work/crowd &
+crowd=$!
+tries=0
+until [ "$(grep -c '^refused, reason 7$' $work/crowd)" -ge 20 ] || [ $tries -ge 100 ]; do
+	usleep 100000
+	tries=$((tries + 1))
+done
+# Proves: F3
+check "of too many clients at one address some are refused" [ $tries -lt 100 ]
+check "while the others wait" [ "$(wc -l <$work/crowd)" -lt 40 ]
+since=$(now)
+check "a client at another address is served" device_new other fd77::1 export=limit
+check "at once" [ $(($(now) - since)) -le 1 ]
+check "and leaves" device_end other
+put $test/stall go
+wait $attacher $crowd
+check "all are answered in the end" [ "$(wc -l <$work/crowd)" = 40 ]
+check "the first one is attached" device_end slow
+check "the other export is ended" export_end slow
+
 # Reading attributes does not wait for an attach in progress.
 device_make slow $nobody
 (put $config/devices/slow/enabled 1 2>$work/slow; touch $work/attached) &

@@ -63,6 +63,12 @@ replaced()
 	return $failed
 }
 
+# hundredths: of a second, since the start of the machine.
+hundredths()
+{
+	cut -d ' ' -f 1 /proc/uptime | tr -d .
+}
+
 # turns NUMBER: NUMBER writers attach and detach, one after the other.
 turns()
 {
@@ -103,7 +109,11 @@ check "a single client that was replaced does not return" often replaced alone
 # Two clients at the same time.
 check "a writer" device_new first $first_address export=own
 device_make other $other_address export=own
+# A refusal that waited would keep others from being answered.
+since=$(hundredths)
 refused "a second one is refused" "Connection refused" put $config/devices/other/enabled 1
+# Proves: F3
+check "at once" [ $(($(hundredths) - since)) -lt 60 ]
 is "and counted" 1 $config/exports/own/refused_busy
 is "and told" "another client writes the export, or has it alone" $config/devices/other/error
 put $config/devices/other/read_only 1

@@ -22,6 +22,11 @@
  * a command has to the memory, with immediate data, which takes a receive of the server.  Prints a
  * line for each, with the reply.
  *
+ *	stranger crowd HOST EXPORT COUNT
+ *
+ * Sends COUNT hellos at the same time, each as another reader.  Prints a line for each answer, in
+ * the order in which they come.
+ *
  *	stranger give FAULT...
  *
  * Listens, and welcomes each client with the next FAULT; see faults[].  All further clients get
@@ -558,6 +563,46 @@ static void command_all(struct client *client)
 	leave(&guest);
 }
 
+#define CROWD_MAX	64
+
+static void crowd(struct client *client, unsigned int count)
+{
+	struct krdma_conn_create_qp_args depths = { .size = sizeof(depths) };
+	struct visit visits[CROWD_MAX];
+	unsigned int answered = 0;
+
+	client->hello.flags = READER;
+	for (unsigned int i = 0; i < count; i++) {
+		struct krdma_conn *conn;
+
+		client->hello.client = htole64(100 + i);
+		check("queue", krdma_ring_create(client->session, NULL, &visits[i].ring));
+		check("connection", krdma_conn_create(client->session, &conn));
+		check("resolve", krdma_conn_resolve(conn, (struct sockaddr *)&client->address,
+						    NULL));
+		check("resolve", krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL));
+		check("create QP", krdma_conn_create_qp(conn, visits[i].ring, NULL, NULL, &depths));
+		check("connect", krdma_conn_connect(conn, NULL, &client->hello,
+						    sizeof(client->hello)));
+		visits[i].conn = conn;
+	}
+	while (answered < count) {
+		for (unsigned int i = 0; i < count; i++) {
+			int err = -EINPROGRESS;
+
+			if (visits[i].conn)
+				err = krdma_conn_wait(visits[i].conn, 0, NULL);
+			if (err == -EINPROGRESS)
+				continue;
+			print_answer(client, visits[i].conn, err);
+			leave(&visits[i]);
+			visits[i].conn = NULL;
+			answered++;
+		}
+		usleep(10000);
+	}
+}
+
 /*
  * As a server
  */
@@ -783,6 +828,8 @@ int main(int argc, char **argv)
 		guess(&client, (unsigned int)strtoul(argv[5], NULL, 10));
 	else if (argc == 4 && !strcmp(argv[1], "command"))
 		command_all(&client);
+	else if (argc == 5 && !strcmp(argv[1], "crowd") && strtoul(argv[4], NULL, 10) <= CROWD_MAX)
+		crowd(&client, (unsigned int)strtoul(argv[4], NULL, 10));
 	else if (argc > 2 && !strcmp(argv[1], "give"))
 		give(session, argv + 2);
 	else
