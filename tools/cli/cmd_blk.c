@@ -53,8 +53,8 @@ static const char usage[] =
 	"      --poll-queues N  more queues, for requests that programs poll for (0)\n"
 	"      --hold SECONDS   how long requests wait for a lost server; default 60\n"
 	"end, detach:\n"
-	"  -f, --force          even if it is in use: its users get errors, its data are\n"
-	"                       lost\n"
+	"  -f, --force          even if it is in use: its users get errors, and without\n"
+	"                       --keep its data are lost\n"
 	"\n"
 	OPTIONS_HELP
 	"\n"
@@ -403,11 +403,13 @@ static void explain_end(const char *name, int err)
 {
 	char file[BLK_TEXT_MAX];
 
+	blk_config_read(file, BLK_EXPORTS, name, "file");
 	if (err == -EBUSY)
 		complain("cannot end the export '%s': it has clients that may hold writes\n"
-			 "'krdma blk clients %s' shows them; -f ends it anyway, and its data are lost",
-			 name, name);
-	else if (*blk_config_read(file, BLK_EXPORTS, name, "file"))
+			 "'krdma blk clients %s' shows them; -f ends it anyway, and %s%s",
+			 name, name, *file ? "what has arrived is saved in " :
+					     "its data are lost", file);
+	else if (*file)
 		complain("cannot end the export '%s': its data cannot be saved in %s: %s\n"
 			 "It is still there; -f ends it anyway, and its data are lost",
 			 name, file, strerror(-err));

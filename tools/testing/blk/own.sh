@@ -239,6 +239,15 @@ check "empties it" [ ! -s $kept ]
 device_new first $first_address export=kept
 # Proves: F3
 check "and has the data" same $work/new "$(disk first)"
+write_direct $work/old "$(disk first)"
+says "it is not ended while it has a client" "saved in $kept" krdma blk end kept
+check "but by force" krdma blk end -f kept
+# Proves: F3
+check "and has saved what was written" cmp $work/old $kept
+krdma blk detach -f first
+krdma blk serve -n kept -s 1M --allow any --keep $kept
+device_new first $first_address export=kept
+write_direct $work/new "$(disk first)"
 device_end first
 rm $kept
 mkdir $kept

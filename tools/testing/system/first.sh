@@ -245,6 +245,9 @@ check "the data are in the file" test "$(stat -c %s /var/lib/krdma-blk/disk)" -g
 check "it is started again" systemctl start $blk
 check "a client attaches it" krdma blk attach 10.77.0.1 disk
 check "and finds the data" same_on_disk
-check "the client detaches again" krdma blk detach disk
+head -c 8M /dev/urandom >/root/content
+check "the client writes other data" \
+	dd if=/root/content of=/dev/krdmab0 bs=1M oflag=direct status=none
+check "and stays when the machine restarts" same_on_disk
 check "no unit has failed at the end" no_unit_failed
 tap_end

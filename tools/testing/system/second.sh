@@ -23,6 +23,7 @@ check "the server that was enabled runs" comes $serve
 check "a client gets a file" await 20 gets data
 check "the export that was enabled is there" comes $blk
 check "a client attaches it" krdma blk attach 10.77.0.1 disk
-check "and finds the data of before the restart" same_on_disk
+# Proves: F13 (units)
+check "and finds the data of before the restart, when there was a client" same_on_disk
 check "the disk stays in use when the machine is switched off" sh -c 'sleep 1000 </dev/krdmab0 & :'
 tap_end
