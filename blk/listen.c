@@ -5,7 +5,8 @@
  * There are listeners while an export is enabled.  A listener at an address of an RDMA device
  * ends with that device, and one at all addresses does not.  The exports keep their data
  * meanwhile, so listening starts again as soon as the address exists again.  It is tried every
- * second, because the address may appear later than the device.
+ * second, because the address may appear later than the device.  So are requests for which there
+ * was no memory.
  */
 #include <linux/err.h>
 #include <linux/in6.h>
@@ -88,19 +89,23 @@ static void krdma_blk_listen_stop(unsigned int i)
 
 static void krdma_blk_listen_again(struct work_struct *work)
 {
-	bool missing = false;
+	bool again = false;
 
 	mutex_lock(&listen_lock);
 	for (unsigned int i = 0; listen_users && i < listen_addresses.count; i++) {
-		if (listeners[i] && listen_ops->requested(listeners[i]) != -ENODEV)
+		int ret = listeners[i] ? listen_ops->requested(listeners[i]) : -ENODEV;
+
+		if (ret == -ENOMEM)
+			again = true;
+		if (ret != -ENODEV)
 			continue;
 		krdma_blk_listen_stop(i);
 		if (krdma_blk_listen_at(i))
-			missing = true;
+			again = true;
 		else
 			pr_info("krdma_blk: listening at %pISpc again\n", &listen_addresses.of[i]);
 	}
-	if (missing)
+	if (again)
 		queue_delayed_work(krdma_blk_export_workqueue, &listen_work,
 				   KRDMA_BLK_LISTEN_INTERVAL);
 	mutex_unlock(&listen_lock);

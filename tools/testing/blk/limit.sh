@@ -392,6 +392,20 @@ disk=$(disk early)
 is "instead" "[fd77::1]:7475" "/sys/block/${disk#/dev/}/krdma/remote"
 check "the device is detached" device_end early
 
+# There is no memory for a connection request, several times.  Nobody else asks meanwhile.
+put $test/refuse "krdma_listener_next -12"
+device_make early $here_address export=limit
+put $early/enabled 1 &
+attacher=$!
+sleep 4
+check "there is no memory for a client's request" [ "$(cat $test/refuse)" -ge 3 ]
+is "which waits" detached $early/state
+put $test/refuse off
+# Proves: F3
+becomes "it is answered when there is some" live $early/state 5
+wait $attacher
+check "the device is detached" device_end early
+
 # A client that is refused for want of memory takes the place of nobody.
 network=$(ip -o -4 addr show to $here_address | awk '{ print $4 }')
 check "a writer" device_new first $here_address export=limit hold_seconds=600
