@@ -100,6 +100,8 @@ void krdma_blk_client_forget(struct krdma_blk_export *export, struct krdma_blk_c
 	list_del_init(&client->node);
 	export->client_count--;
 	krdma_blk_client_put(client);
+	/* Its connections that wait for others need not any more. */
+	wake_up_all(&export->idle);
 }
 
 /* Is the client connected, or will it be, after a pause? */

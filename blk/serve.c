@@ -218,28 +218,37 @@ static void krdma_blk_conn_lease(struct work_struct *work)
  * Admission
  */
 
-/* Does @older have to be gone before @conn is accepted? */
+/*
+ * Does @other have to be gone before @conn is accepted?  @is_older: it is behind @conn in the list.
+ * One of a forgotten client can be newer: the client had returned, and was evicted then.
+ */
 static bool krdma_blk_conn_replaces(const struct krdma_blk_export_conn *conn,
-				    const struct krdma_blk_export_conn *older)
+				    const struct krdma_blk_export_conn *other, bool is_older)
 {
-	if (older->client == conn->client)
-		return older->queue == conn->queue;
-	return list_empty(&older->client->node);
+	if (other->client == conn->client)
+		return is_older && other->queue == conn->queue;
+	return list_empty(&other->client->node);
 }
 
-/* Aborts these connections, and returns true if there are any. */
-static bool krdma_blk_conn_abort_older(struct krdma_blk_export_conn *conn)
+/*
+ * Aborts these connections, and returns true if there are any.  A connection that has itself to be
+ * gone waits for no other one, because that may be waiting for it.
+ */
+static bool krdma_blk_conn_abort_others(struct krdma_blk_export_conn *conn)
 {
 	struct krdma_blk_export *export = conn->export;
-	struct krdma_blk_export_conn *older = conn;
-	bool any = false;
+	bool any = false, is_older = false;
+	struct krdma_blk_export_conn *other;
 
 	mutex_lock(&export->clients_lock);
-	list_for_each_entry_continue(older, &export->conns, node) {
-		if (krdma_blk_conn_replaces(conn, older)) {
-			krdma_conn_abort(older->conn);
+	list_for_each_entry(other, &export->conns, node) {
+		if (list_empty(&conn->client->node))
+			break;
+		if (krdma_blk_conn_replaces(conn, other, is_older)) {
+			krdma_conn_abort(other->conn);
 			any = true;
 		}
+		is_older |= other == conn;
 	}
 	mutex_unlock(&export->clients_lock);
 	return any;
@@ -251,7 +260,7 @@ static void krdma_blk_conn_fence(struct krdma_blk_export_conn *conn)
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 
 	add_wait_queue(&conn->export->idle, &wait);
-	while (krdma_blk_conn_abort_older(conn))
+	while (krdma_blk_conn_abort_others(conn))
 		wait_woken(&wait, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
 	remove_wait_queue(&conn->export->idle, &wait);
 }
