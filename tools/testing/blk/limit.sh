@@ -97,19 +97,14 @@ becomes "the device comes back" live $attach/state 60
 check "and works" read_one "$disk"
 
 # The device is lost when the connections have just been established, at each step of that.
-for moment in "cancel_delayed_work krdma_blk_path_start" "krdma_blk_path_live any" \
-	"krdma_blk_queue_push krdma_blk_path_start"; do
+for moment in "krdma_blk_fence_up krdma_blk_path_start" "krdma_blk_fence_lower krdma_blk_path_start" \
+	"krdma_blk_queue_push krdma_blk_path_start" "krdma_blk_path_live any" \
+	"krdma_blk_failback_start any"; do
 	unplug
 	becomes "$moment: the device goes" holding $attach/state 30
 	put $test/stall "$moment"
 	plug
-	# A krdma_blk that does not make this call becomes live without a stall.
-	tries=0
-	until [ "$(cat $test/stall)" = stalled ] || [ "$(cat $attach/state)" = live ] || [ $tries -ge 300 ]; do
-		usleep 100000
-		tries=$((tries + 1))
-	done
-	[ "$(cat $test/stall)" != stalled ] || echo "# stalled there"
+	becomes "$moment: the device stalls there" stalled $test/stall 30
 	unplug
 	usleep 500000
 	since=$(now)
