@@ -7,7 +7,9 @@
  *
  * One timer serves both the hold limit and the fence.  Each change of what it depends on sets it,
  * and when it fires it checks what is due.  So a timer that fires late or early does no harm, and
- * setting it for one reason cannot cancel it for the other.
+ * setting it for one reason cannot cancel it for the other.  A request that was lost more than once
+ * is due earlier than the limit of the device.  So while the device has no connections, the timer
+ * fires every second.
  */
 #include <linux/errno.h>
 #include <linux/jiffies.h>
@@ -132,7 +134,7 @@ void krdma_blk_path_set_timer(struct krdma_blk_device *device)
 	if (device->state == KRDMA_BLK_DETACHED)
 		return;
 	if (device->state == KRDMA_BLK_HOLDING)
-		wait = krdma_blk_path_limit(device) - jiffies;
+		wait = min_t(long, krdma_blk_path_limit(device) - jiffies, HZ);
 	if (device->fence == KRDMA_BLK_FENCE_RISING)
 		wait = min_t(long, wait, device->fence_at - jiffies);
 	if (wait == LONG_MAX)

@@ -140,6 +140,7 @@ check "and every request ends" [ -e $work/over ]
 # The work item of the limit runs late, after the device has come back and gone again.
 unplug
 becomes "the device goes" holding $attach/state 30
+sleep $((hold - 1))
 put $test/stall "krdma_blk_expire any"
 becomes "the limit comes, and is held up" stalled $test/stall 30
 plug
@@ -151,6 +152,26 @@ one read
 put $test/stall go
 # Proves: F3
 ended "the old limit fails nothing of the new wait" "$since" $((hold - 1)) $((hold + 5))
+plug
+becomes "the device comes back" live $attach/state 60
+
+# A request is lost twice: its limit counts from the first time, that of the device from the second.
+# No attempt to connect begins or ends when the request is due.
+unplug
+becomes "the device goes" holding $attach/state 30
+since=$(now)
+one read
+sleep 2
+put $test/stall "krdma_blk_queue_push krdma_blk_path_start"
+plug
+becomes "the connections are there again" stalled $test/stall 30
+unplug
+usleep 500000
+put $test/stall "krdma_conn_create any"
+becomes "and lost again" stalled $test/stall 30
+# Proves: F3
+ended "a request that is lost twice fails at its limit" "$since" $((hold - 1)) $((hold + 2))
+put $test/stall go
 plug
 becomes "the device comes back" live $attach/state 60
 
