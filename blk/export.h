@@ -203,7 +203,7 @@ struct krdma_blk_commands {
  * @queue: index of the connection among those of the client
  * @conn: the connection
  * @asked: a check is in flight, which the client has not answered
- * @asked_at: time in jiffies when the last check was posted
+ * @asked_at: time in jiffies when the last check was posted, or the client was accepted
  * @wants_commands: the client knows commands
  * @commands: commands of the client; open if they were offered
  * @from: address of the peer

@@ -201,6 +201,7 @@ static void krdma_blk_conn_lease(struct work_struct *work)
 	struct krdma_blk_export_conn *conn = container_of(to_delayed_work(work),
 							  struct krdma_blk_export_conn, lease);
 	static const struct krdma_send_wr nothing = { .opcode = KRDMA_OP_WRITE };
+	unsigned long last = conn->asked_at;
 
 	if (READ_ONCE(conn->asked)) {
 		krdma_conn_abort(conn->conn);
@@ -208,9 +209,18 @@ static void krdma_blk_conn_lease(struct work_struct *work)
 	}
 	WRITE_ONCE(conn->asked_at, jiffies);
 	WRITE_ONCE(conn->asked, true);
-	/* A connection that refuses the post is not connected yet, or is ending. */
-	if (krdma_conn_post_send(conn->conn, &nothing, 1) != 1)
+	/*
+	 * A connection that refuses the post is ending, or not established yet, because the
+	 * client's last message was lost.  The client can write nevertheless, and go.
+	 */
+	if (krdma_conn_post_send(conn->conn, &nothing, 1) != 1) {
 		WRITE_ONCE(conn->asked, false);
+		conn->asked_at = last;
+		if (time_after_eq(jiffies, last + msecs_to_jiffies(KRDMA_BLK_LEASE_MS))) {
+			krdma_conn_abort(conn->conn);
+			return;
+		}
+	}
 	queue_delayed_work(krdma_blk_export_workqueue, &conn->lease, KRDMA_BLK_LEASE_INTERVAL);
 }
 
@@ -409,6 +419,7 @@ static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 	reason = krdma_blk_conn_settle(conn);
 	if (reason)
 		return reason;
+	conn->asked_at = jiffies;
 	if (krdma_conn_accept(conn->conn, &param))
 		return KRDMA_BLK_NO_MEMORY;
 	atomic64_inc(&export->accepted);

@@ -408,6 +408,20 @@ disk=$(disk early)
 is "instead" "[fd77::1]:7475" "/sys/block/${disk#/dev/}/krdma/remote"
 check "the device is detached" device_end early
 
+# The last message by which a client connects is lost.  The client uses the connection, which is not
+# established for the server, so the server cannot check the client.
+device_make early $here_address export=limit queues=1
+put $test/refuse "ib_send_cm_rtu 0"
+check "a client connects without its last message" put $early/enabled 1
+check "which was to be sent" [ "$(cat $test/refuse)" = 1 ]
+put $test/refuse off
+disk=$(disk early)
+check "it uses the connection" read_one "$disk"
+# Proves: F3
+becomes "the server ends it in time" 1 "/sys/block/${disk#/dev/}/krdma/reconnects" 6
+becomes "and accepts the next one" live $early/state 30
+check "the device is detached" device_end early
+
 # There is no memory for a connection request, several times.  Nobody else asks meanwhile.
 put $test/refuse "krdma_listener_next -12"
 device_make early $here_address export=limit
