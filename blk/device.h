@@ -219,6 +219,7 @@ struct krdma_blk_request {
  * @state: state of the device
  * @stop: connections are not made any more
  * @broken: a loss was noticed since the queues were last opened
+ * @moves: the connections were taken down to make them by another address, which answers
  * @lost_at: time in jiffies when the device was last live
  * @fence: can a write that was posted still arrive?
  * @fence_at: time in jiffies when it cannot, if @fence is KRDMA_BLK_FENCE_RISING
@@ -265,6 +266,7 @@ struct krdma_blk_device {
 	enum krdma_blk_state state;
 	bool stop;
 	bool broken;
+	bool moves;
 	unsigned long lost_at;
 	enum krdma_blk_fence fence;
 	unsigned long fence_at;
@@ -309,6 +311,8 @@ bool krdma_blk_fence_is_up(struct krdma_blk_device *device);
 bool krdma_blk_fence_lower(struct krdma_blk_device *device);
 void krdma_blk_path_live(struct krdma_blk_device *device);
 void krdma_blk_path_lost(struct krdma_blk_device *device);
+void krdma_blk_path_move(struct krdma_blk_device *device);
+bool krdma_blk_path_is_moving(struct krdma_blk_device *device);
 bool krdma_blk_path_stop(struct krdma_blk_device *device);
 void krdma_blk_path_set_hold(struct krdma_blk_device *device, unsigned int seconds);
 enum krdma_blk_state krdma_blk_path_state(struct krdma_blk_device *device);

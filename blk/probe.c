@@ -218,7 +218,7 @@ static void krdma_blk_failback_work(struct work_struct *work)
 	device->failback_ms = min_t(unsigned int, device->failback_ms * 2,
 				    KRDMA_BLK_FAILBACK_MAX_MS);
 	/* The connections are made again, and the first address is probed first. */
-	krdma_blk_path_lost(device);
+	krdma_blk_path_move(device);
 }
 
 /**

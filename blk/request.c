@@ -239,10 +239,12 @@ static blk_status_t krdma_blk_request_verdict(struct krdma_blk_queue *queue,
 	struct krdma_blk_device *device = queue->device;
 
 	/*
-	 * Multipath and similar users have another path, and need the error at once.  A request
-	 * that the block layer has merged with others has the flags of the first one.
+	 * Multipath and similar users have another path, and need the error at once, but none when
+	 * the device is moving to an address that answers.  A request that the block layer has
+	 * merged with others has the flags of the first one.
 	 */
-	if (blk_noretry_request(rq) && !(rq->rq_flags & RQF_MIXED_MERGE))
+	if (blk_noretry_request(rq) && !(rq->rq_flags & RQF_MIXED_MERGE) &&
+	    !krdma_blk_path_is_moving(device))
 		return BLK_STS_TRANSPORT;
 	if (krdma_blk_path_gives_up(device))
 		return BLK_STS_IOERR;

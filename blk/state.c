@@ -41,6 +41,9 @@ const char *krdma_blk_state_name(enum krdma_blk_state state)
 	return krdma_blk_states[state];
 }
 
+/* How long a device may take to move to another address that answers. */
+#define KRDMA_BLK_MOVE_WAIT	(2 * HZ)
+
 /*
  * Error texts for the user
  */
@@ -149,7 +152,7 @@ static void krdma_blk_hold_begin(struct krdma_blk_device *device)
 
 	WRITE_ONCE(device->state, KRDMA_BLK_HOLDING);
 	device->attempts = 0;
-	device->lost_at = jiffies;
+	WRITE_ONCE(device->lost_at, jiffies);
 	queue_delayed_work(krdma_blk_workqueue, &device->reconnect, 0);
 	krdma_blk_path_set_timer(device);
 }
@@ -206,6 +209,7 @@ void krdma_blk_path_live(struct krdma_blk_device *device)
 	/* A context that detaches it meanwhile waits for what has been posted. */
 	if (!device->stop || device->state != KRDMA_BLK_DETACHED) {
 		WRITE_ONCE(device->state, KRDMA_BLK_LIVE);
+		WRITE_ONCE(device->moves, false);
 		device->error[0] = '\0';
 		if (device->broken || device->stop)
 			krdma_blk_hold_begin(device);
@@ -230,6 +234,38 @@ void krdma_blk_path_lost(struct krdma_blk_device *device)
 	if (device->state == KRDMA_BLK_LIVE)
 		krdma_blk_hold_begin(device);
 	spin_unlock_irqrestore(&device->state_lock, flags);
+}
+
+/**
+ * krdma_blk_path_move() - Take down the connections, to make them by another address
+ * @device: the device
+ *
+ * Nothing happens unless the device is live.
+ *
+ * Context: process context.
+ */
+void krdma_blk_path_move(struct krdma_blk_device *device)
+{
+	spin_lock_irq(&device->state_lock);
+	if (device->state == KRDMA_BLK_LIVE) {
+		WRITE_ONCE(device->moves, true);
+		device->broken = true;
+		krdma_blk_hold_begin(device);
+	}
+	spin_unlock_irq(&device->state_lock);
+}
+
+/**
+ * krdma_blk_path_is_moving() - Check whether a device is about to have connections again
+ * @device: the device
+ *
+ * Context: any.
+ * Return: true if it is moving to another address, and has had little time for that.
+ */
+bool krdma_blk_path_is_moving(struct krdma_blk_device *device)
+{
+	return READ_ONCE(device->moves) &&
+	       time_before(jiffies, READ_ONCE(device->lost_at) + KRDMA_BLK_MOVE_WAIT);
 }
 
 /**

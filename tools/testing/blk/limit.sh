@@ -335,10 +335,21 @@ check "and which memory it is" grep -Eq '^limit-[0-9a-f]{16}$' "$folder/id"
 counts=/sys/kernel/debug/krdma/objects
 check "all of it is counted" grep -q '^blk_disk 1$' $counts
 check "and the server's part" [ "$(awk '$1 == "blk_client" { print $2 }' $counts)" -ge 1 ]
+put $test/stall "krdma_blk_path_reconnect any"
 ip address add $nobody/32 dev dummy0
+becomes "the first one answers, and the device moves" stalled $test/stall 60
+rm -f $work/ended
+(put $test/failfast "$disk" 2>$work/one; echo $? >$work/ended) &
+reader=$!
+usleep 300000
+put $test/stall go
 becomes "when the first one answers, it goes back" "$nobody:7475" "$folder/remote" 60
 becomes "and is live" live $attach/state 30
 check "and works" read_one "$disk"
+wait $reader
+# Proves: F3
+check "a request that is not to wait has waited for that" grep -q '^0$' $work/ended
+rm $work/ended
 ip address del $nobody/32 dev dummy0
 unplug
 becomes "the device goes" holding $attach/state 30
