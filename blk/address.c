@@ -231,6 +231,23 @@ bool krdma_blk_same_net(const struct krdma_blk_net *a, const struct krdma_blk_ne
 }
 
 /**
+ * krdma_blk_same_link() - Check whether one host may have two addresses
+ * @a: an address
+ * @b: another address
+ *
+ * A host may use any number of addresses of its IPv6 network, whose prefix has 64 bits.  But the
+ * network may as well have many hosts.
+ *
+ * Context: any.
+ * Return: true if both are addresses of the same IPv6 network.
+ */
+bool krdma_blk_same_link(const struct krdma_blk_net *a, const struct krdma_blk_net *b)
+{
+	return a->family == AF_INET6 && b->family == AF_INET6 &&
+	       krdma_blk_bits_equal(a->bytes, b->bytes, 64);
+}
+
+/**
  * krdma_blk_nets_have() - Check whether an address is in a list of networks
  * @nets: the networks
  * @addr: the address

@@ -47,6 +47,7 @@ ssize_t krdma_blk_print_addresses(const struct krdma_blk_addresses *addresses, c
 ssize_t krdma_blk_print_nets(const struct krdma_blk_nets *nets, char *page);
 void krdma_blk_net_of(const struct sockaddr_storage *addr, struct krdma_blk_net *net);
 bool krdma_blk_same_net(const struct krdma_blk_net *a, const struct krdma_blk_net *b);
+bool krdma_blk_same_link(const struct krdma_blk_net *a, const struct krdma_blk_net *b);
 bool krdma_blk_nets_have(const struct krdma_blk_nets *nets, const struct sockaddr_storage *addr);
 
 #endif /* _KRDMA_BLK_ADDRESS_H */

@@ -185,7 +185,9 @@ bool krdma_blk_server_knows(const struct krdma_blk_secret *secret,
  */
 
 #define KRDMA_BLK_CHALLENGES		128
+/* Of these at most so many for one address, and for one IPv6 network. */
 #define KRDMA_BLK_CHALLENGES_EACH	16
+#define KRDMA_BLK_CHALLENGES_LINK	96
 #define KRDMA_BLK_CHALLENGE_TIME	(30 * HZ)
 
 /**
@@ -223,15 +225,15 @@ static bool krdma_blk_is_for(const struct krdma_blk_challenge *one,
 }
 
 /*
- * Returns the challenge that this client has for this queue, because it asks again; otherwise a
- * free one; otherwise the oldest one of an address that has used its share, so that it takes none
- * from others; otherwise the oldest one.
+ * Returns the challenge that this client has for this queue, because it asks again; otherwise the
+ * oldest one of its address, or of its IPv6 network, if that has used its share, so that it takes
+ * none from others; otherwise a free one; otherwise the oldest one.
  */
 static struct krdma_blk_challenge *krdma_blk_challenge_slot(const struct krdma_blk_hello *hello,
 							    const struct krdma_blk_net *from)
 {
-	struct krdma_blk_challenge *free = NULL, *oldest = NULL, *own = NULL;
-	unsigned int count = 0;
+	struct krdma_blk_challenge *free = NULL, *oldest = NULL, *own = NULL, *near = NULL;
+	unsigned int count = 0, near_count = 0;
 
 	lockdep_assert_held(&challenge_lock);
 	for (unsigned int i = 0; i < ARRAY_SIZE(challenges); i++) {
@@ -245,6 +247,11 @@ static struct krdma_blk_challenge *krdma_blk_challenge_slot(const struct krdma_b
 		}
 		if (!oldest || time_before(one->given, oldest->given))
 			oldest = one;
+		if (krdma_blk_same_link(&one->from, from)) {
+			near_count++;
+			if (!near || time_before(one->given, near->given))
+				near = one;
+		}
 		if (!krdma_blk_same_net(&one->from, from))
 			continue;
 		count++;
@@ -253,6 +260,8 @@ static struct krdma_blk_challenge *krdma_blk_challenge_slot(const struct krdma_b
 	}
 	if (count >= KRDMA_BLK_CHALLENGES_EACH)
 		return own;
+	if (near_count >= KRDMA_BLK_CHALLENGES_LINK)
+		return near;
 	return free ?: oldest;
 }
 

@@ -35,8 +35,9 @@
 /* With one line each, they fit into one page of configfs. */
 #define KRDMA_BLK_CLIENTS_MAX		48
 
-/* Maximum for one address, so that some are left for others. */
+/* Maximum for one address, and for one IPv6 network, so that some are left for others. */
 #define KRDMA_BLK_CLIENTS_EACH		8
+#define KRDMA_BLK_CLIENTS_LINK		36
 
 /**
  * krdma_blk_client_find() - Find the record of a client
@@ -146,34 +147,40 @@ static void krdma_blk_clients_fence(struct krdma_blk_export *export,
 }
 
 /*
- * Frees a record for a new client that has one: an address that has used its share loses one of
- * its own.
+ * Frees a record for a new client that has one: an address, or an IPv6 network, that has used its
+ * share loses one of its own.
  */
 static bool krdma_blk_clients_make_room(struct krdma_blk_export *export,
 					const struct krdma_blk_client *self)
 {
-	struct krdma_blk_client *client, *own = NULL, *oldest = NULL;
+	struct krdma_blk_client *client, *own = NULL, *near = NULL, *oldest = NULL;
+	unsigned int count = 0, near_count = 0;
 	struct krdma_blk_net net, other;
-	unsigned int count = 0;
 
 	krdma_blk_net_of(&self->from, &net);
 	list_for_each_entry(client, &export->clients, node) {
-		bool is_own;
+		bool is_own, is_near;
 
 		if (client == self)
 			continue;
 		krdma_blk_net_of(&client->from, &other);
 		is_own = krdma_blk_same_net(&net, &other);
+		is_near = krdma_blk_same_link(&net, &other);
 		count += is_own;
+		near_count += is_near;
 		if (krdma_blk_client_is_here(export, client))
 			continue;
 		if (!oldest || time_before(client->seen, oldest->seen))
 			oldest = client;
 		if (is_own && (!own || time_before(client->seen, own->seen)))
 			own = client;
+		if (is_near && (!near || time_before(client->seen, near->seen)))
+			near = client;
 	}
 	if (count >= KRDMA_BLK_CLIENTS_EACH)
 		oldest = own;
+	else if (near_count >= KRDMA_BLK_CLIENTS_LINK)
+		oldest = near;
 	else if (export->client_count <= KRDMA_BLK_CLIENTS_MAX)
 		return true;
 	if (!oldest)

@@ -39,6 +39,8 @@
 
 /* Each connection takes a QP and its queues, for any peer. */
 #define KRDMA_BLK_CONNS_MAX		256
+/* Of these at most so many from one IPv6 network. */
+#define KRDMA_BLK_CONNS_LINK		192
 
 /*
  * Connection requests that are answered at a time.  Others wait in the listener's backlog.  More of
@@ -442,6 +444,18 @@ static bool krdma_blk_export_settles(struct krdma_blk_export *export)
 	return export->paused;
 }
 
+static bool krdma_blk_export_is_full(struct krdma_blk_export *export,
+				     const struct krdma_blk_export_conn *conn)
+{
+	struct krdma_blk_export_conn *other;
+	unsigned int count = 0;
+
+	lockdep_assert_held(&export->clients_lock);
+	list_for_each_entry(other, &export->conns, node)
+		count += krdma_blk_same_link(&other->from, &conn->from);
+	return export->conn_count >= KRDMA_BLK_CONNS_MAX || count >= KRDMA_BLK_CONNS_LINK;
+}
+
 /*
  * Adds the connection to the export, or returns the reason to refuse it.  Sets @again if it is
  * worth trying again soon.
@@ -458,7 +472,7 @@ static int krdma_blk_conn_try_join(struct krdma_blk_export_conn *conn,
 		reason = KRDMA_BLK_REFUSED;
 	else if (export->paused)
 		reason = KRDMA_BLK_BUSY;
-	else if (export->conn_count >= KRDMA_BLK_CONNS_MAX)
+	else if (krdma_blk_export_is_full(export, conn))
 		reason = KRDMA_BLK_FULL;
 	else
 		reason = krdma_blk_client_admit(export, hello, from, &conn->client);

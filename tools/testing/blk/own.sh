@@ -165,6 +165,26 @@ krdma blk detach -f first
 check "it may attach the export anew" device_new first $first_address export=own
 check "with what was written" same $work/new "$(disk first)"
 
+# One host may have many addresses of its IPv6 network.
+check "an export for many" export_new many 1M
+number=1
+while [ $number -le 40 ]; do
+	ip -6 address add "fd77::99:$(printf %x $number)/64" dev "$interface" nodad
+	number=$((number + 1))
+done
+check "clients come from 40 addresses of one network" sh -c \
+	"$here/stranger crowd $other_address many 40 fd77::99: >$work/crowd || ! cat $work/crowd"
+check "they are admitted" [ "$(grep -c '^welcome' $work/crowd)" -ge 36 ]
+# Proves: F3
+check "a network has three quarters of them" [ "$(wc -l <$config/exports/many/clients)" = 36 ]
+while [ $number -gt 1 ]; do
+	number=$((number - 1))
+	ip -6 address del "fd77::99:$(printf %x $number)/64" dev "$interface"
+done
+check "there is space for others" device_new third $first_address export=many read_only=1
+check "who leaves" device_end third
+check "the export is ended" export_end many
+
 # Data in use is destroyed only by force.
 refused "an export with clients is not disabled" "Device or resource busy" \
 	put $config/exports/own/enabled 0

@@ -22,10 +22,11 @@
  * a command has to the memory, with immediate data, which takes a receive of the server.  Prints a
  * line for each, with the reply.
  *
- *	stranger crowd HOST EXPORT COUNT
+ *	stranger crowd HOST EXPORT COUNT [PREFIX]
  *
- * Sends COUNT hellos at the same time, each as another reader.  Prints a line for each answer, in
- * the order in which they come.
+ * Sends COUNT hellos at the same time, each as another reader.  With PREFIX, the beginning of an
+ * IPv6 address, each comes from another address: PREFIX1 to PREFIXn, n in hexadecimal.  Prints a
+ * line for each answer, in the order in which they come.
  *
  *	stranger give FAULT...
  *
@@ -237,7 +238,7 @@ static void prove(const char *secret, uint8_t who, const uint8_t *challenge,
 
 struct client {
 	struct krdma *session;
-	struct sockaddr_in address;
+	struct sockaddr_storage address;
 	const char *secret;
 	struct hello hello;
 	uint8_t challenge[PROOF];
@@ -302,12 +303,26 @@ static void get_ready(struct client *client)
 	      offsetof(struct hello, proof), client->hello.proof);
 }
 
+/* @address: the C library's struct sockaddr_storage, or the kernel's. */
+static void set_address(void *address, const char *text, uint16_t port)
+{
+	struct sockaddr_in6 *in6 = address;
+	struct sockaddr_in *in = address;
+
+	memset(address, 0, sizeof(struct sockaddr_storage));
+	if (inet_pton(AF_INET, text, &in->sin_addr) == 1) {
+		in->sin_family = AF_INET;
+		in->sin_port = htons(port);
+	} else {
+		check("address", inet_pton(AF_INET6, text, &in6->sin6_addr) == 1 ? 0 : -EINVAL);
+		in6->sin6_family = AF_INET6;
+		in6->sin6_port = htons(port);
+	}
+}
+
 static void init(struct client *client, const char *host, const char *name)
 {
-	client->address = (struct sockaddr_in) {
-		.sin_family = AF_INET, .sin_port = htons(SERVER_PORT),
-	};
-	inet_pton(AF_INET, host, &client->address.sin_addr);
+	set_address(&client->address, host, SERVER_PORT);
 	client->hello = (struct hello) {
 		.magic = htole32(MAGIC), .version = VERSION, .client = htole64(7),
 	};
@@ -565,21 +580,28 @@ static void command_all(struct client *client)
 
 #define CROWD_MAX	64
 
-static void crowd(struct client *client, unsigned int count)
+static void crowd(struct client *client, unsigned int count, const char *prefix)
 {
 	struct krdma_conn_create_qp_args depths = { .size = sizeof(depths) };
+	struct krdma_conn_resolve_args route = { .size = sizeof(route) };
 	struct visit visits[CROWD_MAX];
 	unsigned int answered = 0;
 
 	client->hello.flags = READER;
 	for (unsigned int i = 0; i < count; i++) {
+		char source[INET6_ADDRSTRLEN];
 		struct krdma_conn *conn;
 
+		if (prefix) {
+			snprintf(source, sizeof(source), "%s%x", prefix, i + 1);
+			set_address(&route.local, source, 0);
+			route.flags = KRDMA_RESOLVE_LOCAL;
+		}
 		client->hello.client = htole64(100 + i);
 		check("queue", krdma_ring_create(client->session, NULL, &visits[i].ring));
 		check("connection", krdma_conn_create(client->session, &conn));
 		check("resolve", krdma_conn_resolve(conn, (struct sockaddr *)&client->address,
-						    NULL));
+						    &route));
 		check("resolve", krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL));
 		check("create QP", krdma_conn_create_qp(conn, visits[i].ring, NULL, NULL, &depths));
 		check("connect", krdma_conn_connect(conn, NULL, &client->hello,
@@ -828,8 +850,9 @@ int main(int argc, char **argv)
 		guess(&client, (unsigned int)strtoul(argv[5], NULL, 10));
 	else if (argc == 4 && !strcmp(argv[1], "command"))
 		command_all(&client);
-	else if (argc == 5 && !strcmp(argv[1], "crowd") && strtoul(argv[4], NULL, 10) <= CROWD_MAX)
-		crowd(&client, (unsigned int)strtoul(argv[4], NULL, 10));
+	else if ((argc == 5 || argc == 6) && !strcmp(argv[1], "crowd") &&
+		 strtoul(argv[4], NULL, 10) <= CROWD_MAX)
+		crowd(&client, (unsigned int)strtoul(argv[4], NULL, 10), argv[5]);
 	else if (argc > 2 && !strcmp(argv[1], "give"))
 		give(session, argv + 2);
 	else
