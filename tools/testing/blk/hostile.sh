@@ -106,7 +106,6 @@ answers "valid ones are executed" 4 '^(zero|discard|last|longest): status 0, tag
 answers "others are refused" 11 '^(opcode|reserved|empty|odd|long|behind|across|huge|wraps)[-a-z0-3]*: status 1, tag 655[23][0-9]$'
 answers "those of another length end the connection" 4 '^size: the connection has ended$'
 answers "and so do those that were not offered" 1 '^without: the connection has ended$'
-# Proves: F3
 answers "and so does a write that takes the receive of one" 4 '^written: the connection has ended$'
 answers "and those of a reader" 1 '^reader: the connection has ended$'
 for range in 256:16 512:1 2047:1 1023:512; do

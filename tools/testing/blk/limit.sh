@@ -428,7 +428,6 @@ check "which was to be sent" [ "$(cat $test/refuse)" = 1 ]
 put $test/refuse off
 disk=$(disk early)
 check "it uses the connection" read_one "$disk"
-# Proves: F3
 becomes "the server ends it in time" 1 "/sys/block/${disk#/dev/}/krdma/reconnects" 6
 becomes "and accepts the next one" live $early/state 30
 check "the device is detached" device_end early
@@ -442,7 +441,6 @@ sleep 4
 check "there is no memory for a client's request" [ "$(cat $test/refuse)" -ge 3 ]
 is "which waits" detached $early/state
 put $test/refuse off
-# Proves: F3
 becomes "it is answered when there is some" live $early/state 5
 wait $attacher
 check "the device is detached" device_end early
@@ -575,7 +573,6 @@ put $test/stall go
 wait $ender
 check "the file is complete" cmp $work/wanted $work/kept
 export_make crashed 1M file=$work/crashed
-# Proves: F3
 refused "what a crash would have left is refused" "File too large" put $config/exports/crashed/enabled 1
 rmdir $config/exports/crashed
 rm $work/crashed $work/kept

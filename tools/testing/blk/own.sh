@@ -191,7 +191,6 @@ refused "an export with clients is not disabled" "Device or resource busy" \
 refused "nor removed" "Device or resource busy" rmdir $config/exports/own
 says "nor ended" "krdma blk clients own" krdma blk end own
 says "by half a word neither" "not 'en'" krdma blk en own
-# Proves: F3
 refused "a device in use is not removed" "Device or resource busy" rmdir $config/devices/other
 says "a device is not detached by half a word" "not 'de'" krdma blk de first
 # Proves: F3
