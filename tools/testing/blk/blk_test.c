@@ -14,9 +14,10 @@
  *		CALLER, or by any function if CALLER is "any", sleep before it begins, until "go"
  *		is written.  Calls with interrupts off do not count.  Reading gives "waiting" until
  *		the call, then "stalled", then "over".
+ *  stall2	As "stall", for another call at the same time.
  *  spin	Writing "SYMBOL NUMBER" makes the further call NUMBER, from 1, of SYMBOL spin before
  *		it begins, until "go" is written: for a caller that must not sleep.  Reading is as
- *		with "stall".  Only one call can be stalled or spin at a time.
+ *		with "stall".
  *  failfast	Writing "DISK" reads the first block of that disk with REQ_FAILFAST_TRANSPORT.  The
  *		write returns the error of the read.  Writing "DISK merged" reads the first block
  *		ahead, and the second one as usual; the block layer makes one request of both.  The
@@ -46,6 +47,9 @@
 
 /* A stalled call continues after this time without "go".  Each test writes it earlier. */
 #define BLK_TEST_STALL_MS	120000
+/* Calls that can be stalled at the same time. */
+#define BLK_TEST_STALLS		2
+
 /* Less than what the kernel takes for a lockup. */
 #define BLK_TEST_SPIN_MS	8000
 
@@ -178,115 +182,144 @@ static const char *const blk_test_stall_states[] = {
 	[BLK_TEST_OVER] = "over", [BLK_TEST_WAITING] = "waiting", [BLK_TEST_STALLED] = "stalled",
 };
 
-static char blk_test_stall_symbol[BLK_TEST_WORD];
-static char blk_test_stall_caller[BLK_TEST_WORD];
-static struct kprobe blk_test_stalled;
-static atomic_t blk_test_stall_state = ATOMIC_INIT(BLK_TEST_OVER);
-static DECLARE_COMPLETION(blk_test_go);
-/* Calls before the one that spins. */
-static atomic_t blk_test_spin_after = ATOMIC_INIT(0);
+/**
+ * struct blk_test_stall - a call that is held up
+ * @symbol: the function
+ * @caller: the function that calls it; "any": each
+ * @probe: at @symbol
+ * @state: &enum blk_test_stall_state
+ * @go: completed when it may continue
+ * @before: further calls before the one that is held up
+ */
+struct blk_test_stall {
+	char symbol[BLK_TEST_WORD];
+	char caller[BLK_TEST_WORD];
+	struct kprobe probe;
+	atomic_t state;
+	struct completion go;
+	atomic_t before;
+};
 
-static noinline long blk_test_stall(unsigned long a, unsigned long b, unsigned long c,
-				    unsigned long d, unsigned long e, unsigned long f)
-{
-	blk_test_function function = (blk_test_function)blk_test_stalled.addr;
+static struct blk_test_stall blk_test_stalls[BLK_TEST_STALLS];
+static struct blk_test_stall blk_test_spinner;
 
-	wait_for_completion_timeout(&blk_test_go, msecs_to_jiffies(BLK_TEST_STALL_MS));
-	atomic_set(&blk_test_stall_state, BLK_TEST_OVER);
-	return function(a, b, c, d, e, f);
-}
+#define BLK_TEST_STALL(index)								\
+	static noinline long blk_test_stall_##index(unsigned long a, unsigned long b,	\
+						    unsigned long c, unsigned long d,	\
+						    unsigned long e, unsigned long f)	\
+	{										\
+		struct blk_test_stall *stall = &blk_test_stalls[index];			\
+		blk_test_function function = (blk_test_function)stall->probe.addr;	\
+											\
+		wait_for_completion_timeout(&stall->go,					\
+					    msecs_to_jiffies(BLK_TEST_STALL_MS));	\
+		atomic_set(&stall->state, BLK_TEST_OVER);				\
+		return function(a, b, c, d, e, f);					\
+	}
+
+BLK_TEST_STALL(0)
+BLK_TEST_STALL(1)
+
+static const blk_test_function blk_test_stall_functions[BLK_TEST_STALLS] = {
+	blk_test_stall_0, blk_test_stall_1,
+};
 
 static noinline long blk_test_spin(unsigned long a, unsigned long b, unsigned long c,
 				   unsigned long d, unsigned long e, unsigned long f)
 {
-	blk_test_function function = (blk_test_function)blk_test_stalled.addr;
+	struct blk_test_stall *stall = &blk_test_spinner;
+	blk_test_function function = (blk_test_function)stall->probe.addr;
 	unsigned long end = jiffies + msecs_to_jiffies(BLK_TEST_SPIN_MS);
 
-	while (!completion_done(&blk_test_go) && time_before(jiffies, end))
+	while (!completion_done(&stall->go) && time_before(jiffies, end))
 		cpu_relax();
-	atomic_set(&blk_test_stall_state, BLK_TEST_OVER);
+	atomic_set(&stall->state, BLK_TEST_OVER);
 	return function(a, b, c, d, e, f);
 }
 
 /* The probe is at the first instruction, so the top of the stack is the return address. */
-static bool blk_test_is_caller(const struct pt_regs *regs)
+static bool blk_test_is_caller(const struct blk_test_stall *stall, const struct pt_regs *regs)
 {
 	char caller[KSYM_SYMBOL_LEN];
 
-	if (!strcmp(blk_test_stall_caller, "any"))
+	if (!strcmp(stall->caller, "any"))
 		return true;
 	sprint_symbol_no_offset(caller, *(unsigned long *)kernel_stack_pointer((void *)regs));
 	*strchrnul(caller, ' ') = '\0';
-	return !strcmp(caller, blk_test_stall_caller);
+	return !strcmp(caller, stall->caller);
 }
 
 static int blk_test_stalled_pre(struct kprobe *probe, struct pt_regs *regs)
 {
-	if (!(regs->flags & X86_EFLAGS_IF) || !blk_test_is_caller(regs))
+	struct blk_test_stall *stall = container_of(probe, struct blk_test_stall, probe);
+	blk_test_function instead = blk_test_stall_functions[stall - blk_test_stalls];
+
+	if (!(regs->flags & X86_EFLAGS_IF) || !blk_test_is_caller(stall, regs))
 		return 0;
-	if (atomic_cmpxchg(&blk_test_stall_state, BLK_TEST_WAITING, BLK_TEST_STALLED) !=
-	    BLK_TEST_WAITING)
+	if (atomic_cmpxchg(&stall->state, BLK_TEST_WAITING, BLK_TEST_STALLED) != BLK_TEST_WAITING)
 		return 0;
-	instruction_pointer_set(regs, (unsigned long)blk_test_stall);
+	instruction_pointer_set(regs, (unsigned long)instead);
 	return 1;
 }
 
 static int blk_test_spin_pre(struct kprobe *probe, struct pt_regs *regs)
 {
-	if (atomic_read(&blk_test_stall_state) != BLK_TEST_WAITING ||
-	    atomic_dec_return(&blk_test_spin_after) >= 0 ||
-	    atomic_cmpxchg(&blk_test_stall_state, BLK_TEST_WAITING, BLK_TEST_STALLED) !=
-	    BLK_TEST_WAITING)
+	struct blk_test_stall *stall = &blk_test_spinner;
+
+	if (atomic_read(&stall->state) != BLK_TEST_WAITING ||
+	    atomic_dec_return(&stall->before) >= 0 ||
+	    atomic_cmpxchg(&stall->state, BLK_TEST_WAITING, BLK_TEST_STALLED) != BLK_TEST_WAITING)
 		return 0;
 	instruction_pointer_set(regs, (unsigned long)blk_test_spin);
 	return 1;
 }
 
-static void blk_test_stall_end(void)
+static void blk_test_stall_end(struct blk_test_stall *stall)
 {
-	if (!blk_test_stalled.symbol_name)
+	if (!stall->probe.symbol_name)
 		return;
 	/* A stalled call still reads the probe's address.  Wait until it has continued. */
-	atomic_cmpxchg(&blk_test_stall_state, BLK_TEST_WAITING, BLK_TEST_OVER);
-	complete_all(&blk_test_go);
-	while (atomic_read(&blk_test_stall_state) != BLK_TEST_OVER)
+	atomic_cmpxchg(&stall->state, BLK_TEST_WAITING, BLK_TEST_OVER);
+	complete_all(&stall->go);
+	while (atomic_read(&stall->state) != BLK_TEST_OVER)
 		schedule_timeout_uninterruptible(1);
-	unregister_kprobe(&blk_test_stalled);
-	blk_test_stalled = (struct kprobe) {};
+	unregister_kprobe(&stall->probe);
+	stall->probe = (struct kprobe) {};
 }
 
-static int blk_test_stall_arm(const char *symbol, kprobe_pre_handler_t handler)
+static int blk_test_stall_arm(struct blk_test_stall *stall, const char *symbol,
+			      kprobe_pre_handler_t handler)
 {
 	int ret;
 
-	strscpy(blk_test_stall_symbol, symbol, sizeof(blk_test_stall_symbol));
-	reinit_completion(&blk_test_go);
-	blk_test_stalled = (struct kprobe) {
-		.symbol_name = blk_test_stall_symbol, .pre_handler = handler,
+	strscpy(stall->symbol, symbol, sizeof(stall->symbol));
+	reinit_completion(&stall->go);
+	stall->probe = (struct kprobe) {
+		.symbol_name = stall->symbol, .pre_handler = handler,
 	};
-	atomic_set(&blk_test_stall_state, BLK_TEST_WAITING);
-	ret = register_kprobe(&blk_test_stalled);
+	atomic_set(&stall->state, BLK_TEST_WAITING);
+	ret = register_kprobe(&stall->probe);
 	if (ret) {
-		blk_test_stalled = (struct kprobe) {};
-		atomic_set(&blk_test_stall_state, BLK_TEST_OVER);
+		stall->probe = (struct kprobe) {};
+		atomic_set(&stall->state, BLK_TEST_OVER);
 	}
 	return ret;
 }
 
-static int blk_test_stall_begin(const char *symbol, const char *caller)
+static int blk_test_stall_begin(struct blk_test_stall *stall, const char *symbol,
+				const char *second)
 {
-	strscpy(blk_test_stall_caller, caller, sizeof(blk_test_stall_caller));
-	return blk_test_stall_arm(symbol, blk_test_stalled_pre);
-}
+	int value, ret;
 
-static int blk_test_spin_begin(const char *symbol, const char *number)
-{
-	int value, ret = kstrtoint(number, 0, &value);
-
+	if (stall != &blk_test_spinner) {
+		strscpy(stall->caller, second, sizeof(stall->caller));
+		return blk_test_stall_arm(stall, symbol, blk_test_stalled_pre);
+	}
+	ret = kstrtoint(second, 0, &value);
 	if (ret)
 		return ret;
-	atomic_set(&blk_test_spin_after, value - 1);
-	return blk_test_stall_arm(symbol, blk_test_spin_pre);
+	atomic_set(&stall->before, value - 1);
+	return blk_test_stall_arm(stall, symbol, blk_test_spin_pre);
 }
 
 /*
@@ -371,9 +404,10 @@ static const struct file_operations blk_test_cut_fops = {
 	.write = blk_test_cut_write,
 };
 
-static ssize_t blk_test_stall_command(const char __user *data, size_t count,
-				      int (*begin)(const char *symbol, const char *second))
+static ssize_t blk_test_stall_write(struct file *file, const char __user *data, size_t count,
+				    loff_t *position)
 {
+	struct blk_test_stall *stall = file->private_data;
 	char text[2 * BLK_TEST_WORD];
 	char *second;
 	int ret = blk_test_words(data, count, text, sizeof(text), &second);
@@ -381,45 +415,29 @@ static ssize_t blk_test_stall_command(const char __user *data, size_t count,
 	if (ret)
 		return ret;
 	mutex_lock(&blk_test_lock);
-	blk_test_stall_end();
+	blk_test_stall_end(stall);
 	if (second)
-		ret = begin(text, second);
+		ret = blk_test_stall_begin(stall, text, second);
 	mutex_unlock(&blk_test_lock);
 	return ret ?: count;
-}
-
-static ssize_t blk_test_stall_write(struct file *file, const char __user *data, size_t count,
-				    loff_t *position)
-{
-	return blk_test_stall_command(data, count, blk_test_stall_begin);
-}
-
-static ssize_t blk_test_spin_write(struct file *file, const char __user *data, size_t count,
-				   loff_t *position)
-{
-	return blk_test_stall_command(data, count, blk_test_spin_begin);
 }
 
 static ssize_t blk_test_stall_read(struct file *file, char __user *data, size_t count,
 				   loff_t *position)
 {
+	struct blk_test_stall *stall = file->private_data;
 	char text[16];
 	int length = scnprintf(text, sizeof(text), "%s\n",
-			       blk_test_stall_states[atomic_read(&blk_test_stall_state)]);
+			       blk_test_stall_states[atomic_read(&stall->state)]);
 
 	return simple_read_from_buffer(data, count, position, text, length);
 }
 
 static const struct file_operations blk_test_stall_fops = {
 	.owner = THIS_MODULE,
+	.open = simple_open,
 	.read = blk_test_stall_read,
 	.write = blk_test_stall_write,
-};
-
-static const struct file_operations blk_test_spin_fops = {
-	.owner = THIS_MODULE,
-	.read = blk_test_stall_read,
-	.write = blk_test_spin_write,
 };
 
 static int blk_test_read_once(struct block_device *disk, struct page **pages)
@@ -529,11 +547,18 @@ static const struct file_operations blk_test_failfast_fops = {
 
 static int __init blk_test_init(void)
 {
+	for (int i = 0; i < BLK_TEST_STALLS; i++)
+		init_completion(&blk_test_stalls[i].go);
+	init_completion(&blk_test_spinner.go);
 	blk_test_directory = debugfs_create_dir("krdma_blk_test", NULL);
 	debugfs_create_file("refuse", 0600, blk_test_directory, NULL, &blk_test_refuse_fops);
 	debugfs_create_file("cut", 0600, blk_test_directory, NULL, &blk_test_cut_fops);
-	debugfs_create_file("stall", 0600, blk_test_directory, NULL, &blk_test_stall_fops);
-	debugfs_create_file("spin", 0600, blk_test_directory, NULL, &blk_test_spin_fops);
+	debugfs_create_file("stall", 0600, blk_test_directory, &blk_test_stalls[0],
+			    &blk_test_stall_fops);
+	debugfs_create_file("stall2", 0600, blk_test_directory, &blk_test_stalls[1],
+			    &blk_test_stall_fops);
+	debugfs_create_file("spin", 0600, blk_test_directory, &blk_test_spinner,
+			    &blk_test_stall_fops);
 	debugfs_create_file("failfast", 0200, blk_test_directory, NULL, &blk_test_failfast_fops);
 	return 0;
 }
@@ -544,7 +569,9 @@ static void __exit blk_test_exit(void)
 	debugfs_remove_recursive(blk_test_directory);
 	blk_test_refuse_end();
 	blk_test_cut_end();
-	blk_test_stall_end();
+	for (int i = 0; i < BLK_TEST_STALLS; i++)
+		blk_test_stall_end(&blk_test_stalls[i]);
+	blk_test_stall_end(&blk_test_spinner);
 }
 module_exit(blk_test_exit);
 

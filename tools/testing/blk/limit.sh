@@ -462,6 +462,34 @@ becomes "the first one returns" live $config/devices/first/state 60
 check "and can read" read_one "$(disk first)"
 check "and is detached" device_end first
 
+# A writer returns while another one, which could take its place, is being answered, and is evicted
+# then.  The other one is accepted when the connection of the first one has gone, not earlier.
+check "a writer" device_new first $here_address export=limit queues=1 hold_seconds=600
+ip addr del "$network" dev dummy0
+becomes "is cut off" holding $config/devices/first/state 60
+becomes "which the server notices" 0 $config/exports/limit/connections 60
+put $test/stall "krdma_blk_commands_open any"
+device_new other fd77::1 export=limit queues=1 &
+attacher=$!
+becomes "another one is about to be accepted" stalled $test/stall 30
+ip addr add "$network" dev dummy0
+becomes "the first one returns" live $config/devices/first/state 60
+put $test/stall2 "krdma_blk_conn_end any"
+writer=$(grep 10.77 $config/exports/limit/clients | cut -d ' ' -f 1)
+krdma blk evict limit "$writer" &
+evicter=$!
+becomes "and is evicted" stalled $test/stall2 30
+put $test/stall go
+sleep 2
+# Proves: F3
+check "the other one is not accepted yet" [ "$(cat $config/devices/other/state)" = detached ]
+put $test/stall2 go
+wait $evicter $attacher
+is "it is accepted then" live $config/devices/other/state
+becomes "and the first one is dead" dead $config/devices/first/state 30
+check "the other one is detached" device_end other
+check "and the first one" device_end first
+
 # The memory of an export is being registered, and many clients of one address wait for that.  They
 # do not take the places of clients at other addresses, or of other exports.
 check "another export" export_new slow 1M
