@@ -157,6 +157,7 @@ static void list(struct copying *copying, const struct url *url, const char *nam
 
 	if (copy_list(copying, url, name, flags, 0, &entries, &count, NULL))
 		return;
+	count = copy_list_readable(copying, url, name, entries, count);
 	if (listing->several && (typed || folder) && !copying->array) {
 		name_text(text, sizeof(text), name);
 		printf("%s/%s:\n", url->host, text);

@@ -142,6 +142,12 @@ int copy_make_folder(struct copying *copying, const struct url *url, const char 
  */
 int copy_list(struct copying *copying, const struct url *url, const char *name, uint32_t flags,
 	      int quiet, struct krdma_file_entry **entries, size_t *count, struct stat *status);
+/*
+ * Takes what the server could not read out of a list of the folder @name, and returns how many
+ * entries remain.  Each is a failure, and has an error message.
+ */
+size_t copy_list_readable(struct copying *copying, const struct url *url, const char *name,
+			  struct krdma_file_entry *entries, size_t count);
 /* Disconnects. */
 void copy_disconnect(struct copying *copying);
 

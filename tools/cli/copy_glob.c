@@ -72,6 +72,7 @@ static int fit(struct glob *glob, const char *prefix, const char *rest)
 		free(pattern);
 		return glob->copying->lost || err == -ENOMEM ? err : 0;
 	}
+	count = copy_list_readable(glob->copying, glob->url, prefix, entries, count);
 	for (size_t i = 0; i < count && !err && !copy_interrupted; i++)
 		if (!fnmatch(pattern, entries[i].name, FNM_PERIOD))
 			err = go_on(glob, prefix, &entries[i], rest + length);

@@ -286,3 +286,22 @@ int copy_list(struct copying *copying, const struct url *url, const char *name, 
 		copy_explain(&copy, &result, err);
 	return err;
 }
+
+size_t copy_list_readable(struct copying *copying, const struct url *url, const char *name,
+			  struct krdma_file_entry *entries, size_t count)
+{
+	const char *slash = *name && name[strlen(name) - 1] != '/' ? "/" : "";
+	size_t readable = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].type != KRDMA_FILE_TYPE_UNREADABLE) {
+			entries[readable++] = entries[i];
+			continue;
+		}
+		copying->total->failed++;
+		complain("the server at %s cannot read '%s%s%s': %s\n"
+			 "What is there is missing here; check its permissions and the disk there",
+			 url->host, name, slash, entries[i].name, strerror(-entries[i].error));
+	}
+	return readable;
+}

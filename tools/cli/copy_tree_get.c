@@ -277,6 +277,9 @@ static int list(struct tree *tree)
 	err = copy_list(tree->copying, tree->url, name, KRDMA_FILE_RECURSIVE, -ENOTDIR,
 			&tree->entries, &tree->count, &tree->status);
 	free(name);
+	if (!err)
+		tree->count = copy_list_readable(tree->copying, tree->url, tree->name,
+						 tree->entries, tree->count);
 	return err;
 }
 

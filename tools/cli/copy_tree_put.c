@@ -116,7 +116,14 @@ static int read_entries(struct tree *tree, DIR *entries, const char *within)
 	char *path;
 	int err = 0;
 
-	while (!err && !copy_interrupted && (entry = readdir(entries))) {
+	while (!err && !copy_interrupted) {
+		errno = 0;
+		entry = readdir(entries);
+		if (!entry) {
+			if (errno)
+				fail(tree, "read all of", within, -errno);
+			break;
+		}
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
 		if (asprintf(&path, "%s%s%s", within, *within ? "/" : "", entry->d_name) < 0)

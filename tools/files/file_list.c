@@ -5,10 +5,11 @@
  * A list is sent like a file. It has no header; for each entry it has 28 bytes and the name:
  *
  *	 0  u16  length of the name, without a terminating NUL
- *	 2  u8   type: 1: file, 2: folder, 3: symbolic link to a folder, 4: something else
+ *	 2  u8   type: 1: file, 2: folder, 3: symbolic link to a folder, 4: something else,
+ *		 5: what could not be examined, or a folder, listed before, not be read
  *	 3  u8   0
  *	 4  u32  permission bits
- *	 8  u64  length of the file; 0 if it is none
+ *	 8  u64  length of the file; 0 if it is none; for type 5 the code of the error
  *	16  s64  modification time, seconds
  *	24  u32  and nanoseconds
  *
@@ -103,11 +104,10 @@ static bool join(char name[KRDMA_FILE_NAME_MAX + 1], const char *first, const ch
 }
 
 /*
- * The type of what a symbolic link refers to; 0: the server would not follow it.  With rules, it
- * follows none.
+ * The type of what a symbolic link refers to; 0: the server would not follow it; or a negative
+ * errno.  With rules, it follows none.
  */
-static uint32_t type_of_target(const struct listing *listing, const char *name,
-			       struct stat *status)
+static int type_of_target(const struct listing *listing, const char *name, struct stat *status)
 {
 	char path[KRDMA_FILE_NAME_MAX + 1];
 	int fd, err;
@@ -116,22 +116,22 @@ static uint32_t type_of_target(const struct listing *listing, const char *name,
 		return 0;
 	fd = file_root_examine(listing->root, path);
 	if (fd < 0)
-		return 0;
-	err = fstat(fd, status);
+		return fd == -EACCES || fd == -ENOENT || fd == -ENOTDIR ? 0 : fd;
+	err = fstat(fd, status) ? -errno : 0;
 	close(fd);
 	if (err || S_ISLNK(status->st_mode))
-		return 0;
+		return err;
 	if (S_ISDIR(status->st_mode))
 		return KRDMA_FILE_TYPE_LINK;
 	return S_ISREG(status->st_mode) ? KRDMA_FILE_TYPE_FILE : KRDMA_FILE_TYPE_OTHER;
 }
 
-/* The type of an entry; 0: it is not listed. */
-static uint32_t type_of(const struct listing *listing, int folder, const char *name,
-			const char *last, struct stat *status)
+/* The type of an entry; 0: it is not listed, or has vanished; or a negative errno. */
+static int type_of(const struct listing *listing, int folder, const char *name, const char *last,
+		   struct stat *status)
 {
 	if (fstatat(folder, last, status, AT_SYMLINK_NOFOLLOW))
-		return 0;
+		return errno == ENOENT ? 0 : -errno;
 	if (S_ISREG(status->st_mode))
 		return KRDMA_FILE_TYPE_FILE;
 	if (S_ISDIR(status->st_mode))
@@ -162,18 +162,14 @@ static int add_folder(struct listing *listing, const char *name)
 	return 0;
 }
 
-/* @name: relative to the folder that is listed; @last: its last component, in @folder. */
-static int add_entry(struct listing *listing, int folder, const char *name, const char *last)
+/* @length: of the file, or the code of an error. */
+static int add(struct listing *listing, const char *name, int type, uint64_t file_length,
+	       const struct stat *status)
 {
 	size_t length = strlen(name);
-	struct stat status;
 	unsigned char *to;
-	uint32_t type;
 	int err = 0;
 
-	type = type_of(listing, folder, name, last, &status);
-	if (!type)
-		return 0;
 	if (listing->length + listing->piece_length + ENTRY_SIZE + length > FILE_LIST_MAX)
 		return -EFBIG;
 	if (listing->piece_length + ENTRY_SIZE + length > PIECE)
@@ -182,16 +178,46 @@ static int add_entry(struct listing *listing, int folder, const char *name, cons
 		return err;
 	to = listing->piece + listing->piece_length;
 	put(to, length, 2);
-	put(to + 2, type, 2);
-	put(to + 4, status.st_mode & 0777, 4);
-	put(to + 8, type == KRDMA_FILE_TYPE_FILE ? (uint64_t)status.st_size : 0, 8);
-	put(to + 16, (uint64_t)status.st_mtim.tv_sec, 8);
-	put(to + 24, (uint64_t)status.st_mtim.tv_nsec, 4);
+	put(to + 2, (uint64_t)type, 2);
+	put(to + 4, status->st_mode & 0777, 4);
+	put(to + 8, file_length, 8);
+	put(to + 16, (uint64_t)status->st_mtim.tv_sec, 8);
+	put(to + 24, (uint64_t)status->st_mtim.tv_nsec, 4);
 	memcpy(to + ENTRY_SIZE, name, length);
 	listing->piece_length += ENTRY_SIZE + length;
-	if (listing->recursive && type == KRDMA_FILE_TYPE_FOLDER)
-		return add_folder(listing, name);
 	return 0;
+}
+
+/* Lists that something is missing, so that the client does not take the list for complete. */
+static int add_unreadable(struct listing *listing, const char *name, int err)
+{
+	const struct stat none = { 0 };
+
+	return add(listing, name, KRDMA_FILE_TYPE_UNREADABLE, file_code_of(err), &none);
+}
+
+/* @name: relative to the folder that is listed; @last: its last component, in @folder. */
+static int add_entry(struct listing *listing, int folder, const char *name, const char *last)
+{
+	struct stat status;
+	int type, err;
+
+	type = type_of(listing, folder, name, last, &status);
+	if (type < 0)
+		return add_unreadable(listing, name, type);
+	if (!type)
+		return 0;
+	err = add(listing, name, type,
+		  type == KRDMA_FILE_TYPE_FILE ? (uint64_t)status.st_size : 0, &status);
+	if (!err && listing->recursive && type == KRDMA_FILE_TYPE_FOLDER)
+		err = add_folder(listing, name);
+	return err;
+}
+
+/* The same for a folder whose content is missing, at least in part. */
+static int miss(struct listing *listing, const char *within, int err)
+{
+	return *within ? add_unreadable(listing, within, err) : err;
 }
 
 static int add_entries(struct listing *listing, DIR *entries, const char *within)
@@ -200,16 +226,41 @@ static int add_entries(struct listing *listing, DIR *entries, const char *within
 	struct dirent *entry;
 	int err = 0;
 
-	while (!err && (entry = readdir(entries))) {
+	while (!err) {
+		errno = 0;
+		entry = readdir(entries);
+		if (!entry)
+			return errno ? miss(listing, within, -errno) : 0;
 		if (!file_last_is_plain(entry->d_name) || file_part_is_name(entry->d_name))
 			continue;
-		if (!join(name, within, entry->d_name))
-			continue;
-		err = add_entry(listing, dirfd(entries), name, entry->d_name);
+		if (join(name, within, entry->d_name))
+			err = add_entry(listing, dirfd(entries), name, entry->d_name);
+		else
+			err = miss(listing, within, -ENAMETOOLONG);
 		if (!err && listing->link)
 			err = file_link_tick(listing->link);
 	}
 	return err;
+}
+
+/*
+ * Opens the folder for reading. -ENOENT: it has vanished, or a rule keeps the client from reading
+ * it. Of a folder that the file system does not let the server read, the client must know.
+ */
+static int open_folder(const struct listing *listing, const char *path, const char *within)
+{
+	int folder = file_root_open_folder(listing->root, path, O_PATH, KRDMA_FILE_READ), fd;
+
+	if (folder < 0 && *within &&
+	    (folder == -ENOTDIR || (folder == -EACCES && listing->root->rule_count)))
+		return -ENOENT;
+	if (folder < 0)
+		return folder;
+	fd = openat(folder, ".", O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	close(folder);
+	return fd;
 }
 
 /* @within: relative to the folder that is listed. */
@@ -220,11 +271,12 @@ static int read_folder(struct listing *listing, const char *within)
 	int fd, err;
 
 	if (!join(path, listing->base, within))
-		return *within ? 0 : -ENAMETOOLONG;
-	fd = file_root_open_folder(listing->root, path, O_RDONLY | O_NONBLOCK, KRDMA_FILE_READ);
-	/* Folders that vanish, or that the client may not read, are not listed. */
+		return miss(listing, within, -ENAMETOOLONG);
+	fd = open_folder(listing, path, within);
+	if (fd == -ENOENT && *within)
+		return 0;
 	if (fd < 0)
-		return *within ? 0 : fd;
+		return miss(listing, within, fd);
 	if (!*within && fstat(fd, listing->status)) {
 		err = -errno;
 		close(fd);
@@ -333,8 +385,9 @@ static size_t check_entry(const unsigned char *byte, size_t left)
 	length = (size_t)get(byte, 2);
 	if (!length || length > KRDMA_FILE_NAME_MAX || length > left - ENTRY_SIZE ||
 	    memchr(byte + ENTRY_SIZE, '\0', length) ||
-	    !byte[2] || byte[2] > KRDMA_FILE_TYPE_OTHER || byte[3] || get(byte + 4, 4) > 0777 ||
-	    get(byte + 8, 8) > FILE_LENGTH_MAX || get(byte + 24, 4) > 999999999)
+	    !byte[2] || byte[2] > KRDMA_FILE_TYPE_UNREADABLE || byte[3] ||
+	    get(byte + 4, 4) > 0777 || get(byte + 8, 8) > FILE_LENGTH_MAX ||
+	    get(byte + 24, 4) > 999999999)
 		return 0;
 	return ENTRY_SIZE + length;
 }
@@ -369,6 +422,10 @@ int file_list_decode(const void *from, size_t length, bool recursive,
 			.mtime_s = (int64_t)get(byte + 16, 8),
 			.mtime_ns = (uint32_t)get(byte + 24, 4),
 		};
+		if (byte[2] == KRDMA_FILE_TYPE_UNREADABLE) {
+			list[i].error = file_code_error((uint32_t)list[i].length);
+			list[i].length = 0;
+		}
 		memcpy(name, byte + ENTRY_SIZE, each);
 		name[each] = '\0';
 		if (!is_inside(name, recursive)) {

@@ -352,12 +352,15 @@ int krdma_file_client_make_folder(struct krdma_file_client *client, const char *
  * @KRDMA_FILE_TYPE_FOLDER: a folder
  * @KRDMA_FILE_TYPE_LINK: a symbolic link to a folder. A recursive list does not follow it
  * @KRDMA_FILE_TYPE_OTHER: something that cannot be transferred
+ * @KRDMA_FILE_TYPE_UNREADABLE: the server could not examine what has this name, or not read all of
+ *	a folder that has another entry: the list is not complete
  */
 enum krdma_file_type {
 	KRDMA_FILE_TYPE_FILE = 1,
 	KRDMA_FILE_TYPE_FOLDER = 2,
 	KRDMA_FILE_TYPE_LINK = 3,
 	KRDMA_FILE_TYPE_OTHER = 4,
+	KRDMA_FILE_TYPE_UNREADABLE = 5,
 };
 
 /**
@@ -370,7 +373,7 @@ enum krdma_file_type {
  * @length: length of the file in bytes
  * @mtime_s: modification time in seconds since 1970
  * @mtime_ns: and nanoseconds
- * @reserved: 0
+ * @error: why, a negative errno, if it is KRDMA_FILE_TYPE_UNREADABLE; else 0
  */
 struct krdma_file_entry {
 	const char *name;
@@ -379,7 +382,7 @@ struct krdma_file_entry {
 	uint64_t length;
 	int64_t mtime_s;
 	uint32_t mtime_ns;
-	uint32_t reserved;
+	int32_t error;
 };
 
 /**

@@ -373,6 +373,7 @@ class FileType(enum.IntEnum):
     FOLDER = 2
     LINK = 3
     OTHER = 4
+    UNREADABLE = 5
 
 
 class FileNameFlags(enum.IntFlag):
@@ -1253,10 +1254,10 @@ class krdma_file_entry(Structure):
     length: int
     mtime_s: int
     mtime_ns: int
-    reserved: int
+    error: int
     _fields_ = [
         ("name", c_void_p), ("type", c_uint32), ("mode", c_uint32), ("length", c_uint64),
-        ("mtime_s", c_int64), ("mtime_ns", c_uint32), ("reserved", c_uint32)
+        ("mtime_s", c_int64), ("mtime_ns", c_uint32), ("error", c_int32)
     ]
 
 

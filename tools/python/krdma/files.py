@@ -62,13 +62,14 @@ class Result(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An entry of a folder at the server."""
+    """An entry of a folder at the server; error is the errno of what it could not read."""
 
     name: str
     type: FileType
     mode: int
     length: int
     mtime_ns: int
+    error: int = 0
 
 
 class Report(NamedTuple):
@@ -191,7 +192,8 @@ class Client(Object):
         try:
             found = [entries[at] for at in range(count.value)]
             return sorted(Entry(os.fsdecode(ctypes.string_at(one.name)), FileType(one.type),
-                                one.mode, one.length, one.mtime_s * 10 ** 9 + one.mtime_ns)
+                                one.mode, one.length, one.mtime_s * 10 ** 9 + one.mtime_ns,
+                                -one.error)
                           for one in found)
         finally:
             lib.krdma_file_list_free(entries)

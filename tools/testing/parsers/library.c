@@ -230,8 +230,10 @@ int parser_file_list(const uint8_t *data, size_t size)
 		while ((each = strsep(&rest, "/")))
 			EXPECT(file_last_is_plain(each) && strlen(each) <= KRDMA_FILE_LAST_MAX);
 		free(name);
-		EXPECT(entry->type && entry->type <= KRDMA_FILE_TYPE_OTHER);
-		EXPECT(entry->mode <= 0777 && entry->mtime_ns < 1000000000 && !entry->reserved);
+		EXPECT(entry->type && entry->type <= KRDMA_FILE_TYPE_UNREADABLE);
+		EXPECT(entry->mode <= 0777 && entry->mtime_ns < 1000000000);
+		EXPECT(entry->error <= 0 &&
+		       !entry->error == (entry->type != KRDMA_FILE_TYPE_UNREADABLE));
 		EXPECT(entry->length <= FILE_LENGTH_MAX);
 	}
 	EXPECT(length == size);

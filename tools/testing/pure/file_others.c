@@ -226,6 +226,83 @@ static void test_sources(void)
 	close(growing);
 }
 
+/*
+ * Lists
+ */
+
+/* The list of the tests' folder, with an entry "name error" for each that has an error. */
+static int list(char errors[256], size_t *count)
+{
+	struct krdma_file_entry *entries;
+	static char bytes[65536];
+	struct file_root root;
+	struct stat status;
+	ssize_t length;
+	int fd, err;
+
+	err = file_root_open(&root, path_of(""), KRDMA_FILE_READ);
+	if (err)
+		return err;
+	err = file_list_create(&root, "", true, NULL, &status, &fd);
+	file_root_close(&root);
+	if (err)
+		return err;
+	length = pread(fd, bytes, sizeof(bytes), 0);
+	close(fd);
+	if (length < 0)
+		return -errno;
+	err = file_list_decode(bytes, (size_t)length, true, &entries, count);
+	if (err)
+		return err;
+	*errors = '\0';
+	for (size_t i = 0; i < *count; i++) {
+		if (entries[i].error)
+			snprintf(errors + strlen(errors), 256 - strlen(errors), "%s %d ",
+				 entries[i].name, -entries[i].error);
+	}
+	krdma_file_list_free(entries);
+	return 0;
+}
+
+/* A list that is not complete says so. */
+static void test_lists(void)
+{
+	char errors[256], wanted[64];
+	size_t count = 0;
+
+	if (mkdir(path_of("folder"), 0755) || mkdir(path_of("vanishes"), 0755))
+		abort();
+	make_file("folder/a", "");
+	make_file("folder/b", "");
+	result(!list(errors, &count) && count == 4 && !*errors, "a list has everything");
+	fail_open = "folder";
+	fail_open_error = EMFILE;
+	snprintf(wanted, sizeof(wanted), "folder %d ", EMFILE);
+	result(!list(errors, &count) && count == 3 && !strcmp(errors, wanted),
+	       "also what cannot be opened");
+	fail_open_error = EACCES;
+	snprintf(wanted, sizeof(wanted), "folder %d ", EACCES);
+	result(!list(errors, &count) && count == 3 && !strcmp(errors, wanted),
+	       "or may not be read");
+	fail_open_error = ENOENT;
+	result(!list(errors, &count) && count == 2 && !*errors, "but for what has vanished");
+	fail_open = "";
+	fail_open_error = EACCES;
+	result(list(errors, &count) == -EACCES, "the folder itself has to be read");
+	fail_open = NULL;
+	rmdir(path_of("vanishes"));
+	/* ".", ".." and "folder", then the end; ".", "..", and no more. */
+	fail_readdir = 7;
+	snprintf(wanted, sizeof(wanted), "folder %d ", EIO);
+	result(!list(errors, &count) && count == 3 && !strcmp(errors, wanted),
+	       "a folder that cannot be read to its end");
+	fail_readdir = 2;
+	result(list(errors, &count) == -EIO, "nor is half a list one");
+	fail_readdir = 0;
+	unlink(path_of("folder/a"));
+	unlink(path_of("folder/b"));
+}
+
 void test_others(void (*tell)(bool holds, const char *name))
 {
 	result = tell;
@@ -233,4 +310,7 @@ void test_others(void (*tell)(bool holds, const char *name))
 	test_addresses();
 	test_proofs();
 	test_sources();
+	unlink(path_of("link"));
+	unlink(path_of("grows"));
+	test_lists();
 }

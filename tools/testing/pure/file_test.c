@@ -4,7 +4,6 @@
  * of their own.  The linker wraps some calls; the wrappers record the order of the calls, and fail
  * if a test asks for that.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -63,6 +62,31 @@ int __wrap_renameat(int from, const char *name, int to, const char *other)
 	return __real_renameat(from, name, to, other);
 }
 
+const char *fail_open;
+int fail_open_error;
+unsigned int fail_readdir;
+
+/* Only folders are opened by this name. */
+int __wrap_openat64(int folder, const char *name, int flags, mode_t mode)
+{
+	struct stat status, wanted;
+
+	if (fail_open && !strcmp(name, ".") && !stat(path_of(fail_open), &wanted) &&
+	    !fstat(folder, &status) && status.st_ino == wanted.st_ino) {
+		errno = fail_open_error;
+		return -1;
+	}
+	return __real_openat64(folder, name, flags, mode);
+}
+
+struct dirent *__wrap_readdir64(DIR *entries)
+{
+	if (!fail_readdir || --fail_readdir)
+		return __real_readdir64(entries);
+	errno = EIO;
+	return NULL;
+}
+
 /* Stub of the link: it is interrupted after @steps_left steps. */
 static unsigned int steps;
 static unsigned int steps_left = UINT32_MAX;
@@ -72,6 +96,12 @@ int file_link_step(struct file_link *link)
 	(void)link;
 	steps++;
 	return steps_left && steps_left-- ? 0 : -ECANCELED;
+}
+
+int file_link_tick(struct file_link *link)
+{
+	(void)link;
+	return 0;
 }
 
 /* Stubs of functions that only a connection uses. */

@@ -5,15 +5,27 @@
 #ifndef KRDMA_PURE_FILE_TEST_H
 #define KRDMA_PURE_FILE_TEST_H
 
+#include <dirent.h>
+
 #include "file_internal.h"
 
 /* The linker replaces calls of a function by calls of __wrap_; __real_ is the function itself. */
 int __real_fsync(int fd);
 int __real_close(int fd);
 int __real_renameat(int from, const char *name, int to, const char *other);
+int __real_openat64(int folder, const char *name, int flags, ...);
+struct dirent *__real_readdir64(DIR *entries);
 int __wrap_fsync(int fd);
 int __wrap_close(int fd);
 int __wrap_renameat(int from, const char *name, int to, const char *other);
+int __wrap_openat64(int folder, const char *name, int flags, mode_t mode);
+struct dirent *__wrap_readdir64(DIR *entries);
+
+/* The folder in which the next openat() of its content fails, and how. */
+extern const char *fail_open;
+extern int fail_open_error;
+/* readdir() fails when it has returned so many entries; 0: it does not. */
+extern unsigned int fail_readdir;
 
 /* A path in the folder of the tests.  One more call leaves the text valid, a second does not. */
 char *path_of(const char *name);

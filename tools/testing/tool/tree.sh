@@ -285,6 +285,33 @@ try krdma ls $host:inbox
 ended "is not listed" 1 "'inbox' leads out of the served folder, or is not permitted"
 stop_server rules
 
+# What cannot be read, there or here, is missed
+
+chmod 755 "$work"
+mkdir -p "$there/closed/src" "$there/closed/deep" "$away/half"
+echo a >"$there/closed/src/a"
+echo b >"$there/closed/deep/b"
+chmod 0 "$there/closed/src"
+mode=$(stat -c %a /dev/krdma)
+chmod 666 /dev/krdma
+su -s /bin/sh nobody -c "exec krdma serve '$there'" >"$work/servers/user" 2>&1 </dev/null &
+server=$!
+await "$work/servers/user" serving || cat "$work/servers/user"
+chmod "$mode" /dev/krdma
+try krdma get -r $host:closed .
+ended "a folder that the server may not read" 1 "cannot read 'closed/src': Permission denied"
+holds "what it may read comes" cmp closed/deep/b "$there/closed/deep/b"
+try krdma ls -r $host:closed
+ended "is missed in a list, too" 1 '^deep/b$' "cannot read 'closed/src'"
+leave INT "$server"
+offer whole --write "$there"
+echo c >"$away/half/c"
+try strace -f -o /dev/null -e trace=getdents64 -e inject=getdents64:error=EIO:when=2+ \
+	krdma put -r half $host:halves
+ended "a folder here that cannot be read to its end" 1 "cannot read all of 'half"
+stop_server whole
+rm -rf closed
+
 holds "no part is left" [ -z "$(find "$work" -name '*.part')" ]
 holds "nothing is left of all this" nothing_is_left "$before"
 tap_end
