@@ -538,7 +538,10 @@ int file_compare_send(struct file_source *source, struct file_link *link);
  * file_sync.c: fsync, the usual permission bits, and times.
  */
 
-/* Calls fsync() and sends keepalives on @link meanwhile, unless it is NULL. */
+/*
+ * Calls fsync() and sends keepalives on @link meanwhile, unless it is NULL. Returns errors of the
+ * disk only: one of the link is returned by the next function that uses it.
+ */
 int file_sync(int fd, struct file_link *link);
 /* Syncs the names in a folder. @file is a file in the same file system. */
 int file_sync_folder(int folder, int file, struct file_link *link);
@@ -581,6 +584,7 @@ struct file_identity {
  * @earlier: @fd existed before this transfer
  * @begun: data have been written
  * @complete: the file has the name @last
+ * @lost: the disk has reported an error, so that what was written may not be on it
  * @offset: number of bytes present
  * @crc: checksum of those bytes
  * @earlier_offset: @offset when the part file was found
@@ -606,6 +610,7 @@ struct file_part {
 	bool earlier;
 	bool begun;
 	bool complete;
+	bool lost;
 	uint64_t offset;
 	uint32_t crc;
 	uint64_t earlier_offset;

@@ -35,6 +35,10 @@
  * checksum in its note. In all other cases it keeps the data that it had when it was found. If
  * a transfer fails, the part file that it created is deleted, unless it contains data from
  * which a later transfer can continue.
+ *
+ * When the disk fails, the kernel reports that once, and the pages that it could not write count
+ * as written from then on. So nothing is kept of what was written before a failed fsync(), and a
+ * transfer that continues computes the checksum of what is on the disk, not in memory.
  */
 #include "file_internal.h"
 
@@ -295,9 +299,15 @@ static int search(struct file_part *part, bool any_version,
 static int check_crc(int fd, const struct note *note, struct file_link *link)
 {
 	struct file_source source;
-	int err, copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	uint32_t crc;
+	int err, copy;
 
+	/* What is not on the disk cannot be dropped from memory. */
+	err = file_sync(fd, link);
+	if (err)
+		return err;
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (copy < 0)
 		return -errno;
 	err = file_source_open(&source, copy);
@@ -582,9 +592,14 @@ static int settle(struct file_part *part, struct file_link *link)
 		return -errno;
 	if (part->keep_times)
 		err = file_set_mtime(part->fd, part->identity.mtime_s, part->identity.mtime_ns);
-	if (!err && part->sync)
+	if (err)
+		return err;
+	if (part->sync)
 		err = file_sync(part->fd, link);
-	return err ? err : file_late_error(part->fd);
+	if (!err)
+		err = file_late_error(part->fd);
+	part->lost = err;
+	return err ? err : file_link_step(link);
 }
 
 int file_part_finish(struct file_part *part, struct file_link *link)
@@ -613,8 +628,8 @@ int file_part_finish(struct file_part *part, struct file_link *link)
  */
 static bool keep(struct file_part *part, int err)
 {
-	/* The data received by this transfer are wrong or useless. */
-	if (err == -EBADMSG || err == -ESTALE) {
+	/* The data received by this transfer are wrong, useless, or not on the disk. */
+	if (err == -EBADMSG || err == -ESTALE || part->lost) {
 		part->offset = part->earlier ? part->earlier_offset : 0;
 		part->crc = part->earlier_crc;
 	}

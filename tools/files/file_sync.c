@@ -83,14 +83,13 @@ static bool await(struct flush *work)
 /*
  * A disk may take longer than the peer waits, so another thread calls fsync() while this one
  * sends keepalives. An error of the link does not end fsync(): the function waits for it in any
- * case.
+ * case, and returns its error alone.
  */
 int file_sync(int fd, struct file_link *link)
 {
 	struct flush work = { .fd = fd, .lock = PTHREAD_MUTEX_INITIALIZER };
 	pthread_condattr_t monotonic;
 	pthread_t thread;
-	int err = 0;
 
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -99,13 +98,13 @@ int file_sync(int fd, struct file_link *link)
 	if (!link || start_thread(&thread, &work)) {
 		work.err = flush(fd);
 	} else {
-		while (!await(&work) && !err)
-			err = file_link_step(link);
+		while (!await(&work))
+			file_link_step(link);
 		pthread_join(thread, NULL);
 	}
 	pthread_cond_destroy(&work.end);
 	pthread_mutex_destroy(&work.lock);
-	return work.err ? work.err : err;
+	return work.err;
 }
 
 /* Syncs the names in a folder. If the folder cannot be read, syncs its whole file system. */

@@ -22,7 +22,7 @@
  * Wrapped calls
  */
 
-/* f: fsync() of a file, d: of a folder, r: renameat(). */
+/* f: fsync() of a file, d: of a folder, r: renameat(), a: posix_fadvise(). */
 static char order[64];
 static int fail_fsync, fail_folder, fail_close;
 static unsigned int slow_fsync;
@@ -60,6 +60,13 @@ int __wrap_renameat(int from, const char *name, int to, const char *other)
 {
 	note('r');
 	return __real_renameat(from, name, to, other);
+}
+
+int __wrap_posix_fadvise64(int fd, off_t offset, off_t length, int advice)
+{
+	if (!offset && !length && advice == POSIX_FADV_DONTNEED)
+		note('a');
+	return __real_posix_fadvise64(fd, offset, length, advice);
 }
 
 const char *fail_open;
@@ -591,6 +598,45 @@ static void test_sync(void)
 	file_part_close(&part, 0);
 }
 
+/* The kernel reports that a page could not be written once, and then takes it for written. */
+static void test_disk_fails(void)
+{
+	struct file_part part;
+
+	fail_fsync = EIO;
+	begin(&part, "a");
+	if (complete(&part, 0) != -EIO)
+		abort();
+	file_part_close(&part, -EIO);
+	fail_fsync = 0;
+	tap_result(!found(&identity), "what the disk did not take is not continued");
+	clean();
+	begin(&part, "a");
+	part.sync = false;
+	if (file_part_begin(&part, 0) || fill(&part, LENGTH))
+		abort();
+	fail_close = EDQUOT;
+	if (file_part_finish(&part, &a_link) != -EDQUOT)
+		abort();
+	file_part_close(&part, -EDQUOT);
+	tap_result(!found(&identity), "also if close() says so");
+	clean();
+
+	leave_part(1000);
+	begin(&part, "a");
+	tap_result(!file_part_continue(&part, &a_link) && part.offset == 1000 &&
+		   !strcmp(order, "fa"), "what is continued is read from the disk");
+	fail_fsync = ENOSPC;
+	tap_result(complete(&part, 1000) == -ENOSPC, "that fails meanwhile");
+	file_part_close(&part, -ENOSPC);
+	fail_fsync = 0;
+	tap_result(found(&identity) == 1000, "then the rest is not kept");
+	fail_fsync = EIO;
+	tap_result(found(&identity) == UINT64_MAX && parts() == 1,
+		   "nor is anything continued that cannot be written");
+	fail_fsync = 0;
+}
+
 /* While fsync() of a slow disk runs, the link is asked; then the result of fsync() is awaited. */
 static void test_slow_sync(void)
 {
@@ -636,6 +682,8 @@ int main(void)
 	test_part_and_others();
 	clean();
 	test_sync();
+	clean();
+	test_disk_fails();
 	clean();
 	test_slow_sync();
 	clean();
