@@ -174,6 +174,7 @@ static int finish(struct krdma_file_client *client, int err, struct krdma_file_r
 	struct krdma_file_result *is = &client->result;
 	struct file_flow *flow = &client->flow;
 
+	file_link_rest(&client->link);
 	if (!err)
 		tell_progress(client);
 	if (err && client->asked)
@@ -353,7 +354,9 @@ static int fetch(struct krdma_file_client *client, const struct file_message *fi
 	if (message.offset && (!part || message.offset != part->offset))
 		return file_link_fail(&client->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
 	if (part) {
+		file_link_leave(&client->link);
 		err = file_part_begin(part, message.offset);
+		file_link_enter(&client->link);
 		if (err)
 			return err;
 		flow->crc = part->crc;
@@ -393,7 +396,9 @@ static int get_part(struct krdma_file_client *client, const struct file_destinat
 		err = fetch(client, file, &sink);
 	if (!err)
 		err = file_part_finish(&part, &client->link);
+	file_link_leave(&client->link);
 	file_part_close(&part, err);
+	file_link_enter(&client->link);
 	return err;
 }
 
@@ -438,8 +443,10 @@ static int get(struct krdma_file_client *client, const char *name, int folder, c
 	err = ask(client, name, 0, &file);
 	if (err)
 		return err;
+	file_link_leave(&client->link);
 	err = file_destination_open(&to, folder, path, client->result.last, !*name,
 				    client->flags & KRDMA_FILE_NEW);
+	file_link_enter(&client->link);
 	if (!err) {
 		err = judge(client, &to, &file);
 		if (err)

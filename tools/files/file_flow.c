@@ -11,6 +11,8 @@
 #include "file_internal.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -120,10 +122,13 @@ static int send_data(struct file_flow *flow, struct sending *sending, uint32_t s
 	size_t offset = (size_t)slot * flow->window.slot_size;
 	int err;
 
-	err = here(flow, file_source_read(source, flow->offset, data, length));
+	file_link_leave(flow->link);
+	err = file_source_read(source, flow->offset, data, length);
+	if (!err)
+		flow->crc = file_crc(flow->crc, data, length);
+	file_link_enter(flow->link);
 	if (err)
-		return err;
-	flow->crc = file_crc(flow->crc, data, length);
+		return here(flow, err);
 	flow->transferred += length;
 	if (!flow->server)
 		return 0;
@@ -142,8 +147,10 @@ static int send_piece(struct file_flow *flow, struct sending *sending,
 	bool hole;
 	int err;
 
-	err = here(flow, file_source_extent(source, flow->offset, flow->window.slot_size, &length,
-					    &hole));
+	file_link_leave(flow->link);
+	err = file_source_extent(source, flow->offset, flow->window.slot_size, &length, &hole);
+	file_link_enter(flow->link);
+	err = here(flow, err);
 	if (!err)
 		err = await_slot(flow, sending, &slot);
 	if (err)
@@ -279,24 +286,47 @@ static int hear(struct file_flow *flow, struct receiving *receiving)
 	return err;
 }
 
-/*
- * If @fd is non-blocking and full, waits on the link, so that the progress callback is called and
- * can stop the transfer. If @fd is blocking, that happens only after a signal.
- */
+/* Waits until @fd takes data, so that the progress callback is called and can stop the transfer. */
+static int await_reader(struct file_flow *flow, int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLOUT };
+	int err = 0;
+
+	/* An error of @fd is one of write(), too. */
+	while (!err && poll(&poll_fd, 1, FILE_TICK_MS) <= 0)
+		err = file_link_step(flow->link);
+	return err;
+}
+
+/* A pipe that takes data takes at least PIPE_BUF bytes without waiting for its reader. */
+static size_t writable(int fd, size_t length)
+{
+	struct stat status;
+
+	if (length <= PIPE_BUF || fstat(fd, &status))
+		return length;
+	return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) ? PIPE_BUF : length;
+}
+
 static int write_stream(struct file_flow *flow, int fd, const void *data, size_t length)
 {
+	const size_t most = writable(fd, length);
 	const char *from = data;
 
 	while (length) {
-		ssize_t written = write(fd, from, length);
-		int err = 0;
+		int err = await_reader(flow, fd);
+		ssize_t written;
 
-		if (written < 0 && errno != EINTR && errno != EAGAIN)
-			return here(flow, -errno);
-		if (written < 0)
-			err = file_link_pump(flow->link, errno == EAGAIN);
 		if (err)
 			return err;
+		file_link_leave(flow->link);
+		written = write(fd, from, length < most ? length : most);
+		err = written < 0 ? -errno : 0;
+		file_link_enter(flow->link);
+		if (err == -EINTR)
+			err = file_link_step(flow->link);
+		if (err && err != -EAGAIN)
+			return here(flow, err);
 		if (written > 0) {
 			from += written;
 			length -= (size_t)written;
@@ -324,17 +354,24 @@ static int write_hole(struct file_flow *flow, int fd, uint64_t length)
 static int store(struct file_flow *flow, const struct file_sink *sink, const struct piece *piece,
 		 const unsigned char *data)
 {
+	int err;
+
 	if (piece->hole) {
 		flow->crc = file_crc_zeroes(flow->crc, piece->length);
-		if (!sink->part)
-			return write_hole(flow, sink->fd, piece->length);
-		return here(flow, file_part_skip(sink->part, piece->length, flow->crc));
+	} else {
+		flow->crc = file_crc(flow->crc, data, (size_t)piece->length);
+		flow->transferred += piece->length;
 	}
-	flow->crc = file_crc(flow->crc, data, (size_t)piece->length);
-	flow->transferred += piece->length;
 	if (!sink->part)
-		return write_stream(flow, sink->fd, data, (size_t)piece->length);
-	return here(flow, file_part_write(sink->part, data, (size_t)piece->length, flow->crc));
+		return piece->hole ? write_hole(flow, sink->fd, piece->length) :
+				     write_stream(flow, sink->fd, data, (size_t)piece->length);
+	file_link_leave(flow->link);
+	if (piece->hole)
+		err = file_part_skip(sink->part, piece->length, flow->crc);
+	else
+		err = file_part_write(sink->part, data, (size_t)piece->length, flow->crc);
+	file_link_enter(flow->link);
+	return here(flow, err);
 }
 
 /* Stores the pieces that have arrived, in order. */

@@ -8,6 +8,8 @@
 #define _FILE_OFFSET_BITS 64
 #endif
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -207,8 +209,29 @@ struct file_stream {
 };
 
 /**
+ * struct file_keeper - keeps a link alive while its user may wait for a disk, in file_keeper.c
+ * @depth: how often the thread that uses the link has left it and not entered it again
+ * @turn: which thread may use the link
+ * @started: @thread exists, and the fields below are valid
+ * @ended: it is to end; protected by @lock
+ * @lock: protects @ended, and the end of the other thread's turn
+ * @changed: signaled when one of both changes
+ * @thread: the other thread
+ */
+struct file_keeper {
+	unsigned int depth;
+	atomic_int turn;
+	bool started;
+	bool ended;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	pthread_t thread;
+};
+
+/**
  * struct file_link - a connection, and those that help it with the data
  * @session: the session
+ * @keeper: the thread that helps while a disk is slow
  * @watch: called several times a second; a value other than 0 is the error that ends the
  *	transfer
  * @watch_context: argument for @watch
@@ -240,6 +263,7 @@ struct file_stream {
  */
 struct file_link {
 	struct krdma *session;
+	struct file_keeper keeper;
 	int (*watch)(void *context);
 	void *watch_context;
 	uint32_t patience_ms;
@@ -292,13 +316,31 @@ void file_link_close(struct file_link *link, int err);
  */
 int file_link_fail(struct file_link *link, int err, uint32_t side);
 
-/* Processes completions; with @wait, waits for at least one, for at most one tick. */
+/*
+ * Processes completions; with @wait, waits for at least one, for at most one tick. This function,
+ * file_link_tick() and file_link_step() may also be called between leaving and entering.
+ */
 int file_link_pump(struct file_link *link, bool wait);
 
 /* For long operations that do not use the link: pumps from time to time. */
 int file_link_tick(struct file_link *link);
 /* Called after each unit of work: calls @watch and processes completions. */
 int file_link_step(struct file_link *link);
+
+/* For file_keeper.c: pumps without calling @watch, in another thread than usual. */
+void file_link_keep(struct file_link *link);
+
+/*
+ * file_keeper.c: leave the link before a call that may wait for long, and enter it afterwards, as
+ * often. Nothing of the link may be used in between. @link may be NULL.
+ */
+void file_link_leave(struct file_link *link);
+void file_link_enter(struct file_link *link);
+/* For file_link.c: enters however often the link was left, and leaves it as often. */
+unsigned int file_link_enter_all(struct file_link *link);
+void file_link_leave_again(struct file_link *link, unsigned int depth);
+/* Ends what leaving has begun, at the end of each request. */
+void file_link_rest(struct file_link *link);
 
 int file_link_send(struct file_link *link, const struct file_message *message,
 		   const char *name);
@@ -539,8 +581,8 @@ int file_compare_send(struct file_source *source, struct file_link *link);
  */
 
 /*
- * Calls fsync() and sends keepalives on @link meanwhile, unless it is NULL. Returns errors of the
- * disk only: one of the link is returned by the next function that uses it.
+ * Calls fsync() and keeps @link alive meanwhile, unless it is NULL. Returns errors of the disk
+ * only: one of the link is returned by the next function that uses it.
  */
 int file_sync(int fd, struct file_link *link);
 /* Syncs the names in a folder. @file is a file in the same file system. */

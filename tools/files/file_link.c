@@ -289,7 +289,7 @@ static int say_alive(struct file_link *link, uint64_t now)
 	return send_now(link, 0, &message, NULL);
 }
 
-int file_link_pump(struct file_link *link, bool wait)
+static int pump(struct file_link *link, bool wait, bool watches)
 {
 	struct krdma_cqe cqes[2 * FILE_MESSAGES];
 	size_t taken = 0;
@@ -313,13 +313,27 @@ int file_link_pump(struct file_link *link, bool wait)
 			return err;
 	}
 	now = file_now();
-	err = watch(link, now);
+	err = watches ? watch(link, now) : 0;
 	if (err)
 		return err;
 	if (!taken && now - link->heard > link->patience_ms * NS_PER_MS)
 		return file_link_fail(link, -ETIMEDOUT, KRDMA_FILE_SIDE_BETWEEN);
 	err = judge_progress(link, now, wait);
 	return err ? err : say_alive(link, now);
+}
+
+int file_link_pump(struct file_link *link, bool wait)
+{
+	unsigned int depth = file_link_enter_all(link);
+	int err = pump(link, wait, true);
+
+	file_link_leave_again(link, depth);
+	return err;
+}
+
+void file_link_keep(struct file_link *link)
+{
+	pump(link, false, false);
 }
 
 int file_link_tick(struct file_link *link)
@@ -769,6 +783,7 @@ void file_link_close(struct file_link *link, int err)
 	bool ends[FILE_STREAMS_MAX];
 	uint64_t until;
 
+	file_link_rest(link);
 	if (link->heard && (!link->error || link->side == KRDMA_FILE_SIDE_HERE))
 		farewell(link, err);
 	until = krdma_deadline(FAREWELL_MS);

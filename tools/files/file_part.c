@@ -388,7 +388,9 @@ int file_part_continue(struct file_part *part, struct file_link *link)
 	part->searched = true;
 	while (part->tries < TRIES) {
 		found.fd = -1;
+		file_link_leave(link);
 		err = search(part, false, choose, &found);
+		file_link_enter(link);
 		if (found.fd < 0)
 			/*
 			 * A part file locked by another process matters only if no other one
@@ -602,7 +604,7 @@ static int settle(struct file_part *part, struct file_link *link)
 	return err ? err : file_link_step(link);
 }
 
-int file_part_finish(struct file_part *part, struct file_link *link)
+static int finish(struct file_part *part, struct file_link *link)
 {
 	int err = settle(part, link);
 
@@ -619,6 +621,16 @@ int file_part_finish(struct file_part *part, struct file_link *link)
 		err = file_sync_folder(part->folder, part->fd, link);
 	if (!err && (part->searched || part->identity.length >= SEARCH_LENGTH))
 		search(part, part->any_version, remove_earlier, NULL);
+	return err;
+}
+
+int file_part_finish(struct file_part *part, struct file_link *link)
+{
+	int err;
+
+	file_link_leave(link);
+	err = finish(part, link);
+	file_link_enter(link);
 	return err;
 }
 

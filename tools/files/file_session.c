@@ -142,6 +142,7 @@ static int serve_get(struct serving *serving, uint32_t code)
 	struct file_source source;
 	int fd = -1, err;
 
+	file_link_leave(&serving->link);
 	if (code & FILE_GET_LIST)
 		err = file_list_create(root, serving->name, code & FILE_GET_RECURSIVE,
 				       &serving->link, &status, &fd);
@@ -149,6 +150,7 @@ static int serve_get(struct serving *serving, uint32_t code)
 		err = file_root_read(root, serving->name, &fd);
 	if (!err)
 		err = file_source_open(&source, fd);
+	file_link_enter(&serving->link);
 	if (err)
 		return err;
 	/* What is made up has the time at which it was read. */
@@ -207,8 +209,11 @@ static int take(struct serving *serving, struct file_part *part)
 		err = file_flow_accept(flow, &message);
 	if (!err && message.offset && message.offset != part->offset)
 		err = file_link_fail(&serving->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
-	if (!err)
-		err = file_part_begin(part, message.offset);
+	if (err)
+		return err;
+	file_link_leave(&serving->link);
+	err = file_part_begin(part, message.offset);
+	file_link_enter(&serving->link);
 	if (err)
 		return err;
 	flow->offset = message.offset;
@@ -307,7 +312,9 @@ static int serve_put(struct serving *serving, const struct file_message *put)
 	int folder, err;
 
 	serving->flow.length = put->length;
+	file_link_leave(&serving->link);
 	err = open_parent(serving, put->code, &folder, last, &no_replace);
+	file_link_enter(&serving->link);
 	if (err)
 		return err;
 	/*
@@ -335,7 +342,9 @@ static int serve_put(struct serving *serving, const struct file_message *put)
 		err = take(serving, &part);
 	if (!err)
 		err = file_part_finish(&part, &serving->link);
+	file_link_leave(&serving->link);
 	file_part_close(&part, err);
+	file_link_enter(&serving->link);
 	return err ? err : file_flow_done(&serving->flow);
 }
 
@@ -350,7 +359,7 @@ static int settle_folder(int fd, const struct file_message *folder)
 }
 
 /* The time of a folder changes with each entry, so a client makes it first and settles it last. */
-static int serve_folder(struct serving *serving, const struct file_message *folder)
+static int make_folder(struct serving *serving, const struct file_message *folder)
 {
 	const bool settles = folder->code & (FILE_PUT_EXACT_MODE | FILE_PUT_TIMES);
 	const struct file_root *root = &serving->server->root;
@@ -379,6 +388,16 @@ static int serve_folder(struct serving *serving, const struct file_message *fold
 	if (*path)
 		err = settle_folder(fd, folder);
 	close(fd);
+	return err;
+}
+
+static int serve_folder(struct serving *serving, const struct file_message *folder)
+{
+	int err;
+
+	file_link_leave(&serving->link);
+	err = make_folder(serving, folder);
+	file_link_enter(&serving->link);
 	return err ? err : file_flow_done(&serving->flow);
 }
 
@@ -530,6 +549,7 @@ static int serve(struct serving *serving, struct krdma_conn *conn, struct file_j
 			break;
 		serving->requests++;
 		failed = carry_out(serving, &message);
+		file_link_rest(&serving->link);
 		if (failed && !serving->link.error && !serving->answered)
 			err = refuse(serving, failed);
 		else if (failed)

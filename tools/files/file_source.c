@@ -233,18 +233,19 @@ int file_source_crc(struct file_source *source, uint64_t length, struct file_lin
 	int err = piece ? 0 : -ENOMEM;
 
 	while (offset < length && !err) {
+		file_link_leave(link);
 		err = file_source_extent(source, offset, PIECE, &extent, &hole);
+		if (!err && extent > length - offset)
+			extent = length - offset;
+		if (!err && !hole)
+			err = file_source_read(source, offset, piece, (size_t)extent);
+		file_link_enter(link);
 		if (err)
 			break;
-		if (extent > length - offset)
-			extent = length - offset;
-		if (hole) {
+		if (hole)
 			sum = file_crc_zeroes(sum, extent);
-		} else {
-			err = file_source_read(source, offset, piece, (size_t)extent);
-			if (!err)
-				sum = file_crc(sum, piece, (size_t)extent);
-		}
+		else
+			sum = file_crc(sum, piece, (size_t)extent);
 		offset += extent;
 		if (!err)
 			err = examined(link, offset);
@@ -292,19 +293,18 @@ int file_source_digest(struct file_source *source, struct file_link *link,
 {
 	unsigned char *piece = malloc(PIECE);
 	struct digest digest = { .zeros = 0 };
-	uint64_t offset = 0, extent;
+	uint64_t offset = 0, extent = 0;
 	bool hole;
 	int err = piece ? 0 : -ENOMEM;
 
 	file_sha256_init(&digest.sha);
 	while (offset < source->length && !err) {
+		file_link_leave(link);
 		err = file_source_extent(source, offset, PIECE, &extent, &hole);
-		if (err)
-			break;
-		if (hole && extent >= BLOCK) {
+		if (!err && hole && extent >= BLOCK) {
 			digest.zeros += extent / BLOCK;
 			extent -= extent % BLOCK;
-		} else {
+		} else if (!err) {
 			/* Whole blocks, with the holes in them. */
 			extent = source->length - offset;
 			extent = extent < PIECE ? extent : PIECE;
@@ -312,6 +312,7 @@ int file_source_digest(struct file_source *source, struct file_link *link,
 			if (!err)
 				add_blocks(&digest, piece, (size_t)extent);
 		}
+		file_link_enter(link);
 		offset += extent;
 		if (!err)
 			err = examined(link, offset);

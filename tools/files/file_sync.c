@@ -6,21 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-/* One fsync(), in a thread of its own. */
-struct flush {
-	int fd;
-	int err;
-	bool ended;
-	pthread_mutex_t lock;
-	pthread_cond_t end;
-};
 
 static int flush(int fd)
 {
@@ -33,78 +20,14 @@ static int flush(int fd)
 	return err == -EINVAL || err == -EROFS || err == -EOPNOTSUPP ? 0 : err;
 }
 
-static void *run(void *context)
-{
-	struct flush *work = context;
-	int err = flush(work->fd);
-
-	pthread_mutex_lock(&work->lock);
-	work->err = err;
-	work->ended = true;
-	pthread_cond_signal(&work->end);
-	pthread_mutex_unlock(&work->lock);
-	return NULL;
-}
-
-static int start_thread(pthread_t *thread, struct flush *work)
-{
-	sigset_t all, before;
-	int err;
-
-	/* Block all signals in the new thread, so that the program's own threads get them. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(thread, NULL, run, work);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return err;
-}
-
-/* Waits for the end of fsync(), for at most one tick. Returns whether it has ended. */
-static bool await(struct flush *work)
-{
-	struct timespec until;
-	int err = 0;
-	bool ended;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += FILE_TICK_MS * 1000000l;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
-	pthread_mutex_lock(&work->lock);
-	while (!work->ended && !err)
-		err = pthread_cond_timedwait(&work->end, &work->lock, &until);
-	ended = work->ended;
-	pthread_mutex_unlock(&work->lock);
-	return ended;
-}
-
-/*
- * A disk may take longer than the peer waits, so another thread calls fsync() while this one
- * sends keepalives. An error of the link does not end fsync(): the function waits for it in any
- * case, and returns its error alone.
- */
 int file_sync(int fd, struct file_link *link)
 {
-	struct flush work = { .fd = fd, .lock = PTHREAD_MUTEX_INITIALIZER };
-	pthread_condattr_t monotonic;
-	pthread_t thread;
+	int err;
 
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&work.end, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-	if (!link || start_thread(&thread, &work)) {
-		work.err = flush(fd);
-	} else {
-		while (!await(&work))
-			file_link_step(link);
-		pthread_join(thread, NULL);
-	}
-	pthread_cond_destroy(&work.end);
-	pthread_mutex_destroy(&work.lock);
-	return work.err;
+	file_link_leave(link);
+	err = flush(fd);
+	file_link_enter(link);
+	return err;
 }
 
 /* Syncs the names in a folder. If the folder cannot be read, syncs its whole file system. */

@@ -107,8 +107,8 @@ enum krdma_file_flags {
  *	KRDMA_FILE_STREAMS_MAX; 0: 1. A server may grant fewer, see
  *	&struct krdma_file_result.streams. If one of them ends, the transfer does.
  * @progress: called by the transferring thread after each buffer and also several times a
- *	second. If it returns a value other than 0, the transfer ends with ECANCELED. May be
- *	NULL.
+ *	second, unless that thread waits for a disk. If it returns a value other than 0, the
+ *	transfer ends with ECANCELED. May be NULL.
  * @context: argument for @progress
  * @secret: shared secret that the server must prove to know; NULL: none, for servers without a
  *	secret. Use KRDMA_FILE_SECRET_MIN to KRDMA_FILE_SECRET_MAX random bytes: an eavesdropper
@@ -536,7 +536,7 @@ struct krdma_file_rule {
  *	ETIMEDOUT; and how long it may be connected without another request after one, then the
  *	server disconnects. 0: 10000
  * @progress_ms: how long a client may then send only keepalives without progress, in
- *	milliseconds; 0: 120000
+ *	milliseconds; 0: 120000. So long its disk, or the reader of what it gets, may stall.
  * @max_per_peer: maximum number of clients of one address at a time, for IPv6 of one 64-bit
  *	prefix; 0: half of @max_clients. Further clients get EUSERS.
  * @secret_length: length of @secret in bytes

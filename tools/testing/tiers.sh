@@ -304,7 +304,7 @@ tier_library()
 		sh /tests/run.sh lib_hub.64 lib_hub_version.64 lib_hub_flow.64 lib_hub_end.64 \
 		lib_simple.64 lib_simple_ends.64 lib_message.64 lib_rpma.64 lib_file.64 lib_file_many.64 \
 		lib_file_admit.64 lib_file_end.64 lib_file_name.64 lib_file_hostile.64 \
-		lib_file_streams.64 search.64
+		lib_file_streams.64 lib_file_slow.64 search.64
 }
 
 # hostile PROGRAM [PART OF]: a side of file transfers, a neighbour in the same folders, or a peer of
@@ -1000,7 +1000,8 @@ tier_storm_races()
 tier_library_races()
 {
 	local programs=(threads lib_thin lib_memory lib_simple lib_simple_ends lib_message lib_rpma
-		lib_hub lib_hub_version lib_hub_flow lib_bad_hub lib_bad_client lib_bad_server)
+		lib_file_slow lib_hub lib_hub_version lib_hub_flow lib_bad_hub lib_bad_client
+		lib_bad_server)
 
 	programs=("${programs[@]/%/.64}")
 	cached make -s -C "$topdir/tools/testing/e2e" O="$e2e_threads" THREADS=1 \

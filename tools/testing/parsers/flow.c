@@ -130,6 +130,16 @@ int file_link_step(struct file_link *link)
 	return link->error;
 }
 
+void file_link_leave(struct file_link *link)
+{
+	(void)link;
+}
+
+void file_link_enter(struct file_link *link)
+{
+	(void)link;
+}
+
 int file_link_receive(struct file_link *link, uint8_t type, struct file_message *message)
 {
 	(void)type;

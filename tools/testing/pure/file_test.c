@@ -105,6 +105,15 @@ int file_link_step(struct file_link *link)
 	return steps_left && steps_left-- ? 0 : -ECANCELED;
 }
 
+/* Ticks at which another thread kept the link alive. */
+static atomic_uint kept;
+
+void file_link_keep(struct file_link *link)
+{
+	(void)link;
+	kept++;
+}
+
 int file_link_tick(struct file_link *link)
 {
 	(void)link;
@@ -637,16 +646,33 @@ static void test_disk_fails(void)
 	fail_fsync = 0;
 }
 
-/* While fsync() of a slow disk runs, the link is asked; then the result of fsync() is awaited. */
+/* While fsync() of a slow disk runs, the link is kept alive; then its user is asked. */
 static void test_slow_sync(void)
 {
 	struct file_part part;
 
 	slow_fsync = 3 * FILE_TICK_MS * 1000;
 	begin(&part, "a");
-	tap_result(!complete(&part, 0) && steps >= 2, "while the disk is slow, the link lives");
+	kept = 0;
+	tap_result(!complete(&part, 0) && kept >= 2, "while the disk is slow, the link lives");
 	file_part_close(&part, 0);
 	clean();
+	kept = 0;
+	file_link_leave(&a_link);
+	file_link_leave(&a_link);
+	file_link_enter(&a_link);
+	usleep(slow_fsync);
+	file_link_enter(&a_link);
+	tap_result(kept >= 2, "as long as it was left");
+	kept = 0;
+	usleep(slow_fsync);
+	tap_result(!kept, "and no longer");
+	file_link_leave(&a_link);
+	file_link_leave_again(&a_link, file_link_enter_all(&a_link));
+	usleep(slow_fsync);
+	file_link_enter(&a_link);
+	tap_result(kept >= 2, "also if it was used meanwhile");
+	file_link_rest(&a_link);
 	begin(&part, "a");
 	steps_left = 0;
 	tap_result(complete(&part, 0) == -ECANCELED && !strcmp(order, "f") && !is_there("a"),
@@ -687,6 +713,7 @@ int main(void)
 	clean();
 	test_slow_sync();
 	clean();
+	file_link_rest(&a_link);
 	test_others(tap_result);
 	clean();
 	rmdir(top);
