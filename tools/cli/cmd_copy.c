@@ -258,31 +258,43 @@ static int check_put(const struct copying *copying, int count, char **words, con
  * Get
  */
 
-/* Where a folder of this name is to be; for free(). */
-static char *folder_for(const char *name, const char *to)
+/*
+ * Opens the folder @to, which the user has named, for something that is to be in it as @last.  What
+ * is there is found from this descriptor: no symbolic link by that name may be followed.  @path: it
+ * in words, for free().  Returns the descriptor, or -1 after an error message.
+ */
+static int open_folder(struct copying *copying, const char *name, const char *to,
+		       const char *last, char **path)
 {
-	const char *last = last_name(name);
-	char *path;
+	int folder = open(to, O_PATH | O_DIRECTORY | O_CLOEXEC), err = folder < 0 ? errno : 0;
 
-	/* With a slash at its end, it means what is in the folder. */
-	if (!*last || !is_folder(to))
-		return strdup(to);
-	return asprintf(&path, "%s%s%s", to, to[strlen(to) - 1] == '/' ? "" : "/", last) < 0 ?
-	       NULL : path;
+	if (!err && asprintf(path, "%s%s%s", to, to[strlen(to) - 1] == '/' ? "" : "/", last) < 0) {
+		close(folder);
+		err = ENOMEM;
+	}
+	if (!err)
+		return folder;
+	complain("cannot get '%s' into '%s': %s", name, to, strerror(err));
+	copying->total->failed++;
+	return -1;
 }
 
 /* Returns -ENOTDIR if it is none. */
 static int get_folder(struct copying *copying, const struct url *url, const char *name,
 		      const char *to)
 {
-	char *path = folder_for(name, to);
-	int err = -ENOMEM;
+	const char *last = last_name(name);
+	int folder, err;
+	char *path;
 
-	if (path)
-		err = copy_tree_get(copying, url, name, path);
-	else
-		complain("cannot get '%s': out of memory", name);
-	copying->total->failed += !path;
+	/* With a slash at its end, it means what is in the folder. */
+	if (!*last || !is_folder(to))
+		return copy_tree_get(copying, url, name, AT_FDCWD, to, to);
+	folder = open_folder(copying, name, to, last, &path);
+	if (folder < 0)
+		return -EIO;
+	err = copy_tree_get(copying, url, name, folder, last, path);
+	close(folder);
 	free(path);
 	return err;
 }
@@ -293,16 +305,15 @@ static void get_found(struct copying *copying, const struct copy *copy, const ch
 	struct copy found = *copy;
 	char *path;
 
-	if (asprintf(&path, "%s/%s", copy->path, last) < 0) {
-		complain("cannot get '%s': out of memory", copy->name);
-		copying->total->failed++;
+	found.folder = open_folder(copying, copy->name, copy->path, last, &path);
+	if (found.folder < 0)
 		return;
-	}
 	if (!(copying->flags & COPY_SYNC))
 		found.flags |= KRDMA_FILE_NEW;
-	found.path = path;
+	found.path = last;
 	found.local = path;
 	copy_one(copying, &found, false);
+	close(found.folder);
 	free(path);
 }
 

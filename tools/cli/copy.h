@@ -162,11 +162,12 @@ bool copy_name_is_fine(struct copying *copying, const char *last, bool hidden, c
  * total, after an error message.
  */
 /*
- * @name: the folder at the server; "": what it offers. @to: the folder here, made if missing.
+ * @name: the folder at the server; "": what it offers. @path: the folder here, in @folder, made if
+ * missing; a symbolic link is followed only if @folder is AT_FDCWD. @to: the same in words.
  * -ENOTDIR: it is a file, of which nothing is said.
  */
-int copy_tree_get(struct copying *copying, const struct url *url, const char *name,
-		  const char *to);
+int copy_tree_get(struct copying *copying, const struct url *url, const char *name, int folder,
+		  const char *path, const char *to);
 /* @from: the folder here.  @name: the folder at the server, made if missing. */
 void copy_tree_put(struct copying *copying, const char *from, const struct url *url,
 		   const char *name);

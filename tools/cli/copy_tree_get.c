@@ -4,8 +4,8 @@
  *
  * The server chose the names in it.  In a folder that this command has made, they can do no harm.
  * In one that was there before, names that are hidden are refused unless --hidden was given, and
- * nothing is replaced unless --update was given.  No symbolic link below the destination is
- * followed.
+ * nothing is replaced unless --update was given.  No symbolic link is followed, unless it is the
+ * destination that the user has named.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -283,8 +283,38 @@ static int list(struct tree *tree)
 	return err;
 }
 
-int copy_tree_get(struct copying *copying, const struct url *url, const char *name,
-		  const char *to)
+/*
+ * Opens the folder, which is made if it is missing.  Another user may replace a new one by a
+ * symbolic link or by another folder, which then would count as made here.
+ */
+static int open_root(struct tree *tree, int folder, const char *path)
+{
+	int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+	struct stat status;
+	size_t length = strlen(path);
+	char *name;
+
+	/* With a slash at its end, a symbolic link is always followed. */
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	name = strndup(path, length);
+	if (!name)
+		return -ENOMEM;
+	tree->made = !mkdirat(folder, name, 0777);
+	if (tree->made || folder != AT_FDCWD)
+		flags |= O_NOFOLLOW;
+	tree->root = openat(folder, name, flags);
+	free(name);
+	if (tree->root < 0)
+		return -errno;
+	if (!tree->made || (!fstat(tree->root, &status) && status.st_uid == geteuid()))
+		return 0;
+	close(tree->root);
+	return -EPERM;
+}
+
+int copy_tree_get(struct copying *copying, const struct url *url, const char *name, int folder,
+		  const char *path, const char *to)
 {
 	struct tree tree = { .copying = copying, .url = url, .name = name, .to = to };
 	int err = list(&tree);
@@ -293,10 +323,9 @@ int copy_tree_get(struct copying *copying, const struct url *url, const char *na
 		return err;
 	tree.umask = umask(0);
 	umask(tree.umask);
-	tree.made = !mkdir(to, 0777);
-	tree.root = open(to, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (tree.root < 0) {
-		fail(&tree, "make the folder", "", -errno);
+	err = open_root(&tree, folder, path);
+	if (err) {
+		fail(&tree, "make the folder", "", err);
 	} else {
 		get_all(&tree);
 		close(tree.root);

@@ -154,6 +154,33 @@ try krdma get -r -u --hidden $host:project trap
 ended "a link in the way is not followed" 1 "make the folder 'trap/project/src'"
 holds "nothing is behind it" [ -z "$(ls "$work/outside")" ]
 rm -rf trap
+mkdir trap
+ln -s "$work/outside" trap/project
+try krdma get -r -u --hidden $host:project trap
+ended "nor one in the place of the folder" 1 "make the folder 'trap/project'"
+try krdma get -r -u --hidden "$host:pro*" trap
+ended "that a pattern has found" 1 "make the folder 'trap/project'"
+holds "nothing is behind that" [ -z "$(ls "$work/outside")" ]
+rm trap/project
+echo outside >"$work/outside/victim"
+ln -s "$work/outside" trap/README
+try krdma get -u "$host:project/READ*" trap
+holds "nor does a file that it has found go through a link to a folder" \
+	[ "$(ls "$work/outside")" = victim ]
+rm -rf trap/README
+ln -s "$work/outside/victim" trap/README
+try krdma get -u "$host:project/READ*" trap
+holds "or to a file" [ "$(cat "$work/outside/victim")" = outside ]
+rm -rf trap/README
+mkdir trap/README
+try krdma get -u "$host:project/READ*" trap
+ended "nor into a folder of its name" 1 'folder'
+holds "where nothing is" [ -z "$(ls trap/README)" ]
+ln -s "$work/outside" given
+try krdma get -r -q --hidden $host:project/ given
+ended "a link that is named is followed" 0
+holds "what it leads to has everything" cmp "$work/outside/README" "$there/project/README"
+rm -rf trap given "$work/outside"
 
 # Patterns
 
