@@ -626,6 +626,7 @@ struct file_identity {
  * @earlier: @fd existed before this transfer
  * @begun: data have been written
  * @complete: the file has the name @last
+ * @dirty: what follows after @offset may not be zero
  * @lost: the disk has reported an error, so that what was written may not be on it
  * @offset: number of bytes present
  * @crc: checksum of those bytes
@@ -652,6 +653,7 @@ struct file_part {
 	bool earlier;
 	bool begun;
 	bool complete;
+	bool dirty;
 	bool lost;
 	uint64_t offset;
 	uint32_t crc;

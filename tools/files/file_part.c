@@ -57,6 +57,9 @@
 #define NOTE_MAGIC	"krdmapar"
 #define NOTE_VERSION	1
 
+/* Bytes that are written at a time where the file system does not support holes. */
+#define ZEROES		65536
+
 /* Attempts to create a file if the random name already exists. */
 #define TRIES		16
 
@@ -362,6 +365,7 @@ static void let_go(struct file_part *part)
 		close(part->fd);
 	part->fd = -1;
 	part->earlier = false;
+	part->dirty = false;
 	part->offset = 0;
 	part->crc = 0;
 	part->notes = 0;
@@ -488,17 +492,30 @@ static int set_length(struct file_part *part)
 
 /*
  * Clears the data after the valid part: they may be wrong, and future holes must be zero. The
- * notes stay, because this process may be killed before it writes another one.
+ * notes stay, because this process may be killed before it writes another one. So if the file
+ * system does not support holes, the data stay too, and file_part_skip() clears them.
  */
-static int clear_rest(struct file_part *part)
+static void clear_rest(struct file_part *part)
 {
 	off_t from = (off_t)part->offset, length = (off_t)part->identity.length - from;
 	const int punch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
 
-	if (!length || !fallocate(part->fd, punch, from, length))
-		return 0;
-	/* The file system does not support holes. */
-	return ftruncate(part->fd, from) ? -errno : set_length(part);
+	part->dirty = length && fallocate(part->fd, punch, from, length);
+}
+
+static int write_zeroes(int fd, uint64_t length, uint64_t offset)
+{
+	static const unsigned char zeroes[ZEROES];
+	int err = 0;
+
+	while (length && !err) {
+		size_t some = length < ZEROES ? (size_t)length : ZEROES;
+
+		err = write_all(fd, zeroes, some, offset);
+		offset += some;
+		length -= some;
+	}
+	return err;
 }
 
 int file_part_begin(struct file_part *part, uint64_t offset)
@@ -514,7 +531,8 @@ int file_part_begin(struct file_part *part, uint64_t offset)
 		if (!err)
 			err = set_length(part);
 	} else {
-		err = clear_rest(part);
+		clear_rest(part);
+		err = 0;
 	}
 	part->begun = true;
 	return err ? err : write_note(part);
@@ -533,6 +551,10 @@ int file_part_write(struct file_part *part, const void *data, size_t length, uin
 
 int file_part_skip(struct file_part *part, uint64_t length, uint32_t crc)
 {
+	int err = part->dirty ? write_zeroes(part->fd, length, part->offset) : 0;
+
+	if (err)
+		return err;
 	part->offset += length;
 	part->crc = crc;
 	return write_note(part);

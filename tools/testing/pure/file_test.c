@@ -62,6 +62,27 @@ int __wrap_renameat(int from, const char *name, int to, const char *other)
 	return __real_renameat(from, name, to, other);
 }
 
+static bool no_holes;
+/* The length to which a file was shortened last. */
+static off_t cut;
+
+int __wrap_fallocate64(int fd, int mode, off_t offset, off_t length)
+{
+	if (!no_holes)
+		return __real_fallocate64(fd, mode, offset, length);
+	errno = EOPNOTSUPP;
+	return -1;
+}
+
+int __wrap_ftruncate64(int fd, off_t length)
+{
+	struct stat status;
+
+	if (!fstat(fd, &status) && length < status.st_size)
+		cut = length;
+	return __real_ftruncate64(fd, length);
+}
+
 int __wrap_posix_fadvise64(int fd, off_t offset, off_t length, int advice)
 {
 	if (!offset && !length && advice == POSIX_FADV_DONTNEED)
@@ -425,6 +446,42 @@ static void test_part_is_not_spoiled(void)
 	file_part_close(&part, 0);
 }
 
+/*
+ * A file system that cannot clear what follows the valid data: a process that is killed at any time
+ * leaves a note, and holes are zero in the end.
+ */
+static void test_part_without_holes(void)
+{
+	static const unsigned char zeroes[2000], wrong[4000] = { [0 ... 3999] = 0xaa };
+	unsigned char is[2000] = "x";
+	struct file_part part;
+	int fd;
+
+	leave_part(1000);
+	parts();
+	fd = open(path_of(part_name), O_WRONLY | O_CLOEXEC);
+	if (pwrite(fd, wrong, sizeof(wrong), 1000) != sizeof(wrong))
+		abort();
+	close(fd);
+	no_holes = true;
+	cut = LENGTH;
+	begin(&part, "a");
+	tap_result(!file_part_continue(&part, &a_link) && !file_part_begin(&part, 1000) &&
+		   cut == LENGTH, "a part is not shortened to clear it");
+	tap_result(!file_part_skip(&part, sizeof(zeroes),
+				   file_crc_zeroes(part.crc, sizeof(zeroes))) &&
+		   !fill(&part, LENGTH) && !file_part_finish(&part, &a_link),
+		   "what was there wrongly is overwritten");
+	file_part_close(&part, 0);
+	no_holes = false;
+	fd = open(path_of("a"), O_RDONLY | O_CLOEXEC);
+	tap_result(pread(fd, is, sizeof(is), 1000) == sizeof(is) &&
+		   !memcmp(is, zeroes, sizeof(is)), "also by a hole");
+	tap_result(pread(fd, is, 1000, 3000) == 1000 && !memcmp(is, content + 3000, 1000),
+		   "and by data");
+	close(fd);
+}
+
 /* Parts are tried one after the other, the largest first.  Parts with wrong content are removed. */
 static void test_parts_have_their_turn(void)
 {
@@ -700,6 +757,8 @@ int main(void)
 	test_part_is_continued();
 	clean();
 	test_part_is_not_spoiled();
+	clean();
+	test_part_without_holes();
 	clean();
 	test_parts_have_their_turn();
 	clean();

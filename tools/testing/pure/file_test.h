@@ -14,12 +14,16 @@ int __real_fsync(int fd);
 int __real_close(int fd);
 int __real_renameat(int from, const char *name, int to, const char *other);
 int __real_openat64(int folder, const char *name, int flags, ...);
+int __real_fallocate64(int fd, int mode, off_t offset, off_t length);
+int __real_ftruncate64(int fd, off_t length);
 int __real_posix_fadvise64(int fd, off_t offset, off_t length, int advice);
 struct dirent *__real_readdir64(DIR *entries);
 int __wrap_fsync(int fd);
 int __wrap_close(int fd);
 int __wrap_renameat(int from, const char *name, int to, const char *other);
 int __wrap_openat64(int folder, const char *name, int flags, mode_t mode);
+int __wrap_fallocate64(int fd, int mode, off_t offset, off_t length);
+int __wrap_ftruncate64(int fd, off_t length);
 int __wrap_posix_fadvise64(int fd, off_t offset, off_t length, int advice);
 struct dirent *__wrap_readdir64(DIR *entries);
 
