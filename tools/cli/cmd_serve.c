@@ -156,6 +156,18 @@ static void catch_signals(struct krdma_file_server *server)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+/* From now on each signal ends the process: there is no server that could end in order. */
+static void release_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		if (!sigaction(numbers[i], NULL, &action) && action.sa_handler == end)
+			signal(numbers[i], SIG_DFL);
+	}
+}
+
 static int add_rule(struct serving *serving, const char *path, uint32_t access)
 {
 	if (serving->rule_count == RULES_MAX) {
@@ -500,7 +512,7 @@ static int run_server(struct serving *serving)
 	if (err)
 		complain("cannot continue: %s\n'krdma doctor' shows what is missing",
 			 err == -ENODEV ? "the RDMA device is gone" : strerror(-err));
-	/* The handler runs for the first signal only; a second one ends the process. */
+	release_signals();
 	krdma_file_server_destroy(serving->server);
 	krdma_close(session);
 	return err ? EXIT_FAILED : EXIT_OK;

@@ -388,6 +388,17 @@ ended "clients of a server that ends are told" 1 'the server at 10\.77\.0\.1:747
 finish_server stopped
 ended "it ends as it should" 0 "get 'long' failed"
 
+# The second signal comes when the server is freed and the session is being closed.
+strace -f -o /dev/null -P /dev/krdma -e trace=close -e inject=close:delay_enter=3000000 \
+	krdma serve "$there" >"$work/servers/twice" 2>&1 </dev/null &
+tracer=$!
+await "$work/servers/twice" serving
+kill -INT "$(pidof krdma)"
+sleep 1
+kill -TERM "$(pidof krdma)"
+gone "$tracer"
+holds "a second signal ends the server at once" [ "$status" = 143 ]
+
 # Invalid command lines, and help
 
 for words in 'get' 'put' 'put digits' 'serve' 'serve a b' "get digits" "get $host" \
