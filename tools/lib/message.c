@@ -114,11 +114,14 @@ static int read_announcement(struct krdma_messenger *messenger, const unsigned c
 
 static int read_answer(struct krdma_messenger *messenger, const unsigned char *wire)
 {
-	if (messenger->answered || !messenger->sending)
+	const uint32_t verdict = wire_get16(wire + 6);
+
+	/* Nobody takes a reply that ends the connection for one. */
+	if (messenger->answered || !messenger->sending || verdict > GIVEN_UP)
 		return -EPROTO;
-	messenger->verdict = wire_get16(wire + 6);
+	messenger->verdict = verdict;
 	messenger->answered = true;
-	return messenger->verdict > GIVEN_UP ? -EPROTO : 0;
+	return 0;
 }
 
 static int arrived(struct channel *channel, const struct krdma_cqe *cqe)

@@ -452,6 +452,7 @@ struct peer {
 	uint16_t port;
 	bool sends;
 	bool nonsense;
+	uint8_t verdict;
 	int ready;
 };
 
@@ -468,21 +469,35 @@ static int stop_here(void *context, uint64_t done, uint64_t length)
 	return 0;
 }
 
-static int talk_nonsense(struct krdma *session, struct krdma_conn *conn)
+/* With @verdict, replies to a message by a verdict that does not exist. */
+static int talk_nonsense(struct krdma *session, struct krdma_conn *conn, uint8_t verdict)
 {
+	const char *text = "a message of forty-eight bytes, but of no sense.";
+	/* The magic number, and the kind: a reply. */
+	char reply[48] = "KRDb\2";
+	struct krdma_conn_query_args query;
 	struct krdma_ring *ring;
 	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+	struct krdma_mr *mr;
+	size_t taken = 0;
 
+	reply[6] = (char)verdict;
 	CHECK(!krdma_ring_create(session, NULL, &ring));
 	CHECK(!krdma_conn_create_qp(conn, ring, NULL, NULL,
 				    &(struct krdma_conn_create_qp_args) {
 					.size = sizeof(struct krdma_conn_create_qp_args),
 					.max_inline = 48,
 				    }));
+	CHECK(!krdma_conn_query(conn, &query, sizeof(query)));
+	CHECK(!krdma_mr_alloc(session, query.device_id, 4096, KRDMA_ACCESS_LOCAL_WRITE, &mr));
+	entry = krdma_entry_recv(conn, 1, mr, 0, 48);
+	CHECK(!krdma_ring_post(ring, &entry, 1, NULL));
 	CHECK(!krdma_conn_connect(conn, NULL, NULL, 0));
 	CHECK(!krdma_conn_wait(conn, PATIENCE, NULL));
-	entry = krdma_entry_send_inline(conn, 1, "a message of forty-eight bytes, but of no sense.",
-					48);
+	if (verdict)
+		CHECK(!krdma_ring_wait(ring, &cqe, 1, 1, PATIENCE, &taken) && !cqe.status);
+	entry = krdma_entry_send_inline(conn, 1, verdict ? reply : text, 48);
 	CHECK(!krdma_ring_post(ring, &entry, 1, NULL));
 	for (;;)
 		pause();
@@ -507,7 +522,7 @@ static int be_peer(void *context)
 	CHECK(!krdma_conn_resolve(conn, (struct sockaddr *)&address, &lib_patient));
 	CHECK(!krdma_conn_wait(conn, PATIENCE, NULL));
 	if (peer->nonsense)
-		return talk_nonsense(session, conn);
+		return talk_nonsense(session, conn, peer->verdict);
 	CHECK(!krdma_messenger_create(session, conn, &options, &messenger));
 	CHECK(!krdma_conn_connect(conn, NULL, NULL, 0));
 	CHECK(!krdma_conn_wait(conn, PATIENCE, NULL));
@@ -583,6 +598,23 @@ TEST_F_TIMEOUT(message, nonsense_ends_the_connection, 120)
 	ASSERT_EQ(0, err);
 	EXPECT_EQ(-EPROTO, krdma_message_recv(side.messenger, self->to, LONGEST, NULL,
 					      PATIENCE));
+	EXPECT_EQ(-EPROTO, krdma_message_send(side.messenger, self->from, 1, PATIENCE));
+	EXPECT_EQ(0, krdma_conn_await_closed(side.conn, PATIENCE));
+	EXPECT_LE(0, child_kill(pid));
+	side_close(&side);
+	munmap(peer, sizeof(*peer));
+}
+
+TEST_F_TIMEOUT(message, a_verdict_that_does_not_exist_ends_it_too, 120)
+{
+	struct side side = {};
+	struct peer *peer;
+	pid_t pid;
+	int err;
+
+	peer = peer_start(self, (struct peer) { .nonsense = true, .verdict = 7 }, &side, &pid,
+			  &err);
+	ASSERT_EQ(0, err);
 	EXPECT_EQ(-EPROTO, krdma_message_send(side.messenger, self->from, 1, PATIENCE));
 	EXPECT_EQ(0, krdma_conn_await_closed(side.conn, PATIENCE));
 	EXPECT_LE(0, child_kill(pid));
