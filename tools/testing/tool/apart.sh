@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# Tests krdma ping, bench and selftest between two machines, and pulls the cable between them; see
-# peer.sh, and tools/vm/run --nodes 2.  Machine 1 tests and prints TAP.  Machine 2 listens until
+# Tests krdma ping, bench and selftest between two machines, and the examples with a hub, and pulls
+# the cable between them; see peer.sh, and tools/vm/run --nodes 2.  Machine 1 tests and prints TAP.  Machine 2 listens until
 # machine 1 connects to port $goodbye.  It exits with 0 if its listening sides have printed what is
 # expected.
 
@@ -12,14 +12,21 @@
 # shellcheck source=tools/testing/tool/peer.sh
 . "$(dirname "$0")/peer.sh"
 
+here=$(dirname "$0")
 before=$(resources)
 host=10.77.0.2 host6=fd77::2
 goodbye=7999
 
 listening_side()
 {
-	local name result=0
+	local name result=0 hub
 
+	"$here/hub_kv_server" :7474 >"$work/servers/hub" 2>&1 </dev/null &
+	hub=$!
+	until krdma stat listeners | grep -q hub_kv_server; do
+		kill -0 $hub || exit 1
+		usleep 100000
+	done
 	# reach() connects to ping.  It starts after the other services, so they listen by then.
 	serve bench krdma bench --listen
 	bench=$server
@@ -35,6 +42,9 @@ listening_side()
 	await "$work/servers/goodbye" ' left after ' || result=1
 	patience=120
 	leave INT "$server"
+	kill -0 $hub || result=1
+	leave KILL $hub
+	sed 's/^/# hub: /' "$work/servers/hub"
 	server=$selftest
 	stop_server selftest
 	[ "$status" = 0 ] || result=1
@@ -88,6 +98,18 @@ try krdma selftest --peer $host --cycles 5 --memory 4M -t 100 --only s rxe0
 ended "the device passes with the other machine" 0 '^PASS +send +' '^PASS +shared-receive-queue ' \
 	' 0 failed, '
 
+# A hub there, and one for each client here
+
+try "$here/hub_kv_client" $host:7474 color green
+ended "a key is set over there" 0
+long=$(printf '%06000d' 7)
+try "$here/hub_kv_client" "[$host6]:7474" long "$long"
+ended "a value that is longer than a message, over IPv6" 0
+try "$here/hub_kv_client" $host:7474 long
+ended "it comes back" 0 "^$long\$"
+try "$here/hub_kv_client" $host:7474 colour
+ended "there is no such key over there" 1 '^hub_kv_client: No such file'
+
 # The cable is pulled while each listening side has a client
 
 begin krdma ping -i 0.2 -W 3 $host
@@ -113,6 +135,8 @@ ended "of measurements, too" 1 '10\.77\.0\.2 does not answer' '^not complete$'
 try krdma ping -c 1 -W 2 $host
 ended "who cannot be reached is not waited for without end" 1 '^krdma: .*10\.77\.0\.2' \
 	'!transmitted'
+try "$here/hub_kv_client" $host:7474 color
+ended "nor is a hub" 1 '^hub_kv_client: '
 begin krdma ping -W 100 $host
 sleep 1
 leave INT "$client"
@@ -126,6 +150,8 @@ reach
 ok "with the cable in again, it answers again"
 try krdma bench -c 50 $host
 ended "and can be measured" 0 '^send +65536 '
+try "$here/hub_kv_client" $host:7474 color
+ended "the hub there has kept the key" 0 '^green$'
 try krdma ping -P $goodbye -c 1 $host
 ended "goodbye" 0 '1 received'
 holds "nothing is left behind" nothing_is_left "$before"
