@@ -282,9 +282,11 @@ for i in 1 2 3 4; do
 	head -c 16777216 /dev/urandom >"$there/big/$i"
 done
 begin krdma get -r --progress $host:big .
-await "$work/err" ' +[1-9][0-9]*% '
+await "$work/err" '[1-9][0-9]*% .*/s +[0-9]+:[0-9][0-9] left'
 leave INT "$client"
 ended "Ctrl-C ends it" 130 'interrupted' 'more files of' 'the same command and -u'
+ended "progress has rate and time left of all files" 130 \
+	' +[0-9]+% .* of +64\.0 MiB +[0-9.]+ MiB/s +0:[0-5][0-9] left$'
 try krdma get -r -u -C $host:big .
 ended "it goes on" 0 '!.'
 alike "it is what it was, in two goes" state "$there/big" big
