@@ -153,11 +153,14 @@ void print_flags(uint64_t flags, const char *(*name)(uint64_t));
 
 /*
  * new_file.c: a file that appears only when it is complete.  It is created in the folder of the
- * file that it replaces, with a random name.  Links are not followed: a link with the final name is
- * replaced too.  open returns 0 or a negative errno.  close without @keep removes the new file.
+ * file that it replaces, with a random name.  A link to a file is replaced, too.  A pipe, a device
+ * and a standard stream such as /dev/stdout are written in place; a link to another device is
+ * refused with -ELOOP.  open returns 0 or a negative errno.  close without @keep removes the new
+ * file.
  */
 struct new_file {
 	FILE *stream;
+	/* NULL: written in place. */
 	char *path;
 };
 

@@ -175,6 +175,16 @@ try krdma bench -c 5 --plot "$work/one.svg" $host connect
 cp "$work/one.svg" "$work/out"
 ended "of connections there is the distribution" 0 '>Latency distribution</text>$' \
 	'!Bandwidth' '!message size'
+try krdma bench -c 5 --unit gbit --plot "$work/gbit.svg" $host write
+cp "$work/gbit.svg" "$work/out"
+ended "a picture has the unit that one likes" 0 '>Gbit/s</text>$' '!MiB/s'
+mknod "$work/null" c 1 3
+try krdma bench -c 5 --plot "$work/null" $host write
+ended "a picture is written to a device" 0 '^write '
+holds "and does not replace it" [ -c "$work/null" ]
+try krdma bench -c 5 --plot "$work" $host write
+ended "a folder is no place for a picture" 1 '^krdma: cannot write the picture to .*: Is a directory$' \
+	'!depth'
 try krdma bench -c 5 --plot "$work/none/plot.svg" $host write
 ended "a picture that cannot be written is said before" 1 \
 	'^krdma: cannot write the picture to .*/none/plot\.svg' '!depth'

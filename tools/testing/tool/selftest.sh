@@ -73,6 +73,21 @@ holds "and the report says so" grep -q '"complete": *false' "$work/report"
 holds "and nothing is left" nothing_is_left "$before"
 try krdma selftest --report "$work/none/report" --only connect rxe0
 ended "a report that cannot be written is a failure" 1 'cannot write the report to '
+mknod "$work/null" c 1 3
+try krdma selftest --report "$work/null" --only connect rxe0
+ended "a report is written to a device" 0 '^The report is in .*/null: '
+holds "and does not replace it" [ -c "$work/null" ]
+ln -s null "$work/link"
+try krdma selftest --report "$work/link" --only connect rxe0
+ended "a link to a device is not followed" 1 'cannot write the report to '
+holds "nor replaced" [ -L "$work/link" -a -c "$work/null" ]
+ln -sf /proc/self/fd/1 "$work/stdout"
+try krdma selftest --report "$work/stdout" --only connect rxe0
+ended "a report is written to standard output" 0 '^PASS +connect ' '"complete": *true' \
+	'^The report is in .*/stdout: '
+holds "which stays where it was" [ -L "$work/stdout" ]
+try krdma selftest --report "$work" --only connect rxe0
+ended "a folder is no place for a report" 1 'cannot write the report to .*: Is a directory$'
 chmod 666 /dev/krdma
 try su -s /bin/sh nobody -c 'ulimit -l 8192; krdma selftest --only register rxe0'
 ended "memory that may not be locked is no failure of the device" 1 \
