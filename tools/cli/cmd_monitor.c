@@ -252,7 +252,8 @@ static int await(struct monitor *monitor)
 		if (errno != EINTR)
 			return -errno;
 	}
-	return !polls[0].revents && (polls[1].revents & POLLERR) ? -EPIPE : 0;
+	/* A pipe without a reader has POLLERR, a socket without a peer POLLHUP. */
+	return !polls[0].revents && polls[1].revents ? -EPIPE : 0;
 }
 
 static int watch(struct monitor *monitor)

@@ -90,6 +90,11 @@ holds "a pipe that is closed ends it" [ "$status" = 0 ]
 holds "what was read was right" grep -q rxe0 "$work/said"
 leave INT "$client"
 
+# And so if its output is a socket.
+begin "$here/socketpair" krdma monitor
+finish
+ended "a socket whose peer is gone ends it" 0 'rxe0'
+
 # shellcheck disable=SC2016 # for the shell inside
 try sh -c 'krdma monitor -c 1 >/dev/full'
 ended "output that cannot be written fails" 1 'cannot write to standard output'
