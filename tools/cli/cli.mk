@@ -9,8 +9,8 @@ CLI_SOURCES := cause color cmd_dev cmd_info command completion errors json main 
 	bench_data bench_listen bench_plot bench_report bench_run \
 	cmd_copy copy_explain copy_glob copy_input copy_json copy_name copy_one copy_queue copy_tree_get \
 	copy_tree_put copy_walk progress secret url cmd_ls cmd_serve cmd_monitor \
-	cmd_doctor doctor_device doctor_driver doctor_firewall doctor_installed doctor_lanes doctor_limits doctor_manager doctor_module doctor_network \
-	doctor_program doctor_report doctor_users \
+	cmd_doctor doctor_device doctor_driver doctor_firewall doctor_installed doctor_lanes doctor_limits \
+	doctor_manager doctor_module doctor_network doctor_program doctor_report doctor_rules doctor_users \
 	peer peer_address peer_client peer_echo peer_hello peer_serve peer_stop \
 	cmd_stat cmd_top cmd_trunk objects port_counters rates stat_ports table cmd_blk blk_config \
 	cmd_selftest selftest_atomic selftest_device selftest_end selftest_far selftest_far_end \

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "doctor_rules.h"
 #include "file_internal.h"
 #include "peer_hello.h"
 #include "ping_rping.h"
@@ -805,8 +806,87 @@ static void test_crc(void)
 		   "the processor computes checksums where it can");
 }
 
+/*
+ * Rules of firewalls
+ */
+
+enum { KEEPS_OUT = 1, LETS_IN = 2, REST_IS_OUT = 4 };
+
+static bool rules_are(bool nft, const char *rules, int expected)
+{
+	struct rules is;
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s", rules);
+	if (doctor_read_rules(&is, text, nft))
+		return false;
+	return (is.keeps_out ? KEEPS_OUT : 0) + (is.lets_in ? LETS_IN : 0) +
+	       (is.rest_is_kept_out ? REST_IS_OUT : 0) == expected;
+}
+
+/* One rule in a chain that accepts. */
+static bool nft_rule_is(const char *rule, int expected)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "table inet filter {\n\tchain input {\n"
+		 "\t\ttype filter hook input priority filter; policy accept;\n\t\t%s\n\t}\n}\n",
+		 rule);
+	return rules_are(true, text, expected);
+}
+
+static bool nft_rule_is_not(const char *rule)
+{
+	return nft_rule_is(rule, 0);
+}
+
+static void test_firewall(void)
+{
+	char text[] = "-A INPUT -p udp --dport 4791 -m comment --comment \"no RoCE\" -j DROP";
+	struct rules rules;
+
+	tap_result(nft_rule_is("udp dport 4791 drop", KEEPS_OUT) &&
+		   nft_rule_is("udp dport { 53, 4791 } reject", KEEPS_OUT) &&
+		   nft_rule_is("th dport 4700-4800 drop", KEEPS_OUT) &&
+		   nft_rule_is("iifname \"eth0\" udp dport 4791 counter accept", LETS_IN),
+		   "a rule of nft that names the port decides");
+	tap_result(nft_rule_is_not("ct state invalid counter packets 47913 bytes 2398 drop") &&
+		   nft_rule_is_not("ct state invalid counter packets 4791 bytes 2398 drop") &&
+		   nft_rule_is_not("ct state established counter packets 84791 bytes 900 accept") &&
+		   nft_rule_is_not("udp dport 53 counter packets 4791 bytes 4791 drop") &&
+		   nft_rule_is_not("tcp dport 4791 drop") &&
+		   nft_rule_is_not("udp dport 14791 drop") &&
+		   nft_rule_is_not("udp dport { 47911, 479 } drop") &&
+		   nft_rule_is_not("udp sport 4791 drop") &&
+		   nft_rule_is_not("udp dport != 4791 drop") &&
+		   nft_rule_is_not("udp dport 53 drop comment \"not udp dport 4791\"") &&
+		   nft_rule_is("udp dport 4791 accept comment \"do not drop it\"", LETS_IN),
+		   "counters, other ports and comments are not the port");
+	tap_result(rules_are(true, "chain input {\n"
+			     " type filter hook input priority 0; policy drop;\n"
+			     "ct state established counter packets 84791 bytes 900 accept\n}\n",
+			     REST_IS_OUT) &&
+		   rules_are(true, "chain output {\n"
+			     " type filter hook output priority 0; policy drop;\n}\n", 0),
+		   "the policy of the input decides about the rest");
+	tap_result(rules_are(false, "-P INPUT ACCEPT\n-A INPUT -p udp -m udp --dport 4791 -j DROP",
+			     KEEPS_OUT) &&
+		   rules_are(false, "-P INPUT DROP\n"
+			     "-A INPUT -p udp -m multiport --dports 53,4791 -j ACCEPT",
+			     REST_IS_OUT + LETS_IN) &&
+		   rules_are(false, "-A INPUT -p udp -m udp --dport 4000:5000 -j REJECT",
+			     KEEPS_OUT) &&
+		   rules_are(false, "-A INPUT -p tcp -m tcp --dport 4791 -j DROP\n"
+			     "-A INPUT -p udp -m udp ! --dport 4791 -j DROP\n"
+			     "-A INPUT -p udp -m udp --dport 47910 -j DROP", 0),
+		   "so do those of iptables");
+	tap_result(!doctor_read_rules(&rules, text, false) && rules.keeps_out &&
+		   strstr(rules.which, "\"no RoCE\""), "a rule is shown as it is");
+}
+
 int main(void)
 {
+	test_firewall();
 	test_crc();
 	test_names();
 	test_numbers();
