@@ -113,9 +113,9 @@ void complain_request(const char *what, int err);
 /* Half of a table or of JSON is useless, so this exits. */
 ATTRIBUTE(noreturn) void output_out_of_memory(void);
 
-/* After -EDQUOT: the limit that was reached, and where it is set. */
-#define QUOTA_TEXT_MAX	256
-const char *quota_text(char text[QUOTA_TEXT_MAX], struct krdma *session);
+/* -EDQUOT without a session; with one, cause_of_quota() tells which limit it is. */
+#define QUOTA_REACHED	"a limit for this user or its control group is reached"
+#define QUOTA_SHOWN	"To see which one: krdma info"
 
 /* output.c: text and JSON on standard output. */
 #define SIZE_TEXT_MAX 32

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cause.h"
 #include "doctor.h"
 
 /* Enough for the buffers of each of the tool's commands, in bytes. */
@@ -66,9 +67,8 @@ static void check_limit(struct doctor *doctor)
 /* Register an MR, because limits do not tell for certain whether this works. */
 static void check_register(struct doctor *doctor)
 {
-	char quota[QUOTA_TEXT_MAX];
 	struct krdma_mr *mr;
-	char *mend;
+	struct cause cause;
 	int err = krdma_mr_alloc(doctor->session, doctor->device, TRIAL,
 				 KRDMA_ACCESS_LOCAL_WRITE, &mr);
 
@@ -84,13 +84,9 @@ static void check_register(struct doctor *doctor)
 		mend_limit(doctor);
 		break;
 	case -EDQUOT:
-		quota_text(quota, doctor->session);
-		/* The second line, where the limit is set, is left out. */
-		mend = strchr(quota, '\n');
-		if (mend)
-			*mend = 0;
+		cause_of_quota(&cause, doctor->session);
 		doctor_say(doctor, "register", VERDICT_FAIL, "memory cannot be registered: %s",
-			   quota);
+			   cause.why);
 		doctor_mend(doctor, "the limits, and what counts against them", "krdma info");
 		break;
 	default:

@@ -149,6 +149,21 @@ static void explain_answer(struct doctor *doctor, const char *address, uint16_t 
 	}
 }
 
+static void explain_object(struct doctor *doctor, const char *what, int err)
+{
+	struct cause cause;
+
+	if (err == -EDQUOT) {
+		cause_of_quota(&cause, doctor->session);
+		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot create %s: %s", what,
+			   cause.why);
+		doctor_mend(doctor, "the limits, and what counts against them", "krdma info");
+	} else {
+		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot create %s: %s", what,
+			   strerror(-err));
+	}
+}
+
 /* Even without a listener, an answer shows that packets pass in both directions. */
 static void check_answer(struct doctor *doctor, const struct sockaddr_storage *remote,
 			 const char *address)
@@ -163,14 +178,12 @@ static void check_answer(struct doctor *doctor, const struct sockaddr_storage *r
 	address_set_port(&place, port);
 	err = krdma_ring_create(doctor->session, NULL, &ring);
 	if (err) {
-		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot create a ring: %s",
-			   strerror(-err));
+		explain_object(doctor, "a ring", err);
 		return;
 	}
 	err = krdma_conn_create(doctor->session, &conn);
 	if (err) {
-		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot create a connection: %s",
-			   strerror(-err));
+		explain_object(doctor, "a connection", err);
 	} else {
 		err = ask(conn, ring, &place);
 		program = refused_by_program(conn);

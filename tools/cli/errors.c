@@ -100,49 +100,14 @@ int open_session(struct krdma **session)
 	return err;
 }
 
-/* The owner of the limit that was reached. */
-static const char *quota_owner(uint32_t scope)
-{
-	return scope == KRDMA_LIMIT_SCOPE_OWNER ? "the owner of this user namespace" : "this user";
-}
-
-const char *quota_text(char text[QUOTA_TEXT_MAX], struct krdma *session)
-{
-	static const char *const parameters[] = {
-		[KRDMA_LIMIT_SESSIONS] = "max_sessions",
-		[KRDMA_LIMIT_OBJECTS] = "max_objects",
-		[KRDMA_LIMIT_MEMORY] = "max_memory_mb",
-		[KRDMA_LIMIT_PORTS] = "max_ports",
-	};
-	struct krdma_limit_query_args limit;
-	int err = krdma_limit_refused(session, &limit, sizeof(limit));
-
-	if (!err && limit.limit == KRDMA_LIMIT_DEVICE)
-		snprintf(text, QUOTA_TEXT_MAX,
-			 "the control group has reached its limit for the RDMA device\n"
-			 "The limit is in rdma.max of the group; see: cat /proc/self/cgroup");
-	else if (!err && limit.limit < ARRAY_SIZE(parameters))
-		snprintf(text, QUOTA_TEXT_MAX,
-			 "%s has %llu of %llu allowed: %s\n"
-			 "The limit is in /sys/module/krdma/parameters/%s",
-			 quota_owner(limit.scope),
-			 (unsigned long long)(limit.scope == KRDMA_LIMIT_SCOPE_OWNER ?
-					      limit.owner_used : limit.user_used),
-			 (unsigned long long)limit.max, krdma_limit_name(limit.limit),
-			 parameters[limit.limit]);
-	else
-		snprintf(text, QUOTA_TEXT_MAX,
-			 "a limit of krdma's\n"
-			 "The limits are in /sys/module/krdma/parameters");
-	return text;
-}
-
 void complain_request(const char *what, int err)
 {
 	if (err == -ENOTTY)
 		complain("cannot %s: the loaded module is older than this tool, version %s\n"
 			 "'krdma info' shows the module's version; install the matching one",
 			 what, krdma_version());
+	else if (err == -EDQUOT)
+		complain("cannot %s: " QUOTA_REACHED "\n" QUOTA_SHOWN, what);
 	else
 		complain("cannot %s: %s", what, strerror(-err));
 }

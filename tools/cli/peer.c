@@ -15,6 +15,19 @@
 /* An orderly disconnect takes at most a second, and longer on a busy machine. */
 #define END_NS UINT64_C(3000000000)
 
+/* A limit that is reached has a name. */
+static void complain_of(const struct peer *peer, const char *what, int err)
+{
+	struct cause cause;
+
+	if (err != -EDQUOT) {
+		complain_request(what, err);
+		return;
+	}
+	cause_of_quota(&cause, peer->session);
+	complain_cause(&cause, "cannot %s", what);
+}
+
 /* Wait until the current step is done or times out.  -EINTR if a stop is requested. */
 static int wait_for(struct peer *peer)
 {
@@ -50,7 +63,10 @@ static void explain_way(const struct peer *peer, int err)
 			 source ? source : "here");
 		break;
 	default:
-		cause_of(&cause, peer->address, err);
+		if (err == -EDQUOT)
+			cause_of_quota(&cause, peer->session);
+		else
+			cause_of(&cause, peer->address, err);
 		complain_cause(&cause, "cannot reach %s", peer->name);
 		break;
 	}
@@ -96,7 +112,7 @@ static int prepare_conn(struct peer *peer)
 			 "See its limits with: krdma -d dev",
 			 peer->options->send_depth);
 	else if (err)
-		complain_request("create the QP", err);
+		complain_of(peer, "create the QP", err);
 	if (err)
 		return err;
 	peer->device_id = query.device_id;
@@ -200,7 +216,7 @@ static int open_ring(struct peer *peer)
 		return err;
 	err = krdma_ring_create(peer->session, &ring, &peer->ring);
 	if (err)
-		complain_request("create a ring", err);
+		complain_of(peer, "create a ring", err);
 	return err;
 }
 
@@ -321,7 +337,10 @@ static void explain_connect(const struct peer *peer, int err)
 			 options->host);
 		break;
 	default:
-		cause_of(&cause, peer->address, err);
+		if (err == -EDQUOT)
+			cause_of_quota(&cause, peer->session);
+		else
+			cause_of(&cause, peer->address, err);
 		complain_cause(&cause, "cannot connect to %s port %u", peer->name, options->port);
 		break;
 	}
@@ -384,7 +403,8 @@ int memory_alloc(struct krdma *session, uint32_t device_id, bool lane, size_t le
 
 void explain_memory(struct krdma *session, size_t length, int err)
 {
-	char size[SIZE_TEXT_MAX], quota[QUOTA_TEXT_MAX];
+	char size[SIZE_TEXT_MAX];
+	struct cause cause;
 
 	switch (err) {
 	case -EPERM:
@@ -394,8 +414,8 @@ void explain_memory(struct krdma *session, size_t length, int err)
 			 size_text(size, length));
 		break;
 	case -EDQUOT:
-		complain("cannot register %s of memory: %s", size_text(size, length),
-			 quota_text(quota, session));
+		cause_of_quota(&cause, session);
+		complain_cause(&cause, "cannot register %s of memory", size_text(size, length));
 		break;
 	case -EOPNOTSUPP:
 		complain("cannot register memory: the device does not support this access by\n"

@@ -249,8 +249,8 @@ static void let_in(struct server *server, struct krdma_conn *conn)
 /* Accept one client.  @said is true once it is reported that clients have to wait. */
 static int take_one(struct server *server, struct krdma_listener *listener, bool *said)
 {
-	char quota[QUOTA_TEXT_MAX];
 	struct krdma_conn *conn;
+	struct cause cause;
 	int err = krdma_listener_next(listener, 0, &conn);
 
 	switch (err) {
@@ -266,10 +266,12 @@ static int take_one(struct server *server, struct krdma_listener *listener, bool
 	case -ENOMEM:
 	case -EDQUOT:
 		/* A client that leaves frees what this one needs. */
+		if (err == -EDQUOT)
+			cause_of_quota(&cause, server->session);
+		else
+			cause_of(&cause, "", err);
 		if (!*said)
-			complain("cannot accept a client yet: %s",
-				 err == -EDQUOT ? quota_text(quota, server->session) :
-				 strerror(-err));
+			complain_cause(&cause, "cannot accept a client yet");
 		*said = true;
 		stop_sleep(clock_ns() + PAUSE_NS);
 		return 0;
@@ -338,7 +340,10 @@ static void explain_listen(const struct server *server, int err)
 			 "Give another port with --port", options->port);
 		break;
 	default:
-		cause_of(&cause, options->source ? options->source : "", err);
+		if (err == -EDQUOT)
+			cause_of_quota(&cause, server->session);
+		else
+			cause_of(&cause, options->source ? options->source : "", err);
 		complain_cause(&cause, "cannot listen at %s", server->address);
 		break;
 	}

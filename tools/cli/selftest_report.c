@@ -52,7 +52,9 @@ int check_errno(struct selftest *test, const char *what, int err)
 {
 	if (err == -EINTR)
 		return err;
-	check_fail(test, "cannot %s: %s (%s)", what, strerror(-err), krdma_error_name(err));
+	check_fail(test, "cannot %s: %s (%s)", what,
+		   err == -EDQUOT ? QUOTA_REACHED "; see: krdma info" : strerror(-err),
+		   krdma_error_name(err));
 	return err;
 }
 

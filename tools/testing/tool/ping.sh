@@ -265,6 +265,27 @@ ended "the listening side speaks JSON, too" 130 \
 	'^\{"client":"10\.77\.0\.1:[0-9]+","kind":"plain","messages":2,"bytes":128,"end":"left"\}$' \
 	'^\{"address":"\*:7177","clients_served":1,"clients_failed":0,"clients_refused":0,"messages":2,"bytes":128\}$'
 
+# Limits of the module
+
+objects=$(cat /sys/module/krdma/parameters/max_objects)
+chmod 666 /dev/krdma
+echo 0 >/sys/module/krdma/parameters/max_objects
+try su -s /bin/sh nobody -c "krdma ping -c 1 $host"
+ended "a limit that is reached has a name" 1 \
+	'^krdma: cannot create a ring: this user has 0 of 0 allowed: objects$' \
+	'^The limit is in /sys/module/krdma/parameters/max_objects; all of them: krdma info$' '!quota'
+echo "$objects" >/sys/module/krdma/parameters/max_objects
+ports=$(cat /sys/module/krdma/parameters/max_ports)
+echo 0 >/sys/module/krdma/parameters/max_ports
+try su -s /bin/sh nobody -c "krdma ping -c 1 $host"
+ended "so has that of ports" 1 '^krdma: cannot reach 10\.77\.0\.1: this user has 0 of 0 allowed: ports$' \
+	'^The limit is in /sys/module/krdma/parameters/max_ports; ' '!quota'
+try su -s /bin/sh nobody -c "krdma ping --listen"
+ended "and for one that listens" 1 '^krdma: cannot listen at .*: this user has 0 of 0 allowed: ports$' \
+	'^The limit is in ' '!quota'
+echo "$ports" >/sys/module/krdma/parameters/max_ports
+chmod 600 /dev/krdma
+
 # Invalid command lines
 
 wrong()
