@@ -144,6 +144,7 @@ const char *color_end(void);
 void output_is_utf8(void);
 size_t printable(char *to, size_t to_size, const char *from, size_t from_size);
 size_t name_text(char *to, size_t to_size, const char *from);
+bool name_is_plain(const char *name);
 size_t name_json(char *to, size_t to_size, const char *from);
 ATTRIBUTE(format(printf, 1, 0)) char *message_text(const char *format, va_list arguments);
 const char *size_text(char text[SIZE_TEXT_MAX], uint64_t bytes);

@@ -59,6 +59,8 @@ void doctor_say(struct doctor *doctor, const char *check, enum verdict verdict,
 /* Report the command that fixes the last result.  @note explains its use, or is NULL. */
 ATTRIBUTE(format(printf, 3, 4))
 void doctor_mend(struct doctor *doctor, const char *note, const char *format, ...);
+/* The name for a command; @placeholder if characters of it are special to a shell. */
+const char *doctor_name(const char *name, const char *placeholder);
 /* End the report.  Returns the exit code. */
 int doctor_conclude(struct doctor *doctor);
 

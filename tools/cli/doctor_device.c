@@ -37,21 +37,28 @@ struct interface {
 	int mtu;
 };
 
+static const char *netdev_of(const struct port *port)
+{
+	return doctor_name(port->netdev, "INTERFACE");
+}
+
 static struct interface look_at_interface(const char *name)
 {
 	struct ifaddrs *list, *each;
 	struct interface interface = { 0 };
 	struct ifreq request = { 0 };
+	size_t length;
 	int fd;
 
 	/* Interfaces cannot have a longer name. */
-	if (strlen(name) >= sizeof(request.ifr_name))
+	length = strnlen(name, KRDMA_NAME_MAX);
+	if (length >= sizeof(request.ifr_name))
 		return interface;
-	memcpy(request.ifr_name, name, strlen(name));
+	memcpy(request.ifr_name, name, length);
 
 	if (!getifaddrs(&list)) {
 		for (each = list; each; each = each->ifa_next) {
-			if (strcmp(each->ifa_name, name))
+			if (strcmp(each->ifa_name, request.ifr_name))
 				continue;
 			interface.there = true;
 			interface.up = each->ifa_flags & IFF_UP;
@@ -76,7 +83,7 @@ static struct interface look_at_interface(const char *name)
 static void mend_mtu(struct doctor *doctor, const struct port *port)
 {
 	doctor_mend(doctor, "as root; everywhere on the network, or nowhere",
-		    "ip link set %s mtu %u", port->netdev, port->is.max_mtu + ROCE_HEADERS);
+		    "ip link set %s mtu %u", netdev_of(port), port->is.max_mtu + ROCE_HEADERS);
 }
 
 /* The path MTU of RDMA is a power of two: 1024 with an Ethernet MTU of 1500. */
@@ -101,21 +108,21 @@ static void check_mtu(struct doctor *doctor, const struct port *port, int mtu)
 /* Report the first problem of an interface.  Returns false if there is one. */
 static bool check_interface(struct doctor *doctor, const struct port *port, enum verdict bad)
 {
-	struct interface interface = look_at_interface(port->netdev);
+	struct interface interface = look_at_interface(port->is.netdev_name);
 
 	if (interface.there && !interface.up) {
 		doctor_say(doctor, "interface", bad, "%s, behind %s, is down", port->netdev,
 			   port->name);
-		doctor_mend(doctor, "as root", "ip link set %s up", port->netdev);
+		doctor_mend(doctor, "as root", "ip link set %s up", netdev_of(port));
 	} else if (interface.there && !interface.running) {
 		doctor_say(doctor, "interface", bad, "%s, behind %s, has no link", port->netdev,
 			   port->name);
-		doctor_mend(doctor, "is the cable plugged in?", "ip link show %s", port->netdev);
+		doctor_mend(doctor, "is the cable plugged in?", "ip link show %s", netdev_of(port));
 	} else if (interface.there && !interface.address) {
 		doctor_say(doctor, "interface", bad, "%s, behind %s, has no address",
 			   port->netdev, port->name);
 		doctor_mend(doctor, "as root; an address of your network",
-			    "ip address add 10.0.0.1/24 dev %s", port->netdev);
+			    "ip address add 10.0.0.1/24 dev %s", netdev_of(port));
 	} else {
 		doctor_say(doctor, "interface", VERDICT_OK, "%s, behind %s, has an address",
 			   port->netdev, port->name);
@@ -130,10 +137,11 @@ static void explain_inactive(struct doctor *doctor, const struct port *port, enu
 	doctor_say(doctor, "port", bad, "port %u of %s is %s, not active", port->is.port,
 		   port->name, krdma_port_state_name(port->is.state));
 	if (port->is.link_layer == KRDMA_LINK_ETHERNET)
-		doctor_mend(doctor, "as root", "ip link set %s up", port->netdev);
+		doctor_mend(doctor, "as root", "ip link set %s up", netdev_of(port));
 	else
 		doctor_mend(doctor, "is the cable plugged in, and does a subnet manager run?",
-			    "rdma link show %s/%u", port->name, port->is.port);
+			    "rdma link show %s/%u", doctor_name(port->name, "DEVICE"),
+			    port->is.port);
 }
 
 /* @only: no other port works, so that a problem of this one is a failure. */
@@ -167,7 +175,8 @@ static void check_port(struct doctor *doctor, const struct port *port, bool only
 			   port->is.port, port->name);
 		doctor_mend(doctor, "as root; this is for a device of rxe: its connections end",
 			    "rdma link delete %s && rdma link add %s type rxe netdev %s",
-			    port->name, port->name, port->netdev);
+			    doctor_name(port->name, "DEVICE"), doctor_name(port->name, "DEVICE"),
+			    netdev_of(port));
 		return;
 	}
 	if (!doctor->device)

@@ -59,7 +59,10 @@ static unsigned int list_devices(char names[NAMES_MAX])
 	return count;
 }
 
-/* The first interface that could carry a device: it is up and not the loopback. */
+/*
+ * The first interface that could carry a device: it is up and not the loopback.  Its name becomes a
+ * part of a command.
+ */
 static void any_interface(char name[IF_NAMESIZE])
 {
 	struct ifaddrs *list, *each;
@@ -68,7 +71,8 @@ static void any_interface(char name[IF_NAMESIZE])
 	if (getifaddrs(&list))
 		return;
 	for (each = list; each; each = each->ifa_next) {
-		if (!(each->ifa_flags & IFF_UP) || (each->ifa_flags & IFF_LOOPBACK))
+		if (!(each->ifa_flags & IFF_UP) || (each->ifa_flags & IFF_LOOPBACK) ||
+		    !name_is_plain(each->ifa_name))
 			continue;
 		snprintf(name, IF_NAMESIZE, "%s", each->ifa_name);
 		break;

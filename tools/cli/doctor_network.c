@@ -66,8 +66,9 @@ static void explain_no_route(struct doctor *doctor, const struct sockaddr_storag
 	if (err == -EHOSTUNREACH && *interface && strcmp(interface, "lo")) {
 		doctor_say(doctor, "route", VERDICT_FAIL, "%s; packets go there out of %s",
 			   cause.why, interface);
-		doctor_mend(doctor, "as root", "rdma link add rxe_%s type rxe netdev %s", interface,
-			    interface);
+		doctor_mend(doctor, "as root", "rdma link add rxe_%s type rxe netdev %s",
+			    doctor_name(interface, "INTERFACE"),
+			    doctor_name(interface, "INTERFACE"));
 		return;
 	}
 	doctor_say(doctor, "route", VERDICT_FAIL, "%s", cause.why);

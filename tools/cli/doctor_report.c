@@ -76,6 +76,17 @@ static void print_wrapped(const char *text)
 	puts(text);
 }
 
+/* Names of devices, interfaces and hosts may control a terminal, or be no UTF-8. */
+ATTRIBUTE(format(printf, 2, 0))
+static void format_text(char text[TEXT_MAX], const char *format, va_list arguments)
+{
+	/* With room for what is left of the last character, which printable() leaves out. */
+	char raw[TEXT_MAX + 8];
+
+	vsnprintf(raw, sizeof(raw), format, arguments);
+	printable(text, TEXT_MAX, raw, strlen(raw));
+}
+
 void doctor_say(struct doctor *doctor, const char *check, enum verdict verdict,
 		const char *format, ...)
 {
@@ -83,7 +94,7 @@ void doctor_say(struct doctor *doctor, const char *check, enum verdict verdict,
 	char text[TEXT_MAX];
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	format_text(text, format, arguments);
 	va_end(arguments);
 	doctor->warned += verdict == VERDICT_WARN;
 	doctor->failed += verdict == VERDICT_FAIL;
@@ -104,7 +115,7 @@ void doctor_mend(struct doctor *doctor, const char *note, const char *format, ..
 	char command[TEXT_MAX];
 
 	va_start(arguments, format);
-	vsnprintf(command, sizeof(command), format, arguments);
+	format_text(command, format, arguments);
 	va_end(arguments);
 	if (doctor->checks) {
 		json_put_text(doctor->last, "remedy", command);
@@ -124,6 +135,11 @@ void doctor_mend(struct doctor *doctor, const char *note, const char *format, ..
 		putchar('\n');
 	}
 	fflush(stdout);
+}
+
+const char *doctor_name(const char *name, const char *placeholder)
+{
+	return name_is_plain(name) ? name : placeholder;
 }
 
 int doctor_conclude(struct doctor *doctor)

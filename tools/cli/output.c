@@ -2,6 +2,7 @@
 /*
  * Text on standard output.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -200,6 +201,17 @@ size_t name_text(char *to, size_t to_size, const char *from)
 size_t name_json(char *to, size_t to_size, const char *from)
 {
 	return escape(to, to_size, from, true);
+}
+
+/* True if the name has no characters that are special to a shell, so it is safe in a command. */
+bool name_is_plain(const char *name)
+{
+	const char *at;
+
+	for (at = name; *at; at++)
+		if (!isalnum((unsigned char)*at) && !strchr("_.-", *at))
+			return false;
+	return *name && *name != '-';
 }
 
 static size_t count_breaks(const char *text)

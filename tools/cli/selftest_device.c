@@ -2,7 +2,6 @@
 /*
  * krdma selftest: the device, its address, and its description in the report.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <spawn.h>
@@ -152,16 +151,18 @@ static int complain_device(const struct selftest *test, int err)
 static int complain_address(const struct selftest *test)
 {
 	const char *source = test->settings->source;
+	char netdev[KRDMA_NAME_MAX + 1];
 
+	printable(netdev, sizeof(netdev), test->port.netdev_name, KRDMA_NAME_MAX);
 	if (source)
 		complain("cannot test %s: %s is not an address of it\n"
 			 "See its network interface with: krdma dev", test->settings->device,
 			 source);
 	else if (test->port.netdev_ifindex)
-		complain("cannot test %s: its network interface %.*s is down, or has no address\n"
-			 "Give it one, as root: ip address add 10.0.0.1/24 dev %.*s",
-			 test->settings->device, KRDMA_NAME_MAX, test->port.netdev_name,
-			 KRDMA_NAME_MAX, test->port.netdev_name);
+		complain("cannot test %s: its network interface %s is down, or has no address\n"
+			 "Give it one, as root: ip address add 10.0.0.1/24 dev %s",
+			 test->settings->device, netdev,
+			 name_is_plain(netdev) ? netdev : "INTERFACE");
 	else
 		complain("cannot test %s: no network interface of it has an address\n"
 			 "See what is missing with: krdma doctor", test->settings->device);
@@ -293,17 +294,6 @@ pid_t run_in_shell(const char *command)
 											    child;
 }
 
-/* True if @name has no characters that are special to a shell, so it is safe in a command. */
-static bool is_plain(const char *name)
-{
-	const char *at;
-
-	for (at = name; *at; at++)
-		if (!isalnum((unsigned char)*at) && !strchr("_.-", *at))
-			return false;
-	return *name;
-}
-
 bool device_unplug_commands(const struct selftest *test, char *remove, char *bring_back,
 			    size_t size)
 {
@@ -312,7 +302,7 @@ bool device_unplug_commands(const struct selftest *test, char *remove, char *bri
 
 	printable(name, sizeof(name), test->device.name, KRDMA_NAME_MAX);
 	printable(netdev, sizeof(netdev), test->port.netdev_name, KRDMA_NAME_MAX);
-	if (!is_plain(name))
+	if (!name_is_plain(name))
 		return false;
 	snprintf(path, sizeof(path), SYSFS "/%s/device/remove", name);
 	if (!access(path, W_OK)) {
@@ -321,7 +311,7 @@ bool device_unplug_commands(const struct selftest *test, char *remove, char *bri
 		return true;
 	}
 	driver_name(test, driver, sizeof(driver));
-	if (!strcmp(driver, "unknown") || !is_plain(netdev))
+	if (!strcmp(driver, "unknown") || !name_is_plain(netdev))
 		return false;
 	snprintf(remove, size, "rdma link delete %s", name);
 	snprintf(bring_back, size, "rdma link add %s type %s netdev %s", name,

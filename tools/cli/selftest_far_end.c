@@ -136,6 +136,8 @@ static int greet(struct selftest *test)
 	};
 	struct wire_words out;
 	uint64_t deadline = clock_ns() + CONNECT_NS;
+	/* Text from the network. */
+	char version[sizeof(test->far_version) - 1];
 	int err = wire_send(test->channel, &in, deadline);
 
 	if (!err)
@@ -149,7 +151,8 @@ static int greet(struct selftest *test)
 			 krdma_version());
 		return -EPROTO;
 	}
-	wire_get_bytes(&out.word[3], test->far_version, sizeof(test->far_version) - 1);
+	wire_get_bytes(&out.word[3], version, sizeof(version));
+	printable(test->far_version, sizeof(test->far_version), version, sizeof(version));
 	return 0;
 }
 

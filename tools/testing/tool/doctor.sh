@@ -83,6 +83,26 @@ try krdma doctor 10.88.0.2
 ended "a host behind another interface" 1 \
 	'^FAIL +route +no RDMA device here has a route to 10\.88\.0\.2; packets go there out of dummy8$' \
 	'^ +rdma link add rxe_dummy8 type rxe netdev dummy8   \(as root\)$'
+# A name of an interface may have anything but a slash, a colon and blanks.
+odd=$(printf 'a\033[31m;b')
+ip link set dummy8 down
+ip link set dummy8 name "$odd"
+ip link set "$odd" up
+try krdma doctor 10.88.0.2
+ended "an interface whose name controls a terminal" 1 \
+	'^FAIL +route +.* packets go there out of a\?\[31m;b$' \
+	'^ +rdma link add rxe_INTERFACE type rxe netdev INTERFACE   \(as root\)$' "!$escape"
+rdma link add rxe8 type rxe netdev "$odd"
+ip link set "$odd" down
+try krdma doctor
+ended "and is no part of a command" 0 '^WARN +interface +a\?\[31m;b, behind rxe8, is down$' \
+	'^ +ip link set INTERFACE up   \(as root\)$' "!$escape"
+rdma link delete rxe8
+ip link set "$odd" name dummy8
+ip link set dummy8 up
+try krdma doctor -j "$(printf 'x\377y')"
+ended "a host that is no UTF-8" 1 '"text":"cannot find the address of .x\?y.: '
+cp "$work/out" /out/doctor-no-utf8.json
 try krdma doctor no-such-host
 ended "a host that is none" 1 "^FAIL +host +cannot find the address of 'no-such-host': "
 

@@ -63,6 +63,22 @@ try krdma selftest --peer $host rxe0
 ended "that nobody serves is said, and what to do" 1 \
 	'cannot connect to 10\.77\.0\.1, TCP port 7179: ' 'krdma selftest --listen$'
 
+# A far end that answers the first request of a test, with a version that is no text.
+{
+	printf '\0\0\0\0\0\0\0\0krdmaST1\1\0\0\0\0\0\0\0\033[31m\377'
+	dd if=/dev/zero bs=34 count=1 2>/dev/null
+	usleep 500000
+} | timeout 60 nc -l -p 7180 >/dev/null 2>&1 &
+far=$!
+# Until it listens at the port, which is 0x1c0c.
+until grep -q ':1C0C .* 0A ' /proc/net/tcp /proc/net/tcp6; do
+	usleep 100000
+done
+try krdma selftest -j --peer $host -P 7180 -W 1 --only connect rxe0
+ended "a far end's version is text" 1 '"peer_version":"\?\[31m\?"'
+cp "$work/out" /out/selftest-far-text.json
+wait "$far" || :
+
 # Interruption, and missing permissions
 
 begin krdma selftest --report "$work/report" rxe0
