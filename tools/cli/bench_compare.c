@@ -3,9 +3,10 @@
  * krdma bench --compare: two saved results, side by side.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <json-c/json.h>
 
@@ -75,22 +76,65 @@ static bool alike(struct json_object *a, struct json_object *b)
 	return true;
 }
 
+/* Returns the text of the file, or NULL and a negative errno in @err. */
+static char *read_file(const char *path, size_t *length, int *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	char *text = fd < 0 ? NULL : malloc(FILE_MAX + 1);
+	ssize_t got = 0;
+
+	*err = fd < 0 ? -errno : text ? 0 : -ENOMEM;
+	*length = 0;
+	/* A pipe or a device need not tell its size. */
+	while (!*err && *length <= FILE_MAX) {
+		got = read(fd, text + *length, FILE_MAX + 1 - *length);
+		if (got < 0 && errno != EINTR)
+			*err = -errno;
+		else if (!got)
+			break;
+		else if (got > 0)
+			*length += (size_t)got;
+	}
+	if (!*err && *length > FILE_MAX)
+		*err = -EFBIG;
+	if (fd >= 0)
+		close(fd);
+	if (*err) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static struct json_object *parse(const char *text, size_t length)
+{
+	struct json_tokener *tokener = json_tokener_new();
+	struct json_object *whole = NULL;
+
+	if (tokener && length)
+		whole = json_tokener_parse_ex(tokener, text, (int)length);
+	if (tokener)
+		json_tokener_free(tokener);
+	return whole;
+}
+
 /* Returns the results in a file, and in @whole what is to be put; NULL after an error message. */
 static struct json_object *read_results(const char *path, struct json_object **whole)
 {
 	struct json_object *results;
-	struct stat status;
-	size_t i, count;
+	size_t i, count, length;
+	char *text;
 	int err;
 
 	*whole = NULL;
-	err = stat(path, &status) ? errno : status.st_size > FILE_MAX ? EFBIG : 0;
-	if (err) {
+	text = read_file(path, &length, &err);
+	if (!text) {
 		complain("cannot read '%s': %s\nGive a file that 'krdma bench -j HOST' has written",
-			 path, strerror(err));
+			 path, strerror(-err));
 		return NULL;
 	}
-	*whole = json_object_from_file(path);
+	*whole = parse(text, length);
+	free(text);
 	if (!*whole || !json_object_is_type(*whole, json_type_object) ||
 	    !json_object_object_get_ex(*whole, "results", &results) ||
 	    !json_object_is_type(results, json_type_array))

@@ -245,6 +245,17 @@ sed -i 's/"size":64/"size":65/' "$work/other"
 try krdma bench --compare "$work/old" "$work/other"
 ended "what has nothing in common" 1 'have no measurement in common$'
 echo '{"results":[{"operation":7}]}' >"$work/none"
+try krdma bench --compare "$work/old" /
+ended "a folder has no results, and is to be no file" 1 "^krdma: cannot read '/': Is a directory$" '!>'
+try krdma bench --compare "$work/old" /dev/zero
+ended "nor has what does not end" 1 "^krdma: cannot read '/dev/zero': File too large$"
+cp "$work/old" "$work/theirs"
+chmod 755 "$work"
+chmod 600 "$work/theirs"
+try su -s /bin/sh nobody -c "krdma bench --compare '$work/theirs' '$work/theirs'"
+ended "results that cannot be read" 1 "^krdma: cannot read '.*/theirs': Permission denied$" '!>'
+try sh -c "krdma bench --compare '$work/old' /proc/self/fd/0 <'$work/old'"
+ended "results from standard input" 0 '^write +64 +1 .*\+0\.0%'
 for file in "$work/none" "$work/nowhere" /etc/passwd /; do
 	try krdma bench --compare "$work/old" "$file"
 	ended "no result: ${file##*/}" 1 '^krdma: .*'"$file" 'krdma bench -j HOST'
