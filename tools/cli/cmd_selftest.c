@@ -229,6 +229,9 @@ int cmd_selftest(int argc, char **argv, struct options *options)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
+	if (options->json && (given.settings.list || given.settings.serve))
+		return usage_error("%s prints text only; JSON is what the side that tests prints",
+				   given.settings.list ? "--list" : "--listen");
 	if (given.settings.list)
 		return selftest_list();
 	if (given.settings.serve)

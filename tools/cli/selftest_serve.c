@@ -18,12 +18,17 @@
 /* Maximum number of tests at a time. */
 #define CLIENTS_MAX	8
 
+/* Time to the next attempt, if no test can be accepted now. */
+#define PAUSE_NS	(UINT64_C(100) * 1000000)
+
 struct serve {
 	const struct selftest_settings *settings;
 	int listener;
 	char address[PEER_TEXT];
 	unsigned int clients;
 	unsigned int served;
+	/* It is reported that tests have to wait. */
+	bool said;
 };
 
 /* A socket for both families reports an IPv4 address in IPv4-mapped form: make it IPv4 again. */
@@ -105,19 +110,32 @@ static void let_in(struct serve *serve)
 	socklen_t length = sizeof(address);
 	char client[PEER_TEXT];
 	pid_t parent = getpid(), child;
-	int fd = accept4(serve->listener, (struct sockaddr *)&address, &length, SOCK_CLOEXEC);
+	bool full;
+	int err, fd = accept4(serve->listener, (struct sockaddr *)&address, &length, SOCK_CLOEXEC);
 
-	if (fd < 0)
+	if (fd < 0) {
+		/* The client was gone again, or it has to wait until others leave. */
+		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+			if (!serve->said)
+				complain("cannot accept a test yet: %s", strerror(errno));
+			serve->said = true;
+			stop_sleep(clock_ns() + PAUSE_NS);
+		}
 		return;
+	}
+	serve->said = false;
 	unmap_address(&address);
 	address_text(&address, true, client);
 	fflush(stdout);
-	child = serve->clients < CLIENTS_MAX ? fork() : -1;
+	full = serve->clients == CLIENTS_MAX;
+	child = full ? -1 : fork();
 	if (!child)
 		attend(serve, fd, parent);
+	err = errno;
 	close(fd);
 	if (child < 0) {
-		complain("cannot serve %s: too many tests at a time", client);
+		complain("cannot serve %s: %s", client,
+			 full ? "too many tests at a time" : strerror(err));
 		return;
 	}
 	serve->clients++;

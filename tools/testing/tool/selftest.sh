@@ -181,6 +181,8 @@ wrong "no device" 'no device is given'
 wrong "two devices" "'krdma selftest' takes one device" rxe0 rxe1
 wrong "a device to serve" '--listen takes no device' --listen rxe0
 wrong "a report of the serving side" '--report is for the side that tests' --listen --report x
+wrong "JSON of the serving side" '--listen prints text only' --listen -j
+wrong "JSON of the names" '--list prints text only' --list -j
 wrong "a limit of the testing side" '--max-memory is for --listen' --max-memory 1M rxe0
 wrong "no time" '-W and -t must be' -t 0 rxe0
 wrong "too little memory" '--memory must be at least 2MiB' --memory 4k rxe0
