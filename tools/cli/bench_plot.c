@@ -116,7 +116,8 @@ static double bandwidth(const struct bench *bench, const struct bench_result *re
 			unsigned int unused)
 {
 	(void)unused;
-	return (double)bench_bytes_per_second(bench, result) / (1024 * 1024);
+	return bench_in_unit(bench->settings->unit,
+			     (double)bench_bytes_per_second(bench, result));
 }
 
 static double percentile(const struct bench *bench, const struct bench_result *result,
@@ -254,7 +255,10 @@ static int write_charts(const struct bench *bench, struct drawing drawings[3], F
 		}, {
 			.title = "Bandwidth over message size",
 			.x = size,
-			.y = { .label = "MiB/s", .scale = SVG_LINEAR },
+			.y = {
+				.label = bench_unit_names[bench->settings->unit],
+				.scale = SVG_LINEAR,
+			},
 			.lines = drawings[2].lines, .count = drawings[2].count, .marks = 1,
 		},
 	};
