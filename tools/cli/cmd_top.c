@@ -42,6 +42,7 @@ static const char usage[] =
 #define OTHER_SCREEN ESCAPE "?1049h"
 #define FORMER_SCREEN ESCAPE "?1049l"
 
+#define LINE_SIZE 300
 #define FILTER_MAX 32
 #define ESCAPE_KEY 27
 
@@ -243,10 +244,14 @@ static bool is_shown(const struct object *object)
 /* Print a line, cut at the width of the screen. */
 static void put_line(const char *text, unsigned int columns, bool piped)
 {
-	if (piped)
+	char cut[LINE_SIZE];
+
+	if (piped) {
 		puts(text);
-	else
-		printf("%.*s" CLEAR_LINE "\n", (int)columns, text);
+		return;
+	}
+	printable(cut, columns < sizeof(cut) ? columns + 1 : sizeof(cut), text, strlen(text));
+	printf("%s" CLEAR_LINE "\n", cut);
 }
 
 /* The line with the order, the filter and the hidden processes, which may be empty. */
@@ -297,7 +302,7 @@ static int put_screen(const struct objects *now, const struct objects *before, b
 	unsigned int lines, columns;
 	struct rates sum = { 0 };
 	size_t count = 0;
-	char line[300];
+	char line[LINE_SIZE], command[11];
 
 	if (!rows)
 		return -ENOMEM;
@@ -325,8 +330,10 @@ static int put_screen(const struct objects *now, const struct objects *before, b
 	for (size_t i = 0; i < count && (piped || i + 5 < lines); i++) {
 		const struct object *object = rows[i].object;
 
-		snprintf(line, sizeof(line), "%10.1f %10.1f %7d %-10.10s %7u %-12.12s %s",
-			 rows[i].rates.sends, rows[i].rates.receives, object->pid, object->command,
+		/* Cut between characters. */
+		printable(command, sizeof(command), object->command, strlen(object->command));
+		snprintf(line, sizeof(line), "%10.1f %10.1f %7d %-10s %7u %-12.12s %s",
+			 rows[i].rates.sends, rows[i].rates.receives, object->pid, command,
 			 object->id, object->state, object->remote);
 		put_line(line, columns, piped);
 	}

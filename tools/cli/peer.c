@@ -11,6 +11,7 @@
 #include "peer.h"
 #include "peer_hello.h"
 #include "peer_stop.h"
+#include "url.h"
 
 /* An orderly disconnect takes at most a second, and longer on a busy machine. */
 #define END_NS UINT64_C(3000000000)
@@ -157,7 +158,7 @@ static int look_up(const struct peer_options *options, int family, struct addrin
 	complain("cannot find the address of '%s'%s: %s\n"
 		 "Check the name, or give the address of the host", options->host,
 		 family == AF_INET ? " (IPv4)" : family == AF_INET6 ? " (IPv6)" : "",
-		 gai_strerror(result));
+		 url_error(result));
 	return -ENOENT;
 }
 

@@ -130,13 +130,16 @@ static int add_counter(struct port *port, enum counter_group group, const char *
 		       uint64_t value)
 {
 	struct counter *counters;
+	char *own = strdup(name);
 
-	counters = realloc(port->counters, (port->count + 1) * sizeof(*counters));
-	if (!counters)
+	counters = !own ? NULL : realloc(port->counters, (port->count + 1) * sizeof(*counters));
+	if (!counters) {
+		free(own);
 		return -ENOMEM;
+	}
 	port->counters = counters;
-	counters[port->count] = (struct counter) { group, strdup(name), value };
-	return counters[port->count++].name ? 0 : -ENOMEM;
+	counters[port->count++] = (struct counter) { group, own, value };
+	return 0;
 }
 
 static int by_name(const void *a, const void *b)

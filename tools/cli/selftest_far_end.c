@@ -16,6 +16,7 @@
 #include "peer_stop.h"
 #include "selftest.h"
 #include "selftest_far.h"
+#include "url.h"
 
 /* Time for an answer, in addition to the timeout that the far end itself applies. */
 #define MARGIN_NS	(UINT64_C(5) * 1000000000)
@@ -108,7 +109,7 @@ static int connect_peer(struct selftest *test)
 	if (err) {
 		complain("cannot find the address of '%s': %s\n"
 			 "Check the name, or give the address of the host",
-			 settings->peer, gai_strerror(err));
+			 settings->peer, url_error(err));
 		return -ENOENT;
 	}
 	err = -ENOENT;

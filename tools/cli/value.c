@@ -141,17 +141,25 @@ refuse:
 	return -EINVAL;
 }
 
-/* Copy the next item of a list to @item, and advance @at; false if there is none. */
-static bool next_item(const char **at, char item[ITEM_MAX])
+/*
+ * Copy the next item of a list to @item, and advance @at.  Returns 1; 0 if there is none; or
+ * -EINVAL after an error message.
+ */
+static int next_item(const char *option, const char **at, char item[ITEM_MAX])
 {
 	size_t length;
 
 	if (!*at)
-		return false;
+		return 0;
 	length = strcspn(*at, ",");
-	snprintf(item, ITEM_MAX, "%.*s", length < ITEM_MAX ? (int)length : ITEM_MAX - 1, *at);
+	if (length >= ITEM_MAX) {
+		complain("%s has a value that is too long: '%.*s...'", option, ITEM_MAX, *at);
+		return -EINVAL;
+	}
+	memcpy(item, *at, length);
+	item[length] = '\0';
 	*at = (*at)[length] ? *at + length + 1 : NULL;
-	return true;
+	return 1;
 }
 
 static int too_many(const char *option, size_t room)
@@ -166,7 +174,7 @@ int value_sizes(const char *option, const char *word, uint64_t most, uint64_t al
 	const char *at = word;
 	char item[ITEM_MAX];
 	uint64_t size;
-	int err;
+	int found, err;
 
 	*count = 0;
 	if (!strcmp(word, "all")) {
@@ -174,7 +182,7 @@ int value_sizes(const char *option, const char *word, uint64_t most, uint64_t al
 			values[(*count)++] = size;
 		return 0;
 	}
-	while (next_item(&at, item)) {
+	while ((found = next_item(option, &at, item)) > 0) {
 		if (*count == room)
 			return too_many(option, room);
 		err = value_size(option, item, most, &values[*count]);
@@ -182,7 +190,7 @@ int value_sizes(const char *option, const char *word, uint64_t most, uint64_t al
 			return err;
 		(*count)++;
 	}
-	return 0;
+	return found;
 }
 
 int value_numbers(const char *option, const char *word, uint64_t least, uint64_t most,
@@ -190,10 +198,10 @@ int value_numbers(const char *option, const char *word, uint64_t least, uint64_t
 {
 	const char *at = word;
 	char item[ITEM_MAX];
-	int err;
+	int found, err;
 
 	*count = 0;
-	while (next_item(&at, item)) {
+	while ((found = next_item(option, &at, item)) > 0) {
 		if (*count == room)
 			return too_many(option, room);
 		err = value_number(option, item, least, most, &values[*count]);
@@ -201,7 +209,7 @@ int value_numbers(const char *option, const char *word, uint64_t least, uint64_t
 			return err;
 		(*count)++;
 	}
-	return 0;
+	return found;
 }
 
 const char *value_time_text(char text[VALUE_TIME_TEXT], uint64_t ns)

@@ -127,6 +127,13 @@ static void test_sizes(void)
 		   value_sizes("-s", "1,0000000000000000000000000000000000000001", 65536, 8, sizes,
 			       1, &count),
 		   "lists that are too long, or have a gap, are refused");
+	tap_result(value_sizes("-s", "00000000000000000000000000000001024", 65536, 8, sizes, 4,
+			       &count) &&
+		   value_numbers("-d", "1,00000000000000000000000000000000002", 0, 8, sizes, 4,
+				 &count) &&
+		   !value_sizes("-s", "0000000000000000000000000001024", 65536, 8, sizes, 4,
+				&count) &&
+		   count == 1 && sizes[0] == 1024, "an item that is too long is refused, not cut");
 }
 
 static void test_times(void)
