@@ -55,13 +55,13 @@ MODULE_PARM_DESC(max_sessions, "Sessions that a user can have (default 1024)");
 static unsigned int max_objects = 65536;
 module_param(max_objects, uint, 0644);
 MODULE_PARM_DESC(max_objects,
-		 "Listeners, connections and queues that a user can have (default 65536)");
+		 "Listeners, connections, rings and SRQs that a user can have (default 65536)");
 
 /* In addition to RLIMIT_MEMLOCK, which limits a process: a user can have many. */
 static unsigned int max_memory_mb;
 module_param(max_memory_mb, uint, 0644);
 MODULE_PARM_DESC(max_memory_mb,
-		 "MiB of registered memory and queues that a user can have (default 0: half of the machine's)");
+		 "MiB of registered memory, rings and queues of a user (default 0: half of the machine's)");
 
 /*
  * Ports belong to a network namespace, and all of its users need them.  By default, 28,232 can be
@@ -71,7 +71,7 @@ MODULE_PARM_DESC(max_memory_mb,
 static unsigned int max_ports = 4096;
 module_param(max_ports, uint, 0644);
 MODULE_PARM_DESC(max_ports,
-		 "Listeners and outgoing connections that a user can have (default 4096)");
+		 "Listeners, outgoing connections and searches for a device that a user can have (default 4096)");
 
 /* Trunks of lanes that connections of a user have made: an eighth of those of the host. */
 #define KRDMA_USER_TRUNKS_MAX	128
