@@ -16,7 +16,8 @@
  * cancels find_work and deliver_work, so nothing runs for the lane afterwards.  The table of a
  * trunk holds no reference: the end of the connection removes the lane from it, under the trunk's
  * lock, and leaves there only that the lane has ended, if the peer has to know.  A lane that has
- * not answered yet is kept until its answer is sent.  The end waits for neither.
+ * not answered yet is kept, without its queues, until its answer is sent.  The end waits for
+ * neither.
  */
 #include <linux/err.h>
 #include <linux/slab.h>

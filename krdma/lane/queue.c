@@ -573,8 +573,10 @@ static bool krdma_lane_queue_is_condemned(struct krdma_lane *lane, struct krdma_
 		spin_lock_irqsave(&lane->lock, flags);
 		rcu_read_lock();
 		/* The queues may have ended meanwhile, and then nothing of them uses an MR. */
-		if (!queue->wqes)
-			position = stop = end;
+		if (!queue->wqes) {
+			end = position;
+			stop = position;
+		}
 		for (; position != stop && !found; position++)
 			found = krdma_lane_wqe_is_condemned(queue, position);
 		rcu_read_unlock();
