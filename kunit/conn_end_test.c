@@ -667,8 +667,8 @@ static void dawdlers_end(struct kunit *test, struct krdma_session *session,
 
 static void expect_asleep(struct kunit *test, struct dawdler *dawdler, int count)
 {
-	for (int i = 0; i < PROMPT_MS / 10 && atomic_read(&dawdler->asleep) != count; i++)
-		msleep(10);
+	for (int i = 0; i < PROMPT_MS / 20 && atomic_read(&dawdler->asleep) != count; i++)
+		msleep(20);
 	KUNIT_EXPECT_EQ(test, count, atomic_read(&dawdler->asleep));
 }
 

@@ -4,8 +4,8 @@
  *
  * A batch is in use only while a call posts, so a session has as many as were in use at the same
  * time, and not one for each ring.  A call that posts need not allocate: when there is no memory
- * for another batch, or the account cannot have it, it waits for a free one, and at least one always
- * exists.
+ * for another batch, or the account cannot have it, it waits for a free one, and at least one
+ * always exists.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>

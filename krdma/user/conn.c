@@ -235,7 +235,7 @@ static void krdma_user_conn_event(struct krdma_conn *core, const struct krdma_ev
 	krdma_user_conn_record(conn, event);
 	if (event->type != KRDMA_EVENT_CLOSED)
 		return;
-	/* From now on the core reports no space, and no caller is refused because of a full queue. */
+	/* From now on the core reports no space, and refuses no caller for a full queue. */
 	if (READ_ONCE(conn->full) || READ_ONCE(conn->recv_full))
 		krdma_user_conn_has_space(conn);
 	krdma_user_conn_put(conn);

@@ -314,8 +314,8 @@ TEST_F_TIMEOUT(neighbours, a_program_with_all_that_it_may_have_ends, 600)
 }
 
 /*
- * A device is removed while a program has many MRs on it, and many sessions hear of it.  The program
- * has no limit of locked memory, as is usual for programs that use RDMA.
+ * A device is removed while a program has many MRs on it, and many sessions hear of it.  The
+ * program has no limit of locked memory, as is usual for programs that use RDMA.
  */
 
 #define MANY	12000
