@@ -884,6 +884,7 @@ static int wait_at_a_listener(void *context)
 	struct krdma_limit_query_args query, own;
 	struct end asking[ASKERS], late;
 	struct mr mr = { };
+	struct ring ring;
 	uint32_t device;
 
 	(void)context;
@@ -892,6 +893,9 @@ static int wait_at_a_listener(void *context)
 	CHECK(session >= 0 && clients >= 0);
 	CHECK(!boot_device(session, &device));
 	CHECK(!listener_open(session, BOOT_ADDRESS, 0, ASKERS, &fd, &address));
+	/* The session keeps what its first ring needs. */
+	CHECK(!ring_create(clients, &(struct ring_options) { .cq_entries = 1 }, &ring));
+	ring_close(&ring);
 	CHECK(!limit_query(session, KRDMA_LIMIT_MEMORY, 0, &query));
 	CHECK(!limit_query(clients, KRDMA_LIMIT_MEMORY, 0, &own));
 
