@@ -364,12 +364,13 @@ static int many_pairs(void)
 		.a = { .send_depth = 1, .recv_depth = 1 },
 		.b = { .send_depth = 1, .recv_depth = 1 },
 	};
-	struct ring ring;
+	struct ring rings[2];
 	int ret;
 
-	ret = ring_create(session, &ring_options, &ring);
-	options.a.ring = &ring;
-	options.b.ring = &ring;
+	ret = ring_create(session, &ring_options, &rings[0]) ?:
+	      ring_create(session, &ring_options, &rings[1]);
+	options.a.ring = &rings[0];
+	options.b.ring = &rings[1];
 	for (size_t i = 0; !ret && i < ARRAY_SIZE(pairs); i++)
 		ret = pair_open(&pairs[i], &options);
 	return ret;
