@@ -21,8 +21,8 @@
  * the places of all.  An answer waits for nothing that a client can make last.
  *
  * Locks: exports_lock, then an export's clients_lock.  take_lock, then answers_lock.  An export's
- * windows_lock is taken alone.  The end of a connection is a work item, too, which waits for that of
- * its answer.
+ * windows_lock is taken alone.  The end of a connection is a work item, too, which waits for that
+ * of its answer.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>

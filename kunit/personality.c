@@ -414,8 +414,8 @@ const struct fake_personality fake_personalities[] = {
 		/* ionic/ionic_controlpath.c:2446 ionic_clean_cq() */
 		.leftovers = FAKE_LEFTOVERS_DROPPED,
 		/*
-		 * ionic/ionic_controlpath.c:252 ionic_get_qpid(): the lowest free number, in turn of
-		 * each of two halves if the card has two.
+		 * ionic/ionic_controlpath.c:252 ionic_get_qpid(): the lowest free number, in turn
+		 * of each of two halves if the card has two.
 		 */
 		.numbers_again = true,
 		/* ionic/ionic_queue.c:30 ionic_queue_init(): one less than a power of two */
