@@ -477,7 +477,7 @@ tier_pages()
 # peers.  What is left out here, check-full has.
 tier_smoke()
 {
-	local smoke=$topdir/build/testing/smoke blk peer=$topdir/build/testing/peer
+	local smoke=$topdir/build/testing/smoke blk file peer=$topdir/build/testing/peer
 
 	e2e_build
 	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
@@ -487,8 +487,15 @@ tier_smoke()
 	mkdir -p "$smoke"
 	cp "$e2e"/{lib_simple,lib_message,lib_file,lib_rpma,lib_file_hostile}.64 \
 		"$e2e"/lib_bad_{client,server,neighbour}.64 "$smoke/"
-	# The folder has one run.sh, which runs programs and scripts.
+	# One folder for both: run.sh runs programs and scripts, and apart.sh takes two machines.
 	cp "$blk"/* "$smoke/" 2>/dev/null || :
+	for file in "$tool"/*; do
+		case ${file##*/} in
+		run.sh | apart.sh) continue ;;
+		esac
+		[ ! -f "$smoke/${file##*/}" ] || cmp "$file" "$smoke/${file##*/}" >&2 ||
+			die "two programs of the tests are named ${file##*/}"
+	done
 	cp "$tool"/* "$smoke/" 2>/dev/null || :
 	cp "$peer"/server "$peer"/peer "$smoke/"
 	cp "$topdir/tools/testing/peer/run.sh" "$smoke/peers"

@@ -12,7 +12,7 @@ load_module || exit 1
 
 # Machine 2 serves until a client has attached "goodbye" and detached it again.
 if [ "${NODE:-1}" != 1 ]; then
-	"$here/stranger" give none >$work/server &
+	"$here/outsider" give none >$work/server &
 	export_new memory 16M shared=1 && export_new alone 4M exclusive=1 &&
 		export_new goodbye 64K || exit 1
 	while [ "$(cat $config/exports/goodbye/accepted)" = 0 ] ||
@@ -185,7 +185,7 @@ queued()
 
 # A client dies between two packets of a write.  The qdisc has room for three of its four packets.
 # Before they leave it, the client's RDMA device is removed, so the fourth packet is never sent.
-# The other end is the program stranger, which does not check whether its peer is alive.
+# The other end is the program outsider, which does not check whether its peer is alive.
 mtu=$(cat "/sys/class/net/$interface/mtu")
 ip link set dev "$interface" mtu 1500
 device_make torn "$there:8003" queues=1 hold_seconds=1

@@ -3,13 +3,13 @@
 # shellcheck shell=dash
 #
 # Tests krdma_blk against peers that are not krdma_blk.  Runs inside a VM with krdma.ko, the tool,
-# and the program stranger; see stranger.c.  Prints TAP.
+# and the program outsider; see outsider.c.  Prints TAP.
 
 # shellcheck source=tools/testing/blk/blk.sh
 . "$(dirname "$0")/blk.sh"
 
 here_address=10.77.0.1
-stranger=$here/stranger
+outsider=$here/outsider
 
 # answers NAME COUNT PATTERN: COUNT lines of $work/answers match PATTERN.
 answers()
@@ -51,7 +51,7 @@ give()
 	local tries=100
 
 	rm -f $work/server
-	$stranger give "$@" >$work/server &
+	$outsider give "$@" >$work/server &
 	server=$!
 	until grep -qs listening $work/server || [ $tries = 0 ]; do
 		tries=$((tries - 1))
@@ -65,7 +65,7 @@ check "an export with a secret" krdma blk serve -n hostile -s 1M -k $work/secret
 
 # Hellos.  The client's number (bytes 8 to 15) and its nonce (from byte 40) can have any value.  The
 # server does not reveal whether the export (bytes 16 to 39) exists.
-check "a stranger asks in every wrong way" sh -c "$stranger ask $here_address hostile s >$work/answers"
+check "a stranger asks in every wrong way" sh -c "$outsider ask $here_address hostile s >$work/answers"
 answers "with too few bytes" 49 '^length ([0-9]|[1-3][0-9]|4[0-8]): refused, reason 1$'
 answers "with the right hello" 1 '^length 56: challenged$'
 answers "with another magic" 4 '^byte [0-3]: refused, reason 1$'
@@ -81,7 +81,7 @@ answers "with one for another export" 1 '^other: refused, reason 3$'
 answers "as one who has been there and has not" 1 '^return: refused, reason 10$'
 is "who had a wrong answer was counted" 17 $config/exports/hostile/refused_secret
 sleep 30
-check "a stranger guesses" sh -c "$stranger guess $here_address hostile s 40 >$work/answers"
+check "a stranger guesses" sh -c "$outsider guess $here_address hostile s 40 >$work/answers"
 answers "forty times" 40 '^wrong: refused, reason 3$'
 answers "and then does not get in with the right answer" 1 '^right: refused, reason 3$'
 answers "but three seconds later" 1 '^later: welcome, proved$'
@@ -98,7 +98,7 @@ check "is attached" device_new hostile $here_address
 fill $work/data 8
 write_direct $work/data "$(disk hostile)" 1M 2>/dev/null
 device_end hostile
-check "a stranger sends commands" sh -c "$stranger command $here_address hostile >$work/answers"
+check "a stranger sends commands" sh -c "$outsider command $here_address hostile >$work/answers"
 answers "they are offered to a writer who knows them" 7 '^flags 8: welcome, flags 6$'
 answers "and not to one who does not" 3 '^flags 0: welcome, flags 0$'
 answers "nor to a reader" 1 '^flags 12: welcome, flags 1$'

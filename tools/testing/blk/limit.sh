@@ -497,7 +497,7 @@ put $test/stall "krdma_blk_window_open any"
 device_new slow $here_address queues=1 &
 attacher=$!
 becomes "the memory of an export is being registered" stalled $test/stall 30
-"$here/stranger" crowd $here_address slow 40 >$work/crowd &
+"$here/outsider" crowd $here_address slow 40 >$work/crowd &
 crowd=$!
 tries=0
 until [ "$(grep -c '^refused, reason 7$' $work/crowd)" -ge 20 ] || [ $tries -ge 100 ]; do
@@ -547,7 +547,7 @@ lose()
 
 # The server's memory is larger, and then smaller, when the connection is established again.  The
 # server is a program that welcomes each client with memory of another size.
-"$here/stranger" give half none half >$work/server &
+"$here/outsider" give half none half >$work/server &
 server=$!
 tries=100
 until grep -q listening $work/server || [ $tries = 0 ]; do

@@ -4,7 +4,7 @@
 #
 # Tests which clients may use an export of krdma_blk.  The two addresses of one machine stand for
 # two hosts: a device loses the server when its address is removed, and another device attaches by
-# the other address.  Runs inside a VM with krdma.ko, the tool and the program stranger.  Prints
+# the other address.  Runs inside a VM with krdma.ko, the tool and the program outsider.  Prints
 # TAP.  Tests that depend on timing are repeated KRDMA_ROUNDS times.
 
 # shellcheck source=tools/testing/blk/blk.sh
@@ -173,7 +173,7 @@ while [ $number -le 40 ]; do
 	number=$((number + 1))
 done
 check "clients come from 40 addresses of one network" sh -c \
-	"$here/stranger crowd $other_address many 40 fd77::99: >$work/crowd || ! cat $work/crowd"
+	"$here/outsider crowd $other_address many 40 fd77::99: >$work/crowd || ! cat $work/crowd"
 check "they are admitted" [ "$(grep -c '^welcome' $work/crowd)" -ge 36 ]
 # Proves: F3
 check "a network has three quarters of them" [ "$(wc -l <$config/exports/many/clients)" = 36 ]

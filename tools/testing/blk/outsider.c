@@ -4,17 +4,17 @@
  * it sends malformed welcomes.  The formats and the proofs are defined again here, so that a test
  * fails when the protocol changes.
  *
- *	stranger ask HOST EXPORT SECRET
+ *	outsider ask HOST EXPORT SECRET
  *
  * Sends each prefix of a valid hello, the whole hello, and the hello with each byte changed in
  * turn.  Then it answers the challenge correctly and incorrectly.  Prints a line for each attempt.
  *
- *	stranger guess HOST EXPORT SECRET COUNT
+ *	outsider guess HOST EXPORT SECRET COUNT
  *
  * Answers the challenge incorrectly COUNT times, then correctly, and correctly again three
  * seconds later.
  *
- *	stranger command HOST EXPORT
+ *	outsider command HOST EXPORT
  *
  * Connects to an export without a secret as a writer that knows commands, and sends valid and
  * invalid commands; then one of a wrong length on each of some connections; then a valid one as a
@@ -22,13 +22,13 @@
  * a command has to the memory, with immediate data, which takes a receive of the server.  Prints a
  * line for each, with the reply.
  *
- *	stranger crowd HOST EXPORT COUNT [PREFIX]
+ *	outsider crowd HOST EXPORT COUNT [PREFIX]
  *
  * Sends COUNT hellos at the same time, each as another reader.  With PREFIX, the beginning of an
  * IPv6 address, each comes from another address: PREFIX1 to PREFIXn, n in hexadecimal.  Prints a
  * line for each answer, in the order in which they come.
  *
- *	stranger give FAULT...
+ *	outsider give FAULT...
  *
  * Listens, and welcomes each client with the next FAULT; see faults[].  All further clients get
  * the last one.  Prints a line for each client, until it is killed.
