@@ -129,6 +129,7 @@ static void test_refused_send_names_no_mr(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 1, actor_receive(&stage->server));
 	KUNIT_ASSERT_EQ(test, 1, krdma_conn_post_send(stage->client.conn, &wr, 1));
 	KUNIT_ASSERT_TRUE(test, actor_completes(&stage->client, 1));
+	KUNIT_ASSERT_TRUE(test, actor_completes(&stage->server, 1));
 
 	mr = krdma_mr_register(stage->session, krdma_conn_device(stage->client.conn), buffer,
 			       sge.length, 0);
