@@ -17,6 +17,14 @@
 #define END_NS UINT64_C(3000000000)
 
 /* A limit that is reached has a name. */
+static void find_cause(struct cause *cause, const struct peer *peer, int err)
+{
+	if (err == -EDQUOT)
+		cause_of_quota(cause, peer->session);
+	else
+		cause_of(cause, peer->address, err);
+}
+
 static void complain_of(const struct peer *peer, const char *what, int err)
 {
 	struct cause cause;
@@ -25,7 +33,7 @@ static void complain_of(const struct peer *peer, const char *what, int err)
 		complain_request(what, err);
 		return;
 	}
-	cause_of_quota(&cause, peer->session);
+	find_cause(&cause, peer, err);
 	complain_cause(&cause, "cannot %s", what);
 }
 
@@ -64,10 +72,7 @@ static void explain_way(const struct peer *peer, int err)
 			 source ? source : "here");
 		break;
 	default:
-		if (err == -EDQUOT)
-			cause_of_quota(&cause, peer->session);
-		else
-			cause_of(&cause, peer->address, err);
+		find_cause(&cause, peer, err);
 		complain_cause(&cause, "cannot reach %s", peer->name);
 		break;
 	}
@@ -338,10 +343,7 @@ static void explain_connect(const struct peer *peer, int err)
 			 options->host);
 		break;
 	default:
-		if (err == -EDQUOT)
-			cause_of_quota(&cause, peer->session);
-		else
-			cause_of(&cause, peer->address, err);
+		find_cause(&cause, peer, err);
 		complain_cause(&cause, "cannot connect to %s port %u", peer->name, options->port);
 		break;
 	}
