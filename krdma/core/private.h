@@ -314,9 +314,9 @@
  *			over the links of a device.  An RDMA device in the list exists.
  *	taken in:	process context, by ib_core's "add" and "remove", by callers
  *			that register or unregister a notifier, and by work items that
- *			pass events.  Memory is
- *			allocated under it, for no control group, and it is held during
- *			no other wait: not for a callback of a consumer.
+ *			pass events.  Memory is allocated under it, for no control group,
+ *			and it is held during no other wait: not for a callback of a
+ *			consumer.
  *
  * krdma_notifier_lock
  *	kind:		spinlock, interrupts off
