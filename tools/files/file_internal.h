@@ -240,6 +240,7 @@ struct file_keeper {
  *	without limit
  * @deadline: time by which the awaited message must arrive, in ns; 0: none
  * @quiet: send no keepalives
+ * @keeping: the thread of @keeper uses the link
  * @secret: the shared secret; or NULL
  * @streams_wanted: connections at most: at the client those that it asks for
  * @ticket: at the server, set by the caller: proof of the client's further connections
@@ -270,6 +271,7 @@ struct file_link {
 	uint32_t progress_ms;
 	uint64_t deadline;
 	bool quiet;
+	bool keeping;
 	struct file_secret *secret;
 	uint32_t streams_wanted;
 	unsigned char ticket[FILE_TOKEN];

@@ -122,9 +122,12 @@ static int status_error(const struct file_stream *stream, const struct krdma_cqe
 	}
 }
 
+static int pump(struct file_link *link, bool wait, bool watches);
+
 /*
- * Called when the connection has ended. The peer's last message may still be in the CQ, behind
- * other completions, so process completions until a flushed receive or another failure follows.
+ * Called when the connection has ended, by the thread that uses the link. The peer's last message
+ * may still be in the CQ, behind other completions, so process completions until a flushed receive
+ * or another failure follows.
  */
 static int ended(struct file_link *link)
 {
@@ -132,7 +135,7 @@ static int ended(struct file_link *link)
 	int err;
 
 	do {
-		err = file_link_pump(link, true);
+		err = pump(link, true, true);
 	} while (!err && file_now() < until);
 	if (err)
 		return err;
@@ -143,8 +146,9 @@ static int post(struct file_link *link, const struct krdma_sqe *entry)
 {
 	int err = krdma_ring_post(link->ring, entry, 1, NULL);
 
+	/* The thread that uses the link finds that out too, and it may wait, watched by @watch. */
 	if (err == -ENOTCONN)
-		return ended(link);
+		return link->keeping ? 0 : ended(link);
 	return err ? file_link_fail(link, err, KRDMA_FILE_SIDE_HERE) : 0;
 }
 
@@ -333,7 +337,9 @@ int file_link_pump(struct file_link *link, bool wait)
 
 void file_link_keep(struct file_link *link)
 {
+	link->keeping = true;
 	pump(link, false, false);
+	link->keeping = false;
 }
 
 int file_link_tick(struct file_link *link)
