@@ -365,11 +365,10 @@ static int store(struct file_flow *flow, const struct file_sink *sink, const str
 	if (!sink->part)
 		return piece->hole ? write_hole(flow, sink->fd, piece->length) :
 				     write_stream(flow, sink->fd, data, (size_t)piece->length);
-	file_link_leave(flow->link);
 	if (piece->hole)
-		err = file_part_skip(sink->part, piece->length, flow->crc);
-	else
-		err = file_part_write(sink->part, data, (size_t)piece->length, flow->crc);
+		return here(flow, file_part_skip(sink->part, piece->length, flow->link));
+	file_link_leave(flow->link);
+	err = file_part_write(sink->part, data, (size_t)piece->length, flow->crc);
 	file_link_enter(flow->link);
 	return here(flow, err);
 }

@@ -256,7 +256,8 @@ struct file_keeper {
  * @said: time of the last sent message, in ns
  * @heard: time of the last received message, in ns
  * @advanced: time of the last progress of either side, in ns
- * @examined: how many bytes of a file this side has examined, while the peer waits for that
+ * @examined: how many bytes of a file this side has examined or cleared, while the peer waits for
+ *	that
  * @peer_examined: the same of the peer, as far as this side knows
  * @watched: time of the last call of @watch, in ns
  * @free: bitmap of the send buffers that are not in flight
@@ -684,7 +685,8 @@ int file_part_continue(struct file_part *part, struct file_link *link);
  */
 int file_part_begin(struct file_part *part, uint64_t offset);
 int file_part_write(struct file_part *part, const void *data, size_t length, uint32_t crc);
-int file_part_skip(struct file_part *part, uint64_t length, uint32_t crc);
+/* Adds a hole. Where it has to be written, that can take long, and @link is served meanwhile. */
+int file_part_skip(struct file_part *part, uint64_t length, struct file_link *link);
 /* Gives the complete file its final name; with @sync this survives a power failure. */
 int file_part_finish(struct file_part *part, struct file_link *link);
 /* @err: 0, or the error that ended the transfer. A part file that can be continued is kept. */

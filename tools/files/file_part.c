@@ -57,8 +57,12 @@
 #define NOTE_MAGIC	"krdmapar"
 #define NOTE_VERSION	1
 
-/* Bytes that are written at a time where the file system does not support holes. */
+/*
+ * Where the file system does not support holes: bytes that are written at a time, and those after
+ * which there is a note.
+ */
 #define ZEROES		65536
+#define ZEROED		(1u << 20)
 
 /* Attempts to create a file if the random name already exists. */
 #define TRIES		16
@@ -549,15 +553,39 @@ int file_part_write(struct file_part *part, const void *data, size_t length, uin
 	return write_note(part);
 }
 
-int file_part_skip(struct file_part *part, uint64_t length, uint32_t crc)
+static int skip(struct file_part *part, uint64_t length)
 {
 	int err = part->dirty ? write_zeroes(part->fd, length, part->offset) : 0;
 
 	if (err)
 		return err;
 	part->offset += length;
-	part->crc = crc;
+	part->crc = file_crc_zeroes(part->crc, length);
 	return write_note(part);
+}
+
+/*
+ * A hole can be as long as the file.  If it has to be written, that takes long: the link may end
+ * meanwhile, the peer hears that it goes on, and a later transfer continues in the middle of it.
+ */
+int file_part_skip(struct file_part *part, uint64_t length, struct file_link *link)
+{
+	const uint64_t most = part->dirty ? ZEROED : length;
+	int err = 0;
+
+	while (length && !err) {
+		uint64_t some = length < most ? length : most;
+
+		file_link_leave(link);
+		err = skip(part, some);
+		file_link_enter(link);
+		length -= some;
+		link->examined += some;
+		if (!err && length)
+			err = file_link_step(link);
+	}
+	link->examined = 0;
+	return err;
 }
 
 /*

@@ -118,10 +118,12 @@ struct dirent *__wrap_readdir64(DIR *entries)
 /* Stub of the link: it is interrupted after @steps_left steps. */
 static unsigned int steps;
 static unsigned int steps_left = UINT32_MAX;
+/* What the peer would hear of the work on a file, at the last step. */
+static uint64_t heard;
 
 int file_link_step(struct file_link *link)
 {
-	(void)link;
+	heard = link->examined;
 	steps++;
 	return steps_left && steps_left-- ? 0 : -ECANCELED;
 }
@@ -468,9 +470,7 @@ static void test_part_without_holes(void)
 	begin(&part, "a");
 	tap_result(!file_part_continue(&part, &a_link) && !file_part_begin(&part, 1000) &&
 		   cut == LENGTH, "a part is not shortened to clear it");
-	tap_result(!file_part_skip(&part, sizeof(zeroes),
-				   file_crc_zeroes(part.crc, sizeof(zeroes))) &&
-		   !fill(&part, LENGTH) && !file_part_finish(&part, &a_link),
+	tap_result(!file_part_skip(&part, sizeof(zeroes), &a_link) && !fill(&part, LENGTH) && !file_part_finish(&part, &a_link),
 		   "what was there wrongly is overwritten");
 	file_part_close(&part, 0);
 	no_holes = false;
@@ -480,6 +480,50 @@ static void test_part_without_holes(void)
 	tap_result(pread(fd, is, 1000, 3000) == 1000 && !memcmp(is, content + 3000, 1000),
 		   "and by data");
 	close(fd);
+}
+
+/* Offset from which the existing part would be continued; UINT64_MAX on error. */
+static uint64_t found(const struct file_identity *of)
+{
+	struct file_part part;
+	uint64_t offset;
+
+	file_part_open(&part, top_open(), "a", of);
+	offset = file_part_continue(&part, &a_link) ? UINT64_MAX : part.offset;
+	file_part_close(&part, -ECANCELED);
+	return offset;
+}
+
+/* Such a hole may be long.  It can be interrupted, and be continued in its middle. */
+static void test_long_hole(void)
+{
+	const struct file_identity big = { .length = 64 << 20, .mtime_s = 1000, .mode = 0666 };
+	const uint64_t piece = 1 << 20;
+	struct file_part part;
+
+	file_part_open(&part, top_open(), "a", &big);
+	if (file_part_begin(&part, 0) || fill(&part, 1000))
+		abort();
+	file_part_close(&part, -ECANCELED);
+	file_part_open(&part, top_open(), "a", &big);
+	no_holes = true;
+	if (file_part_continue(&part, &a_link) || file_part_begin(&part, 1000))
+		abort();
+	no_holes = false;
+	steps_left = 2;
+	tap_result(file_part_skip(&part, big.length - 1000, &a_link) == -ECANCELED &&
+		   part.offset == 1000 + 3 * piece, "a hole that is written can be interrupted");
+	tap_result(heard == 3 * piece && !a_link.examined, "the peer hears how much of it is there");
+	file_part_close(&part, -ECANCELED);
+	steps_left = UINT32_MAX;
+	tap_result(found(&big) == 1000 + 3 * piece, "it is continued in its middle");
+	file_part_open(&part, top_open(), "a", &big);
+	if (file_part_continue(&part, &a_link) || file_part_begin(&part, part.offset))
+		abort();
+	steps = 0;
+	tap_result(!file_part_skip(&part, big.length - part.offset, &a_link) && !steps,
+		   "where it can be made, it takes no time");
+	file_part_close(&part, -ECANCELED);
 }
 
 /* Parts are tried one after the other, the largest first.  Parts with wrong content are removed. */
@@ -510,18 +554,6 @@ static void test_parts_have_their_turn(void)
 	tap_result(!file_part_continue(&part, &a_link) && part.offset == 0 && parts() == 0,
 		   "one that is wrong goes");
 	file_part_close(&part, -ECANCELED);
-}
-
-/* Offset from which the existing part would be continued; UINT64_MAX on error. */
-static uint64_t found(const struct file_identity *of)
-{
-	struct file_part part;
-	uint64_t offset;
-
-	file_part_open(&part, top_open(), "a", of);
-	offset = file_part_continue(&part, &a_link) ? UINT64_MAX : part.offset;
-	file_part_close(&part, -ECANCELED);
-	return offset;
 }
 
 static void test_part_is_ours(void)
@@ -759,6 +791,8 @@ int main(void)
 	test_part_is_not_spoiled();
 	clean();
 	test_part_without_holes();
+	clean();
+	test_long_hole();
 	clean();
 	test_parts_have_their_turn();
 	clean();
