@@ -68,10 +68,10 @@
 #define TRIES		16
 
 /*
- * A complete file replaces its earlier part files. Searching for them reads the whole folder,
- * which is too expensive for small files.
+ * What costs too much for small files: a complete file replaces its earlier part files, and
+ * searching for them reads the whole folder; and a file is flushed while it has its notes.
  */
-#define SEARCH_LENGTH	(8u << 20)
+#define LONG_LENGTH	(8u << 20)
 
 /* RENAME_NOREPLACE of <linux/fs.h>, which the C library may not define. */
 #define NO_REPLACE	1u
@@ -629,12 +629,30 @@ static int take_name(struct file_part *part)
 	return renameat(part->folder, part->name, part->folder, part->last) ? -errno : 0;
 }
 
-/* Sets the final length and permission bits, and syncs the file. */
+static int flush(struct file_part *part, struct file_link *link)
+{
+	int err = part->sync ? file_sync(part->fd, link) : 0;
+
+	if (!err)
+		err = file_late_error(part->fd);
+	part->lost = err;
+	return err ? err : file_link_step(link);
+}
+
+/*
+ * Sets the final length and permission bits, and syncs the file. That the data reach the disk can
+ * take minutes. If the process is killed meanwhile, the notes are still there, so that a later
+ * transfer can continue. The second time there is little to flush.
+ */
 static int settle(struct file_part *part, struct file_link *link)
 {
 	mode_t mode = (mode_t)part->identity.mode;
 	int err = 0;
 
+	if (part->sync && part->identity.length >= LONG_LENGTH)
+		err = flush(part, link);
+	if (err)
+		return err;
 	if (!part->exact_mode)
 		mode &= ~file_umask();
 	if (ftruncate(part->fd, (off_t)part->identity.length))
@@ -644,14 +662,7 @@ static int settle(struct file_part *part, struct file_link *link)
 		return -errno;
 	if (part->keep_times)
 		err = file_set_mtime(part->fd, part->identity.mtime_s, part->identity.mtime_ns);
-	if (err)
-		return err;
-	if (part->sync)
-		err = file_sync(part->fd, link);
-	if (!err)
-		err = file_late_error(part->fd);
-	part->lost = err;
-	return err ? err : file_link_step(link);
+	return err ? err : flush(part, link);
 }
 
 static int finish(struct file_part *part, struct file_link *link)
@@ -669,7 +680,7 @@ static int finish(struct file_part *part, struct file_link *link)
 	 */
 	if (part->sync)
 		err = file_sync_folder(part->folder, part->fd, link);
-	if (!err && (part->searched || part->identity.length >= SEARCH_LENGTH))
+	if (!err && (part->searched || part->identity.length >= LONG_LENGTH))
 		search(part, part->any_version, remove_earlier, NULL);
 	return err;
 }

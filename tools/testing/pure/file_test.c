@@ -22,7 +22,7 @@
  * Wrapped calls
  */
 
-/* f: fsync() of a file, d: of a folder, r: renameat(), a: posix_fadvise(). */
+/* f: fsync() of a file, d: of a folder, r: renameat(), a: posix_fadvise(), c: a file is shortened. */
 static char order[64];
 static int fail_fsync, fail_folder, fail_close;
 static unsigned int slow_fsync;
@@ -65,6 +65,7 @@ int __wrap_renameat(int from, const char *name, int to, const char *other)
 static bool no_holes;
 /* The length to which a file was shortened last. */
 static off_t cut;
+static bool note_cuts;
 
 int __wrap_fallocate64(int fd, int mode, off_t offset, off_t length)
 {
@@ -78,8 +79,11 @@ int __wrap_ftruncate64(int fd, off_t length)
 {
 	struct stat status;
 
-	if (!fstat(fd, &status) && length < status.st_size)
+	if (!fstat(fd, &status) && length < status.st_size) {
 		cut = length;
+		if (note_cuts)
+			note('c');
+	}
 	return __real_ftruncate64(fd, length);
 }
 
@@ -696,6 +700,36 @@ static void test_sync(void)
 	file_part_close(&part, 0);
 }
 
+/* Flushing a long file takes long.  A process that is killed meanwhile leaves a part with notes. */
+static void test_long_sync(void)
+{
+	const struct file_identity big = { .length = 8 << 20, .mtime_s = 1000, .mode = 0666 };
+	struct file_part part;
+
+	file_part_open(&part, top_open(), "a", &big);
+	part.sync = true;
+	if (file_part_begin(&part, 0) || fill(&part, LENGTH) ||
+	    file_part_skip(&part, big.length - LENGTH, &a_link))
+		abort();
+	note_cuts = true;
+	fail_fsync = EIO;
+	tap_result(file_part_finish(&part, &a_link) == -EIO && !strcmp(order, "f"),
+		   "a long file is flushed with its notes");
+	fail_fsync = 0;
+	file_part_close(&part, -EIO);
+	tap_result(!found(&big), "a disk that fails then is noticed");
+	clean();
+	file_part_open(&part, top_open(), "a", &big);
+	part.sync = true;
+	if (file_part_begin(&part, 0) || fill(&part, LENGTH) ||
+	    file_part_skip(&part, big.length - LENGTH, &a_link))
+		abort();
+	tap_result(!file_part_finish(&part, &a_link) && !strcmp(order, "fcfrd"),
+		   "and again when it has its length, then it has its name");
+	note_cuts = false;
+	file_part_close(&part, 0);
+}
+
 /* The kernel reports that a page could not be written once, and then takes it for written. */
 static void test_disk_fails(void)
 {
@@ -801,6 +835,8 @@ int main(void)
 	test_part_and_others();
 	clean();
 	test_sync();
+	clean();
+	test_long_sync();
 	clean();
 	test_disk_fails();
 	clean();
