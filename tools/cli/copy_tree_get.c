@@ -285,7 +285,8 @@ static int list(struct tree *tree)
 
 /*
  * Opens the folder, which is made if it is missing.  Another user may replace a new one by a
- * symbolic link or by another folder, which then would count as made here.
+ * symbolic link, which is not followed, or by another folder, which does not count as made here.
+ * Some file systems give what this user makes to somebody else, and that cannot be told from it.
  */
 static int open_root(struct tree *tree, int folder, const char *path)
 {
@@ -307,10 +308,8 @@ static int open_root(struct tree *tree, int folder, const char *path)
 	free(name);
 	if (tree->root < 0)
 		return -errno;
-	if (!tree->made || (!fstat(tree->root, &status) && status.st_uid == geteuid()))
-		return 0;
-	close(tree->root);
-	return -EPERM;
+	tree->made = tree->made && !fstat(tree->root, &status) && status.st_uid == geteuid();
+	return 0;
 }
 
 int copy_tree_get(struct copying *copying, const struct url *url, const char *name, int folder,

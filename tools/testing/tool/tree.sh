@@ -338,8 +338,22 @@ echo c >"$away/half/c"
 try strace -f -o /dev/null -e trace=getdents64 -e inject=getdents64:error=EIO:when=2+ \
 	krdma put -r half $host:halves
 ended "a folder here that cannot be read to its end" 1 "cannot read all of 'half"
+
+# A file system that gives folders to somebody else than who makes them
+
+mkdir -p "$there/foreign/in"
+echo d >"$there/foreign/in/d"
+chmod 700 "$there/foreign"
+try strace -f -o /dev/null -e trace=geteuid -e inject=geteuid:retval=12345 \
+	krdma get -r $host:foreign .
+ended "a folder that belongs to somebody else once it is made" 0 '!.'
+holds "is filled" cmp foreign/in/d "$there/foreign/in/d"
+echo e >"$there/foreign/.e"
+try strace -f -o /dev/null -e trace=geteuid -e inject=geteuid:retval=12345 \
+	krdma get -r $host:foreign new
+ended "as one that was there before" 1 "its name begins with '\\.'"
 stop_server whole
-rm -rf closed
+rm -rf closed foreign new
 
 holds "no part is left" [ -z "$(find "$work" -name '*.part')" ]
 holds "nothing is left of all this" nothing_is_left "$before"
