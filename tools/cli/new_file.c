@@ -34,40 +34,63 @@ static int standard_stream(const struct stat *there)
 	return -1;
 }
 
-/* The links of procfs, such as /dev/fd/63 of a shell, lead to open files.  Nobody places others. */
-static bool is_of_proc(const struct stat *link)
+/* Nobody places links such as /dev/fd/63 of a shell, or /dev/stdout, which lead to open files. */
+static bool is_of_system(const struct stat *link)
 {
-	struct stat self;
+	struct stat place;
 
-	return !lstat("/proc/self", &self) && link->st_dev == self.st_dev;
+	return S_ISLNK(link->st_mode) &&
+	       ((!lstat("/proc/self", &place) && link->st_dev == place.st_dev) ||
+		(!stat("/dev", &place) && link->st_dev == place.st_dev));
+}
+
+/* Opens the pipe or device that @path was when it was examined. */
+static int open_same(const char *path, int flags, const struct stat *there)
+{
+	struct stat opened;
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &opened) && opened.st_dev == there->st_dev &&
+	    opened.st_ino == there->st_ino && opened.st_mode == there->st_mode)
+		return fd;
+	close(fd);
+	return -EACCES;
 }
 
 /*
  * Open what must not be replaced: a pipe, a device, or a standard stream, which may be any of
- * these, a socket or a file.  Another user may have placed a link to a device.  Returns the file
- * descriptor, -ENOENT if @path can be replaced, or another negative errno.
+ * these, a socket or a file.  Another user may have placed a link to a device, or a pipe to read
+ * from.  Returns the file descriptor, -ENOENT if @path can be replaced, or another negative errno.
  */
 static int open_in_place(const char *path)
 {
-	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, fd = -1;
 	struct stat link, there;
+	bool of_system;
+	int fd = -1;
 
-	if (lstat(path, &link) || stat(path, &there))
+	if (lstat(path, &link))
 		return -ENOENT;
+	of_system = is_of_system(&link);
+	/* The link of a standard stream that is closed leads nowhere. */
+	if (stat(path, &there))
+		return of_system ? -EBADF : -ENOENT;
 	if (S_ISDIR(there.st_mode))
 		return -EISDIR;
 	if (S_ISLNK(link.st_mode))
 		fd = standard_stream(&there);
-	if (fd < 0 && S_ISREG(there.st_mode))
-		return -ENOENT;
 	if (fd >= 0) {
 		/* The text that was printed so far comes first. */
 		fflush(stdout);
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	} else {
-		fd = open(path, is_of_proc(&link) ? flags & ~O_NOFOLLOW : flags);
+		return fd < 0 ? -errno : fd;
 	}
-	return fd < 0 ? -errno : fd;
+	if (S_ISREG(there.st_mode))
+		return of_system ? -EACCES : -ENOENT;
+	if (S_ISFIFO(there.st_mode) && !of_system && there.st_uid && there.st_uid != geteuid())
+		return -EACCES;
+	return open_same(path, of_system ? 0 : O_NOFOLLOW, &there);
 }
 
 int new_file_open(struct new_file *file, const char *path)

@@ -237,6 +237,25 @@ cp "$work/depths.svg" "$work/out"
 ended "results of one size are drawn over the depth" 0 '>operations in flight</text>' \
 	'>write, new</text>' '!>message size<'
 rm "$work/depths.svg"
+# shellcheck disable=SC2016
+try sh -c 'krdma bench --compare --plot /dev/stdout "$1/before" "$1/after" >&-' - "$work"
+ended "a standard output that is closed takes no picture" 1 \
+	'^krdma: cannot write the picture to /dev/stdout: Bad file descriptor'
+# shellcheck disable=SC2016
+try sh -c 'krdma bench --compare --plot /dev/stdin "$1/before" "$1/after" <"$1/before"' - "$work"
+ended "nor does a standard input that is a file" 1 \
+	'^krdma: cannot write the picture to /dev/stdin: Permission denied'
+holds "their names are still links" [ -L /dev/stdout -a -L /dev/stdin ]
+mkfifo -m 666 "$work/pipe"
+cat "$work/pipe" >"$work/piped" &
+try krdma bench --compare --plot "$work/pipe" "$work/before" "$work/after"
+wait $!
+holds "a pipe takes it" grep -q '^</svg>$' "$work/piped"
+chown nobody "$work/pipe"
+try krdma bench --compare --plot "$work/pipe" "$work/before" "$work/after"
+ended "somebody else's does not" 1 'cannot write the picture to .*/pipe: Permission denied'
+holds "and is still there" [ -p "$work/pipe" ]
+rm "$work/pipe" "$work/piped"
 try krdma bench --compare --plot "$work/nowhere/both.svg" "$work/before" "$work/after"
 ended "a comparison whose picture cannot be written" 1 \
 	'^krdma: cannot write the picture to .*/nowhere/both\.svg' '^write +64 +1 '
