@@ -25,7 +25,7 @@
 /* f: fsync() of a file, d: of a folder, r: renameat(), a: posix_fadvise(), c: a file is shortened. */
 static char order[64];
 static int fail_fsync, fail_folder, fail_close;
-static unsigned int slow_fsync;
+static bool slow_fsync;
 
 static void note(char what)
 {
@@ -35,13 +35,24 @@ static void note(char what)
 		order[length] = what;
 }
 
+/* Ticks at which another thread kept the link alive. */
+static atomic_uint kept;
+
+/* Waits for two of them, however slow the machine is; at most 20 seconds. */
+static void await_kept(void)
+{
+	for (unsigned int i = 0; i < 20000 && kept < 2; i++)
+		usleep(1000);
+}
+
 int __wrap_fsync(int fd)
 {
 	struct stat status;
 	bool folder = !fstat(fd, &status) && S_ISDIR(status.st_mode);
 
 	note(folder ? 'd' : 'f');
-	usleep(slow_fsync);
+	if (slow_fsync)
+		await_kept();
 	errno = folder ? fail_folder : fail_fsync;
 	return errno ? -1 : __real_fsync(fd);
 }
@@ -131,9 +142,6 @@ int file_link_step(struct file_link *link)
 	steps++;
 	return steps_left && steps_left-- ? 0 : -ECANCELED;
 }
-
-/* Ticks at which another thread kept the link alive. */
-static atomic_uint kept;
 
 void file_link_keep(struct file_link *link)
 {
@@ -774,25 +782,26 @@ static void test_slow_sync(void)
 {
 	struct file_part part;
 
-	slow_fsync = 3 * FILE_TICK_MS * 1000;
+	slow_fsync = true;
 	begin(&part, "a");
 	kept = 0;
 	tap_result(!complete(&part, 0) && kept >= 2, "while the disk is slow, the link lives");
+	slow_fsync = false;
 	file_part_close(&part, 0);
 	clean();
 	kept = 0;
 	file_link_leave(&a_link);
 	file_link_leave(&a_link);
 	file_link_enter(&a_link);
-	usleep(slow_fsync);
+	await_kept();
 	file_link_enter(&a_link);
 	tap_result(kept >= 2, "as long as it was left");
 	kept = 0;
-	usleep(slow_fsync);
+	usleep(3 * FILE_TICK_MS * 1000);
 	tap_result(!kept, "and no longer");
 	file_link_leave(&a_link);
 	file_link_leave_again(&a_link, file_link_enter_all(&a_link));
-	usleep(slow_fsync);
+	await_kept();
 	file_link_enter(&a_link);
 	tap_result(kept >= 2, "also if it was used meanwhile");
 	file_link_rest(&a_link);
@@ -801,7 +810,6 @@ static void test_slow_sync(void)
 	tap_result(complete(&part, 0) == -ECANCELED && !strcmp(order, "f") && !is_there("a"),
 		   "whoever is interrupted then has no file");
 	file_part_close(&part, -ECANCELED);
-	slow_fsync = 0;
 	steps_left = UINT32_MAX;
 	tap_result(found(&identity) == LENGTH, "but all of its data");
 }
