@@ -2,9 +2,10 @@
 /*
  * One end of a connection for file transfers.
  *
- * No wait is unlimited. Each side sends a message at least twice a second. If the peer is gone,
- * the device reports that for such a message. If the peer exists but sends nothing for
- * link->patience_ms, the link fails with -ETIMEDOUT.
+ * Each side sends a message at least twice a second. If the peer is gone, the device reports that
+ * for such a message. If the peer exists but sends nothing for link->patience_ms, the link fails
+ * with -ETIMEDOUT. A peer whose disk stalls sends keepalives: link->progress_ms limits that at a
+ * server, and a client waits until link->watch ends the transfer.
  */
 #include "file_internal.h"
 

@@ -99,6 +99,8 @@ enum krdma_file_flags {
  * @size: sizeof(struct krdma_file_options)
  * @flags: &enum krdma_file_flags
  * @patience_ms: how long the server may be silent, in milliseconds; 0: 30000
+ *	A server whose disk stalls is not silent: it says so without end, and only @progress can
+ *	end the wait.
  * @buffer_size: bytes per buffer, 4096 to 4 MiB, rounded up to pages; 0: 1 MiB
  * @buffer_count: number of buffers, at most 16; 0: 8, or with more than four connections twice
  *	as many as these. If the process may not lock that much
