@@ -146,6 +146,13 @@ static bool is_hidden(const char *name)
 	return *name == '.' || strstr(name, "/.");
 }
 
+static bool is_wanted(const char *entry, const void *context)
+{
+	const struct listing *listing = context;
+
+	return listing->all || !is_hidden(entry);
+}
+
 static void list(struct copying *copying, const struct url *url, const char *name, bool typed,
 		 bool folder, void *context)
 {
@@ -157,13 +164,13 @@ static void list(struct copying *copying, const struct url *url, const char *nam
 
 	if (copy_list(copying, url, name, flags, 0, &entries, &count, NULL))
 		return;
-	count = copy_list_readable(copying, url, name, entries, count);
+	count = copy_list_readable(copying, url, name, is_wanted, listing, entries, count);
 	if (listing->several && (typed || folder) && !copying->array) {
 		name_text(text, sizeof(text), name);
 		printf("%s/%s:\n", url->host, text);
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (!listing->all && is_hidden(entries[i].name))
+		if (!is_wanted(entries[i].name, listing))
 			continue;
 		if (copying->array)
 			add_json(listing, url, name, &entries[i]);

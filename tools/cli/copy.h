@@ -144,10 +144,11 @@ int copy_list(struct copying *copying, const struct url *url, const char *name, 
 	      int quiet, struct krdma_file_entry **entries, size_t *count, struct stat *status);
 /*
  * Takes what the server could not read out of a list of the folder @name, and returns how many
- * entries remain.  Each is a failure, and has an error message.
+ * entries remain.  Each that is @wanted is a failure, and has an error message; NULL: all are.
  */
 size_t copy_list_readable(struct copying *copying, const struct url *url, const char *name,
-			  struct krdma_file_entry *entries, size_t count);
+			  bool (*wanted)(const char *entry, const void *context),
+			  const void *context, struct krdma_file_entry *entries, size_t count);
 /* Disconnects. */
 void copy_disconnect(struct copying *copying);
 

@@ -56,6 +56,11 @@ static int go_on(struct glob *glob, const char *prefix, const struct krdma_file_
 	return err;
 }
 
+static bool fits(const char *name, const void *pattern)
+{
+	return !fnmatch(pattern, name, FNM_PERIOD);
+}
+
 /* The component of a pattern that begins at @rest has a wildcard. */
 static int fit(struct glob *glob, const char *prefix, const char *rest)
 {
@@ -72,9 +77,9 @@ static int fit(struct glob *glob, const char *prefix, const char *rest)
 		free(pattern);
 		return glob->copying->lost || err == -ENOMEM ? err : 0;
 	}
-	count = copy_list_readable(glob->copying, glob->url, prefix, entries, count);
+	count = copy_list_readable(glob->copying, glob->url, prefix, fits, pattern, entries, count);
 	for (size_t i = 0; i < count && !err && !copy_interrupted; i++)
-		if (!fnmatch(pattern, entries[i].name, FNM_PERIOD))
+		if (fits(entries[i].name, pattern))
 			err = go_on(glob, prefix, &entries[i], rest + length);
 	krdma_file_list_free(entries);
 	free(pattern);

@@ -287,21 +287,31 @@ int copy_list(struct copying *copying, const struct url *url, const char *name, 
 	return err;
 }
 
+/* A server may have half a million of them. */
+#define UNREADABLE_SHOWN	100
+
 size_t copy_list_readable(struct copying *copying, const struct url *url, const char *name,
-			  struct krdma_file_entry *entries, size_t count)
+			  bool (*wanted)(const char *entry, const void *context),
+			  const void *context, struct krdma_file_entry *entries, size_t count)
 {
 	const char *slash = *name && name[strlen(name) - 1] != '/' ? "/" : "";
-	size_t readable = 0;
+	size_t readable = 0, missed = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (entries[i].type != KRDMA_FILE_TYPE_UNREADABLE) {
 			entries[readable++] = entries[i];
 			continue;
 		}
-		copying->total->failed++;
+		if ((wanted && !wanted(entries[i].name, context)) ||
+		    missed++ >= UNREADABLE_SHOWN)
+			continue;
 		complain("the server at %s cannot read '%s%s%s': %s\n"
 			 "What is there is missing here; check its permissions and the disk there",
 			 url->host, name, slash, entries[i].name, strerror(-entries[i].error));
 	}
+	copying->total->failed += missed;
+	if (missed > UNREADABLE_SHOWN)
+		complain("the server at %s cannot read %zu more in '%s'", url->host,
+			 missed - UNREADABLE_SHOWN, name);
 	return readable;
 }

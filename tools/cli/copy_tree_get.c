@@ -278,8 +278,8 @@ static int list(struct tree *tree)
 			&tree->entries, &tree->count, &tree->status);
 	free(name);
 	if (!err)
-		tree->count = copy_list_readable(tree->copying, tree->url, tree->name,
-						 tree->entries, tree->count);
+		tree->count = copy_list_readable(tree->copying, tree->url, tree->name, NULL,
+						 NULL, tree->entries, tree->count);
 	return err;
 }
 

@@ -332,6 +332,13 @@ ended "a folder that the server may not read" 1 "cannot read 'closed/src': Permi
 holds "what it may read comes" cmp closed/deep/b "$there/closed/deep/b"
 try krdma ls -r $host:closed
 ended "is missed in a list, too" 1 '^deep/b$' "cannot read 'closed/src'"
+mkdir -p "$there/shut/.src"
+echo f >"$there/shut/f"
+chmod 0 "$there/shut/.src"
+try krdma ls -r $host:shut
+ended "what is hidden is not missed" 0 '^f$' '!.src'
+try krdma ls -r -a $host:shut
+ended "unless it is wanted" 1 '^f$' "cannot read 'shut/.src'"
 leave INT "$server"
 offer whole --write "$there"
 echo c >"$away/half/c"
