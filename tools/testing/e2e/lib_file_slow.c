@@ -15,7 +15,8 @@
 #include "session.h"
 
 #define LENGTH		(2 * 1024 * 1024 + 7)
-#define PATIENT_MS	1000
+/* A machine that emulates may stand still for a while. */
+#define PATIENT_MS	5000
 #define STALL_MS	(3 * PATIENT_MS)
 
 /* The next call with data takes so long, in ms. */
@@ -98,7 +99,7 @@ static bool puts_it(FIXTURE_DATA(slow) * self)
 }
 
 /* Proves: F11 (library) */
-TEST_F(slow, a_disk_that_stalls_ends_no_get)
+TEST_F_TIMEOUT(slow, a_disk_that_stalls_ends_no_get, 240)
 {
 	atomic_store(&stall_write, STALL_MS);
 	EXPECT_TRUE(gets(self));
@@ -112,7 +113,7 @@ TEST_F(slow, a_disk_that_stalls_ends_no_get)
 }
 
 /* Proves: F11 (library) */
-TEST_F(slow, a_disk_that_stalls_ends_no_put)
+TEST_F_TIMEOUT(slow, a_disk_that_stalls_ends_no_put, 240)
 {
 	atomic_store(&stall_read, STALL_MS);
 	EXPECT_TRUE(puts_it(self));
@@ -123,6 +124,25 @@ TEST_F(slow, a_disk_that_stalls_ends_no_put)
 	atomic_store(&stall_truncate, STALL_MS);
 	EXPECT_TRUE(puts_it(self));
 	EXPECT_EQ(0, atomic_load(&stall_truncate));
+}
+
+/* Called at the client. */
+static int ask_whether_it_stalls(void *context, const struct krdma_file_progress *progress)
+{
+	(void)context;
+	(void)progress;
+	return !atomic_load(&stall_write);
+}
+
+/* Proves: F11 (library) */
+TEST_F_TIMEOUT(slow, a_peer_may_leave_while_a_disk_stalls, 240)
+{
+	self->options.progress = ask_whether_it_stalls;
+	atomic_store(&stall_write, STALL_MS);
+	EXPECT_EQ(-ECANCELED, files_put(&self->files, "a", "b", &self->options, &self->result));
+	self->options.progress = NULL;
+	EXPECT_TRUE(gets(self));
+	EXPECT_EQ(0, files_stop(&self->files));
 }
 
 struct reader {
@@ -146,7 +166,7 @@ static void *read_slowly(void *context)
 }
 
 /* Proves: F11 (library) */
-TEST_F(slow, a_pipe_may_have_a_slow_reader)
+TEST_F_TIMEOUT(slow, a_pipe_may_have_a_slow_reader, 240)
 {
 	struct reader reader = { .fd = self->pipe[0] };
 	pthread_t thread;
