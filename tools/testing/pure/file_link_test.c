@@ -16,7 +16,8 @@
  * Stubs of libkrdma
  */
 
-static _Alignas(64) unsigned char memory[(FILE_MESSAGES * 2 + 1) * (FILE_MESSAGE_MAX + 64)];
+static unsigned char memory[(FILE_MESSAGES * 2 + 1) * (FILE_MESSAGE_MAX + 64)]
+	__attribute__((aligned(64)));
 static struct krdma_conn *const a_conn = (void *)memory;
 
 /* The first receive that was posted, and the completions that krdma_ring_wait() returns next. */

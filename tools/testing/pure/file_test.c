@@ -22,7 +22,7 @@
  * Wrapped calls
  */
 
-/* f: fsync() of a file, d: of a folder, r: renameat(), a: posix_fadvise(), c: a file is shortened. */
+/* f: fsync() of a file, d: of a folder, r: renameat(), a: posix_fadvise(), c: it is shortened. */
 static char order[64];
 static int fail_fsync, fail_folder, fail_close;
 static bool slow_fsync;
@@ -482,7 +482,8 @@ static void test_part_without_holes(void)
 	begin(&part, "a");
 	tap_result(!file_part_continue(&part, &a_link) && !file_part_begin(&part, 1000) &&
 		   cut == LENGTH, "a part is not shortened to clear it");
-	tap_result(!file_part_skip(&part, sizeof(zeroes), &a_link) && !fill(&part, LENGTH) && !file_part_finish(&part, &a_link),
+	tap_result(!file_part_skip(&part, sizeof(zeroes), &a_link) &&
+		   !fill(&part, LENGTH) && !file_part_finish(&part, &a_link),
 		   "what was there wrongly is overwritten");
 	file_part_close(&part, 0);
 	no_holes = false;
