@@ -3,18 +3,26 @@
  * Batches: where the entries of a program become work requests.
  *
  * A batch is in use only while a call posts, so a session has as many as were in use at the same
- * time, and not one for each ring.  A call that posts need not allocate: when there is no memory
- * for another batch, or the account cannot have it, it waits for a free one, and at least one
- * always exists.
+ * time, and not one for each ring.  A call has its batch while it reads the program's memory, which
+ * another thread of the program may have to provide first (userfaultfd), and that one may post.  So
+ * no call waits for the batch of another one as long as there is memory.  Beyond what the account
+ * can have, a batch is not charged, and not kept either: there is at most one for each ring, whose
+ * submit_lock the call holds.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
+#include <linux/jiffies.h>
 #include <linux/log2.h>
+#include <linux/minmax.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 
 #include "core/objects.h"
 #include "user/user.h"
 #include "user/ring.h"
+
+/* A call without a batch tries again after so many jiffies. */
+#define KRDMA_USER_BATCH_RETRY	max(HZ / 100, 1)
 
 static struct krdma_user_account *krdma_user_batches_account(struct krdma_user_batches *batches)
 {
@@ -38,8 +46,9 @@ static void krdma_user_batch_free(struct krdma_user_batches *batches,
 {
 	if (!batch)
 		return;
+	if (batch->is_charged)
+		krdma_user_batch_uncharge(batches);
 	kvfree(krdma_object_uncount(KRDMA_OBJECT_USER_BATCH, batch));
-	krdma_user_batch_uncharge(batches);
 }
 
 /**
@@ -115,6 +124,7 @@ int krdma_user_batches_prepare(struct krdma_user_batches *batches)
 		krdma_user_batch_uncharge(batches);
 		return -ENOMEM;
 	}
+	batch->is_charged = true;
 	/* Another thread may have done the same: then there are two. */
 	krdma_user_batch_give(batches, batch);
 	WRITE_ONCE(batches->prepared, true);
@@ -143,18 +153,19 @@ static bool krdma_user_batch_found(struct krdma_user_batches *batches,
 	return *batch;
 }
 
-/* Without retries: a batch that is in use will become free. */
+/* With retries: a batch that is in use stays so for as long as the program likes. */
 static struct krdma_user_batch *krdma_user_batch_another(struct krdma_user_batches *batches)
 {
 	struct krdma_user_batch *batch;
+	bool is_charged;
 
-	if (!krdma_user_account_try(krdma_user_batches_account(batches), KRDMA_ACCOUNT_MEMORY,
-				    krdma_user_batch_bytes()))
-		return NULL;
+	is_charged = krdma_user_account_try(krdma_user_batches_account(batches),
+					    KRDMA_ACCOUNT_MEMORY, krdma_user_batch_bytes());
 	batch = krdma_object_count(KRDMA_OBJECT_USER_BATCH,
-				   kzalloc_obj(*batch, GFP_KERNEL_ACCOUNT | __GFP_NOWARN |
-						       __GFP_NORETRY));
-	if (!batch)
+				   kvzalloc_obj(*batch, GFP_KERNEL_ACCOUNT | __GFP_NOWARN));
+	if (batch)
+		batch->is_charged = is_charged;
+	else if (is_charged)
 		krdma_user_batch_uncharge(batches);
 	return batch;
 }
@@ -169,16 +180,22 @@ static struct krdma_user_batch *krdma_user_batch_another(struct krdma_user_batch
 struct krdma_user_batch *krdma_user_batch_take_late(struct krdma_user_batches *batches)
 {
 	struct krdma_user_batch *batch;
+	long ret;
 
-	batch = krdma_user_batch_find(batches) ?: krdma_user_batch_another(batches);
-	if (!batch)
-		wait_event_interruptible(batches->wait,
-					 krdma_user_batch_found(batches, &batch));
+	do {
+		batch = krdma_user_batch_find(batches) ?: krdma_user_batch_another(batches);
+		if (batch)
+			return batch;
+		/* Until one is free, or there is memory again: whichever comes first. */
+		ret = wait_event_interruptible_timeout(batches->wait,
+						       krdma_user_batch_found(batches, &batch),
+						       KRDMA_USER_BATCH_RETRY);
+	} while (!ret);
 	return batch;
 }
 
 /**
- * krdma_user_batch_give_late() - Give back a batch when there is an idle one
+ * krdma_user_batch_give_late() - Give back a batch that does not become the idle one
  * @batches: batches of the session
  * @batch: the batch
  *
@@ -187,6 +204,6 @@ struct krdma_user_batch *krdma_user_batch_take_late(struct krdma_user_batches *b
 void krdma_user_batch_give_late(struct krdma_user_batches *batches,
 				struct krdma_user_batch *batch)
 {
-	if (!krdma_user_batch_keep(batches, batch))
+	if (!batch->is_charged || !krdma_user_batch_keep(batches, batch))
 		krdma_user_batch_free(batches, batch);
 }

@@ -43,6 +43,7 @@ struct krdma_user_entry {
 /**
  * struct krdma_user_batch - entries that are being converted to work requests
  * @next: next batch of the list, while it is not in use
+ * @is_charged: the session's account is charged for it
  * @dest: destination of all entries
  * @is_receive: @recv_wrs is used, not @wrs
  * @count: number of work requests
@@ -58,6 +59,7 @@ struct krdma_user_entry {
  */
 struct krdma_user_batch {
 	struct krdma_user_batch *next;
+	bool is_charged;
 	u32 dest;
 	bool is_receive;
 	u32 count;
@@ -237,7 +239,7 @@ static inline struct krdma_user_batch *krdma_user_batch_take(struct krdma_user_b
 static inline void krdma_user_batch_give(struct krdma_user_batches *batches,
 					 struct krdma_user_batch *batch)
 {
-	if (unlikely(cmpxchg(&batches->idle, NULL, batch)))
+	if (unlikely(!batch->is_charged || cmpxchg(&batches->idle, NULL, batch)))
 		krdma_user_batch_give_late(batches, batch);
 	/*
 	 * The cmpxchg(), or the lock, comes before this: at least one of the two sides sees the

@@ -4,13 +4,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -549,6 +553,121 @@ TEST_F(charge, the_set_of_a_confined_queue)
 	for (size_t i = 0; i < ARRAY_SIZE(mrs); i++)
 		mr_destroy(&mrs[i]);
 	close(session);
+}
+
+/*
+ * Calls that need no more than there is
+ */
+
+#define POSTER_USER	(SOME_USER + 20)
+/* A limit, and more pieces of memory than it allows. */
+#define POST_MIB	4
+#define PIECES		(POST_MIB * 64)
+
+/* Uses up the limit: less is left than a session costs, which is 4096 bytes. */
+static int use_up(int session, uint32_t device)
+{
+	struct mr mr;
+	int ret = fill_memory(session, device, &mr, PIECES);
+
+	if (ret < 0 || ret == PIECES)
+		return -EINVAL;
+	do {
+		ret = session_open(O_CLOEXEC);
+	} while (ret >= 0);
+	return ret == -EDQUOT ? 0 : ret;
+}
+
+/**
+ * struct poster - a thread that posts an entry that it cannot read yet
+ * @ring: its ring
+ * @entry: the entry, in a page that nobody has provided
+ */
+struct poster {
+	struct ring ring;
+	const struct krdma_sqe *entry;
+};
+
+static void *post_unreadable(void *argument)
+{
+	struct poster *poster = argument;
+
+	ring_post(poster->ring.fd, poster->entry, 1, NULL);
+	return NULL;
+}
+
+/* The memory of the process for which it answers page faults by itself; as root. */
+static int answer_faults(void *page)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range = { .start = (uintptr_t)page, .len = sysconf(_SC_PAGESIZE) },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range))
+		return -errno;
+	return fd;
+}
+
+static int post_beside_a_fault(void *context)
+{
+	const size_t size = sysconf(_SC_PAGESIZE);
+	struct ring_options options = { .cq_entries = 1 };
+	struct krdma_sqe entry = sqe_receive(4711, 0, NULL, 0, 0);
+	struct uffdio_zeropage zero = { };
+	struct poster poster;
+	pthread_t thread;
+	struct ring ring;
+	uint32_t device;
+	int64_t before;
+	int session, faults;
+	void *page;
+
+	(void)context;
+	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(page != MAP_FAILED);
+	faults = answer_faults(page);
+	CHECK(faults >= 0);
+	CHECK(!child_become(POSTER_USER));
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!boot_device(session, &device));
+	CHECK(!ring_create(session, &options, &poster.ring));
+	CHECK(!ring_create(session, &options, &ring));
+	CHECK(!use_up(session, device));
+	before = memory_of(session);
+
+	poster.entry = page;
+	CHECK(!pthread_create(&thread, NULL, post_unreadable, &poster));
+	CHECK(poll_mask(faults, POLLIN, PATIENCE_MS) == POLLIN);
+	/* The first post is in the kernel, and ends after the others.  A wait ends the process. */
+	alarm(PATIENCE_MS / 1000);
+	for (int i = 0; i < 3; i++)
+		CHECK(ring_post(ring.fd, &entry, 1, NULL) == -ENOENT);
+	alarm(0);
+	CHECK(memory_of(session) == before);
+
+	zero.range = (struct uffdio_range) { .start = (uintptr_t)page, .len = size };
+	CHECK(!ioctl(faults, UFFDIO_ZEROPAGE, &zero));
+	CHECK(!pthread_join(thread, NULL));
+	CHECK(ring_post(ring.fd, &entry, 1, NULL) == -ENOENT);
+	CHECK(memory_of(session) == before);
+	return 0;
+}
+
+/* Posts of a program at its limit do not wait for each other: one may provide another's memory. */
+/* Proves: F6 */
+TEST_F(charge, a_post_at_the_limit_waits_for_no_other)
+{
+	int faults = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (faults < 0)
+		SKIP(return, "no userfaultfd: %s", strerror(errno));
+	close(faults);
+	ASSERT_EQ(0, set_limit(POST_MIB));
+	EXPECT_EQ(0, child_run(post_beside_a_fault, NULL));
 }
 
 /*
