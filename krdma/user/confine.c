@@ -88,24 +88,14 @@ static bool krdma_user_confinement_exists(struct krdma_user_session *session, co
 	return found;
 }
 
-/* Charges the session for a set, and makes it. */
-static struct krdma_user_confinement *
-krdma_user_confinement_create(struct krdma_user_session *session, const u32 *ids, u32 count)
+static struct krdma_user_confinement *krdma_user_confinement_create(const u32 *ids, u32 count)
 {
 	struct krdma_user_confinement *confinement;
-	int ret;
 
-	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_MEMORY,
-					krdma_user_confinement_bytes(count));
-	if (ret)
-		return ERR_PTR(ret);
 	confinement = kvmalloc(struct_size(confinement, ids, count),
 			       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!confinement) {
-		krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY,
-					    krdma_user_confinement_bytes(count));
+	if (!confinement)
 		return ERR_PTR(-ENOMEM);
-	}
 	confinement->count = count;
 	memcpy(confinement->ids, ids, array_size(count, sizeof(*ids)));
 	return confinement;
@@ -128,18 +118,11 @@ krdma_user_confinement_read(struct krdma_user_session *session,
 	}
 	count = krdma_user_confinement_sort(ids, in->count);
 	if (krdma_user_confinement_exists(session, ids, count))
-		confinement = krdma_user_confinement_create(session, ids, count);
+		confinement = krdma_user_confinement_create(ids, count);
 	else
 		confinement = ERR_PTR(-ENOENT);
 	kvfree(ids);
 	return confinement;
-}
-
-static void krdma_user_confinement_uncharge(struct krdma_user_session *session,
-					    const struct krdma_user_confinement *confinement)
-{
-	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY,
-				    krdma_user_confinement_bytes(confinement->count));
 }
 
 static bool krdma_user_confinement_is_within(const struct krdma_user_confinement *inner,
@@ -150,6 +133,25 @@ static bool krdma_user_confinement_is_within(const struct krdma_user_confinement
 			return false;
 	}
 	return true;
+}
+
+/*
+ * The first set of a ring is charged.  A further one is within it, needs no more, and takes over
+ * its charge: a program can take rights away at its limit, too.
+ */
+static int krdma_user_confinement_charge(struct krdma_user_session *session,
+					 const struct krdma_user_confinement *made,
+					 const struct krdma_user_confinement *old)
+{
+	if (!old)
+		return krdma_user_account_charge(session->account, KRDMA_ACCOUNT_MEMORY,
+						 krdma_user_confinement_bytes(made->count));
+	if (!krdma_user_confinement_is_within(made, old))
+		return -EPERM;
+	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY,
+				    krdma_user_confinement_bytes(old->count) -
+				    krdma_user_confinement_bytes(made->count));
+	return 0;
 }
 
 /**
@@ -164,7 +166,7 @@ int krdma_user_ring_confine(struct krdma_ucmd *ucmd)
 	const struct krdma_ring_confine_args *in = &ucmd->buffer->ring_confine;
 	struct krdma_user_ring *ring = ucmd->ring;
 	struct krdma_user_confinement *made, *old;
-	int ret = 0;
+	int ret;
 
 	if (in->flags || in->reserved)
 		return -EOPNOTSUPP;
@@ -177,18 +179,15 @@ int krdma_user_ring_confine(struct krdma_ucmd *ucmd)
 
 	mutex_lock(&ring->bind_lock);
 	old = rcu_dereference_protected(ring->confinement, lockdep_is_held(&ring->bind_lock));
-	if (old && !krdma_user_confinement_is_within(made, old)) {
-		ret = -EPERM;
-		old = made;
-	} else {
+	ret = krdma_user_confinement_charge(ring->session, made, old);
+	if (!ret)
 		rcu_assign_pointer(ring->confinement, made);
-	}
 	mutex_unlock(&ring->bind_lock);
 
-	if (old) {
-		krdma_user_confinement_uncharge(ring->session, old);
+	if (ret)
+		kvfree(made);
+	else if (old)
 		kvfree_rcu(old, rcu);
-	}
 	return ret;
 }
 
@@ -206,6 +205,7 @@ void krdma_user_ring_unconfine(struct krdma_user_ring *ring)
 	confinement = rcu_dereference_protected(ring->confinement, true);
 	if (!confinement)
 		return;
-	krdma_user_confinement_uncharge(ring->session, confinement);
+	krdma_user_account_uncharge(ring->session->account, KRDMA_ACCOUNT_MEMORY,
+				    krdma_user_confinement_bytes(confinement->count));
 	kvfree(confinement);
 }

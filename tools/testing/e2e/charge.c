@@ -560,9 +560,11 @@ TEST_F(charge, the_set_of_a_confined_queue)
  */
 
 #define POSTER_USER	(SOME_USER + 20)
-/* A limit, and more pieces of memory than it allows. */
+#define CONFINER_USER	(SOME_USER + 21)
+/* Limits, and more pieces of memory than they allow. */
 #define POST_MIB	4
-#define PIECES		(POST_MIB * 64)
+#define NARROW_MIB	16
+#define PIECES		(NARROW_MIB * 64)
 
 /* Uses up the limit: less is left than a session costs, which is 4096 bytes. */
 static int use_up(int session, uint32_t device)
@@ -668,6 +670,58 @@ TEST_F(charge, a_post_at_the_limit_waits_for_no_other)
 	close(faults);
 	ASSERT_EQ(0, set_limit(POST_MIB));
 	EXPECT_EQ(0, child_run(post_beside_a_fault, NULL));
+}
+
+/* A set of so many costs more than use_up() leaves, and so does one of one less. */
+#define NARROW		1100
+
+static int take_rights_away(void *context)
+{
+	struct ring_options options = { .cq_entries = 1 };
+	static uint32_t ids[NARROW];
+	struct ring ring;
+	uint32_t device;
+	int session;
+	void *page;
+	int64_t before;
+
+	(void)context;
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!boot_device(session, &device));
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(page != MAP_FAILED);
+	for (int i = 0; i < NARROW; i++) {
+		struct mr mr;
+
+		CHECK(!mr_register(session, device, page, 1, KRDMA_ACCESS_LOCAL_WRITE, &mr));
+		ids[i] = mr.id;
+	}
+	CHECK(!ring_create(session, &options, &ring));
+	CHECK(!ring_confine(ring.fd, ids, NARROW));
+	CHECK(!use_up(session, device));
+	before = memory_of(session);
+	CHECK(!ring_confine(ring.fd, ids, NARROW - 1));
+	CHECK(memory_of(session) == before);
+	CHECK(ring_confine(ring.fd, ids, NARROW) == -EPERM);
+	CHECK(memory_of(session) == before);
+	/* What is not needed any more is given back. */
+	CHECK(!ring_confine(ring.fd, ids, 1));
+	CHECK(memory_of(session) <= before - 4096);
+	return 0;
+}
+
+/* Proves: F6 */
+TEST_F(charge, a_program_at_the_limit_takes_rights_away)
+{
+	const struct rlimit locked = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit saved;
+
+	ASSERT_EQ(0, set_limit(NARROW_MIB));
+	ASSERT_EQ(0, getrlimit(RLIMIT_MEMLOCK, &saved));
+	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &locked));
+	EXPECT_EQ(0, child_run_as(CONFINER_USER, take_rights_away, NULL));
+	EXPECT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &saved));
 }
 
 /*
