@@ -439,10 +439,13 @@
 /*
  * Allocation for a control group in a thread that all users share, such as the connection
  * manager's.  A group at its limit would have the thread reclaim its memory and kill its
- * processes, again and again if they fill what is freed, and everyone would wait.  This fails
- * instead.
+ * processes, again and again if they fill what is freed, and everyone would wait.  Refusing it
+ * would be no better: a group that has read large files is always at its limit.  So the charge may
+ * exceed the limit (__GFP_HIGH), and the next allocation of the group's own processes makes room.
+ * Whoever uses this bounds by other means what a peer can cause: a listener's backlog, and
+ * KRDMA_TRUNK_UNTOLD.
  */
-#define KRDMA_GFP_OTHERS	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
+#define KRDMA_GFP_OTHERS	(GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN)
 
 struct ib_device;
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -797,17 +798,17 @@ TEST_F(charge, a_control_group_has_it)
 /* More than the group is allowed, later, and nothing of it can be reclaimed. */
 #define FILLED		(8 * MIB)
 #define ALLOWED		"1M"
-/* The connection manager has the request by then: it repeats one after seconds. */
-#define HANDLED_MS	1000
 
 /**
  * struct full_group - a listener in a group that is full
  * @filled: the listener's process writes the address here when it has filled the group
  * @emptied: the test writes a byte here when there is room again
+ * @waits: shared: a request waits at the listener
  */
 struct full_group {
 	int filled[2];
 	int emptied[2];
+	atomic_bool *waits;
 };
 
 static int listen_in_a_group(void *context)
@@ -827,7 +828,10 @@ static int listen_in_a_group(void *context)
 	memory = mmap(NULL, FILLED, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	CHECK(memory != MAP_FAILED);
+	/* What this call needs is there before the group is full. */
+	CHECK(!poll_mask(fd, POLLIN, 1));
 	CHECK(write(group->filled[1], &address, sizeof(address)) == sizeof(address));
+	*group->waits = poll_mask(fd, POLLIN, PATIENCE_MS) == POLLIN;
 	CHECK(read(group->emptied[0], &byte, 1) == 1);
 	CHECK(!listener_next(fd, deadline_in(PATIENCE_MS), &taken, NULL));
 	return 0;
@@ -855,8 +859,8 @@ static int group_kills(void)
 }
 
 /*
- * A request to a listener of a group that has no memory is refused for the time being.  It is not
- * the connection manager's thread, for which all users wait, that makes room in the group.
+ * A listener of a group at its limit gets its requests, and their memory exceeds the limit.  It is
+ * not the connection manager's thread, for which all users wait, that makes room in the group.
  */
 TEST_F(charge, a_request_makes_no_room_in_a_full_group)
 {
@@ -873,6 +877,9 @@ TEST_F(charge, a_request_makes_no_room_in_a_full_group)
 	ASSERT_EQ(0, ret);
 	ASSERT_EQ(0, pipe2(group.filled, O_CLOEXEC));
 	ASSERT_EQ(0, pipe2(group.emptied, O_CLOEXEC));
+	group.waits = mmap(NULL, sizeof(*group.waits), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ASSERT_NE(MAP_FAILED, group.waits);
 	listener = child_start(listen_in_a_group, &group);
 	other = child_start(do_nothing, NULL);
 	ASSERT_TRUE(listener > 0 && other > 0);
@@ -885,11 +892,14 @@ TEST_F(charge, a_request_makes_no_room_in_a_full_group)
 	session = session_open(O_CLOEXEC);
 	ASSERT_LE(0, session);
 	ASSERT_EQ(0, end_ask(&end, session, &address, NULL));
-	sleep_ms(HANDLED_MS);
+	for (int i = 0; i < PATIENCE_MS && !*group.waits; i++)
+		sleep_ms(1);
+	EXPECT_TRUE(*group.waits);
+	EXPECT_LT(strtoll(ALLOWED, NULL, 10) * MIB, group_bytes());
 	EXPECT_EQ(0, group_kills());
 	EXPECT_EQ(0, waitpid(other, NULL, WNOHANG));
 
-	/* The peer asks again. */
+	/* The listener's own process takes it, for which the group needs memory. */
 	ASSERT_EQ(0, write_text(GROUP "/memory.max", "max"));
 	ASSERT_EQ(1, write(group.emptied[1], "", 1));
 	ASSERT_EQ(listener, waitpid(listener, &status, 0));
@@ -901,6 +911,7 @@ TEST_F(charge, a_request_makes_no_room_in_a_full_group)
 	close(group.filled[1]);
 	close(group.emptied[0]);
 	close(group.emptied[1]);
+	munmap(group.waits, sizeof(*group.waits));
 	group_end();
 }
 
