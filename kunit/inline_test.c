@@ -5,7 +5,10 @@
 
 #include <krdma/krdma.h>
 
+#include "cm/conn.h"
 #include "conn_fixture.h"
+#include "io/bounce.h"
+#include "io/wq.h"
 #include "objects.h"
 
 #define INLINE	32
@@ -238,11 +241,42 @@ static void test_refused(struct kunit *test)
 	}
 }
 
+/* Of this size a page has seven copies, and a chunk, which is for a power of two, only four. */
+#define WASTEFUL	520
+#define WASTEFUL_DEPTH	16
+
+static void test_copies_are_paid_for(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.where = KRDMA_CONTEXT_POLL,
+		.attr = { .max_inline = WASTEFUL, .send_depth = WASTEFUL_DEPTH },
+		.tune = fake_device_name_driver,
+	};
+	struct conn_pair *pair = conn_pair_open(test, &setup);
+	const struct krdma_wqe_memory *memory;
+	struct krdma_qp *qp;
+	u64 taken, charged;
+
+	pair->fake->max_inline = 0;
+	conn_pair_connect(pair);
+	qp = pair->client.conn->qp;
+	memory = &qp->bounce;
+	KUNIT_ASSERT_NOT_NULL(test, memory->chunks);
+	taken = (u64)memory->count * sizeof(memory->chunks[0]);
+	for (u32 i = 0; i < memory->count; i++)
+		taken += ksize(memory->chunks[i].data);
+	charged = krdma_bounce_bytes(qp->send.mask + 1, WASTEFUL);
+	KUNIT_EXPECT_LE(test, taken, charged);
+	KUNIT_EXPECT_LE(test, charged, qp->charged);
+	KUNIT_EXPECT_EQ(test, 0, krdma_bounce_bytes(qp->send.mask + 1, 0));
+}
+
 static struct kunit_case inline_cases[] = {
 	KUNIT_CASE(test_any_grant),
 	KUNIT_CASE(test_too_much),
 	KUNIT_CASE(test_refused_by_driver),
 	KUNIT_CASE(test_refused),
+	KUNIT_CASE(test_copies_are_paid_for),
 	{}
 };
 

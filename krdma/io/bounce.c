@@ -17,6 +17,28 @@
 #include "io/wq.h"
 #include "core/session.h"
 
+/* Bytes of the buffer for each WQE. */
+static u32 krdma_bounce_item(u32 size)
+{
+	return round_up(size, sizeof(u64));
+}
+
+/**
+ * krdma_bounce_bytes() - How much krdma_bounce_init() allocates
+ * @depth: number of WQEs, a power of two
+ * @size: bytes of inline data of a work request
+ *
+ * Context: any.
+ * Return: bytes to charge.
+ */
+u64 krdma_bounce_bytes(u32 depth, u32 size)
+{
+	if (!size || size > KRDMA_BOUNCE_MAX)
+		return 0;
+	return krdma_wqe_memory_bytes(depth, krdma_bounce_item(size));
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_bounce_bytes);
+
 /**
  * krdma_bounce_init() - Allocate the buffer for copies of inline data
  * @qp: the QP, with its WQEs allocated; not open
@@ -29,7 +51,7 @@ int krdma_bounce_init(struct krdma_qp *qp, u32 size)
 {
 	if (size > KRDMA_BOUNCE_MAX)
 		return -EINVAL;
-	return krdma_wqe_memory_init(&qp->bounce, qp, round_up(size, sizeof(u64)), DMA_TO_DEVICE);
+	return krdma_wqe_memory_init(&qp->bounce, qp, krdma_bounce_item(size), DMA_TO_DEVICE);
 }
 
 /**

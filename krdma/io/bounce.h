@@ -14,6 +14,9 @@ struct krdma_wq;
 /* Bytes that are copied; about as much as the largest devices accept inline. */
 #define KRDMA_BOUNCE_MAX	1024
 
+/* Any context. */
+u64 krdma_bounce_bytes(u32 depth, u32 size);
+
 /* Process context. */
 int krdma_bounce_init(struct krdma_qp *qp, u32 size);
 void krdma_bounce_exit(struct krdma_qp *qp);

@@ -128,11 +128,11 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 /* Charges krdma's memory and the provider's, before any of it is allocated. */
 static int krdma_qp_charge(struct krdma_qp *qp, const struct krdma_budget *budget)
 {
-	u64 wqes = roundup_pow_of_two(budget->send_depth);
 	u64 bytes = sizeof(*qp) + krdma_wq_bytes(budget->send_depth, budget->send_sge) +
 		    krdma_wq_bytes(budget->recv_depth, budget->recv_sge) +
 		    /* Copies of inline data: whether they are needed is known only later. */
-		    wqes * (sizeof(u64) + budget->inline_data) +
+		    krdma_bounce_bytes(roundup_pow_of_two(budget->send_depth),
+				       budget->inline_data) +
 		    krdma_budget_device_bytes(budget);
 	int ret;
 

@@ -42,6 +42,28 @@ static int krdma_wqe_chunk_init(struct krdma_wqe_memory *memory, struct krdma_qp
 	return 0;
 }
 
+/* The WQEs whose memory is in one chunk are so many, as a power of two.  So is @depth. */
+static u32 krdma_wqe_chunk_shift(u32 depth, u32 item)
+{
+	return ilog2(min_t(u32, depth, PAGE_SIZE / item));
+}
+
+/**
+ * krdma_wqe_memory_bytes() - How much krdma_wqe_memory_init() allocates
+ * @depth: number of WQEs, a power of two
+ * @item: bytes of each WQE, at most a page
+ *
+ * Context: any.
+ * Return: bytes to charge: kmalloc() rounds chunks up.
+ */
+u64 krdma_wqe_memory_bytes(u32 depth, u32 item)
+{
+	u32 shift = krdma_wqe_chunk_shift(depth, item);
+
+	return (u64)(depth >> shift) * (sizeof(struct krdma_wqe_chunk) +
+					roundup_pow_of_two((unsigned long)item << shift));
+}
+
 /**
  * krdma_wqe_memory_init() - Allocate memory for the WQEs of an SQ
  * @memory: zeroed
@@ -59,8 +81,7 @@ int krdma_wqe_memory_init(struct krdma_wqe_memory *memory, struct krdma_qp *qp, 
 	int ret;
 
 	memory->item = item;
-	/* The depth is a power of two. */
-	memory->shift = ilog2(min_t(u32, depth, PAGE_SIZE / item));
+	memory->shift = krdma_wqe_chunk_shift(depth, item);
 	memory->direction = direction;
 	memory->count = depth >> memory->shift;
 	memory->chunks = kvzalloc_objs(*memory->chunks, memory->count, GFP_KERNEL_ACCOUNT);

@@ -36,6 +36,7 @@ struct krdma_wqe_memory {
 	enum dma_data_direction direction;
 };
 
+u64 krdma_wqe_memory_bytes(u32 depth, u32 item);
 int krdma_wqe_memory_init(struct krdma_wqe_memory *memory, struct krdma_qp *qp, u32 item,
 			  enum dma_data_direction direction);
 void krdma_wqe_memory_exit(struct krdma_wqe_memory *memory, struct krdma_qp *qp);
