@@ -614,10 +614,11 @@ err_unlock:
 EXPORT_SYMBOL_NS_GPL(krdma_device_notifier_register, "KRDMA");
 
 /**
- * krdma_device_notifier_flush() - Wait until the events so far are delivered
+ * krdma_device_notifier_flush() - Wait until the devices of the registration are delivered
  * @notifier: the notifier, registered
  *
- * After krdma_device_notifier_register(), these are the devices that are present.
+ * These are the devices that krdma_device_notifier_register() has found.  A later event is first
+ * noted for its device, and may be delivered after this returns.
  *
  * Context: process context; may sleep; waits for the callback.  Not in a notifier's callback.
  */
