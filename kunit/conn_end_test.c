@@ -616,68 +616,98 @@ static void test_end_without_answer(struct kunit *test)
 }
 
 /**
- * struct dawdler - consumers that keep the work item that ends a connection
+ * struct dawdlers - connections whose consumers keep the work items that end them
  * @asleep: number of consumers that have heard of the end, and keep it
- * @wake: ends that
+ * @wake: ends that; of all crowds of the test, because one can wait for the places of another one
+ * @session: their session
+ * @conns: the connections
  */
-struct dawdler {
+struct dawdlers {
 	atomic_t asleep;
-	struct completion wake;
+	struct completion *wake;
+	struct krdma_session *session;
+	struct krdma_conn *conns[CROWD];
 };
 
-static void dawdler_notify(struct krdma_conn *conn, const struct krdma_event *event)
+static void dawdlers_notify(struct krdma_conn *conn, const struct krdma_event *event)
 {
-	struct dawdler *dawdler = krdma_conn_context(conn);
+	struct dawdlers *dawdlers = krdma_conn_context(conn);
 
 	if (event->type != KRDMA_EVENT_CLOSED)
 		return;
-	atomic_inc(&dawdler->asleep);
-	wait_for_completion(&dawdler->wake);
+	atomic_inc(&dawdlers->asleep);
+	wait_for_completion(dawdlers->wake);
 }
 
-static const struct krdma_conn_ops dawdler_ops = {
-	.notify = dawdler_notify,
+static const struct krdma_conn_ops dawdlers_ops = {
+	.notify = dawdlers_notify,
 };
 
+static struct completion *wake_new(struct kunit *test)
+{
+	struct completion *wake = kunit_kzalloc(test, sizeof(*wake), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, wake);
+	init_completion(wake);
+	return wake;
+}
+
+/* Also when the test has failed: otherwise the work items would keep those of all later tests. */
+static void dawdlers_release(void *context)
+{
+	struct dawdlers *dawdlers = context;
+
+	complete_all(dawdlers->wake);
+	for (unsigned int i = 0; i < CROWD && dawdlers->conns[i]; i++) {
+		krdma_conn_close(dawdlers->conns[i]);
+		krdma_conn_put(dawdlers->conns[i]);
+	}
+	krdma_session_put(dawdlers->session);
+}
+
 /* A session of which all connections are to end, and none does. */
-static struct krdma_session *dawdlers_begin(struct kunit *test, struct dawdler *dawdler,
-					    struct krdma_conn **conns)
+static struct dawdlers *dawdlers_begin(struct kunit *test, struct completion *wake)
 {
-	struct krdma_session *session = krdma_session_create(&init_net);
+	struct dawdlers *dawdlers = kunit_kzalloc(test, sizeof(*dawdlers), GFP_KERNEL);
 
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, session);
+	KUNIT_ASSERT_NOT_NULL(test, dawdlers);
+	dawdlers->wake = wake;
+	dawdlers->session = krdma_session_create(&init_net);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, dawdlers->session);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dawdlers_release, dawdlers));
 	for (unsigned int i = 0; i < CROWD; i++) {
-		conns[i] = krdma_conn_create(session, &dawdler_ops, dawdler);
-		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conns[i]);
-		krdma_conn_abort(conns[i]);
+		struct krdma_conn *conn = krdma_conn_create(dawdlers->session, &dawdlers_ops,
+							    dawdlers);
+
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+		dawdlers->conns[i] = conn;
+		krdma_conn_abort(conn);
 	}
-	return session;
+	return dawdlers;
 }
 
-static void dawdlers_end(struct kunit *test, struct krdma_session *session,
-			 struct krdma_conn **conns)
+/* The crowd ends, once all have been woken. */
+static void dawdlers_end(struct kunit *test, struct dawdlers *dawdlers)
 {
-	for (unsigned int i = 0; i < CROWD; i++) {
-		KUNIT_EXPECT_EQ(test, -ECONNABORTED, krdma_conn_wait(conns[i], PROMPT_MS));
-		krdma_conn_close(conns[i]);
-		krdma_conn_put(conns[i]);
-	}
-	krdma_session_put(session);
+	for (unsigned int i = 0; i < CROWD; i++)
+		KUNIT_EXPECT_EQ(test, -ECONNABORTED,
+				krdma_conn_wait(dawdlers->conns[i], PROMPT_MS));
+	KUNIT_EXPECT_EQ(test, CROWD, atomic_read(&dawdlers->asleep));
 }
 
-static void expect_asleep(struct kunit *test, struct dawdler *dawdler, int count)
+static void expect_asleep(struct kunit *test, struct dawdlers *dawdlers, int count)
 {
-	for (int i = 0; i < PROMPT_MS / 20 && atomic_read(&dawdler->asleep) != count; i++)
+	for (int i = 0; i < PROMPT_MS / 20 && atomic_read(&dawdlers->asleep) != count; i++)
 		msleep(20);
-	KUNIT_EXPECT_EQ(test, count, atomic_read(&dawdler->asleep));
+	KUNIT_EXPECT_EQ(test, count, atomic_read(&dawdlers->asleep));
 }
 
-static unsigned int queued_of(struct krdma_conn **conns)
+static unsigned int queued_of(struct dawdlers *dawdlers)
 {
 	unsigned int queued = 0;
 
 	for (unsigned int i = 0; i < CROWD; i++)
-		queued += work_pending(&conns[i]->work);
+		queued += work_pending(&dawdlers->conns[i]->work);
 	return queued;
 }
 
@@ -689,31 +719,24 @@ static unsigned int queued_of(struct krdma_conn **conns)
 static void test_turns_of_sessions(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
-	struct krdma_conn **conns[3];
-	struct krdma_session *sessions[3];
-	struct dawdler dawdler = {};
+	struct completion *wake = wake_new(test);
+	struct dawdlers *dawdlers[3];
 
-	init_completion(&dawdler.wake);
-	for (unsigned int i = 0; i < ARRAY_SIZE(conns); i++) {
-		conns[i] = kunit_kcalloc(test, CROWD, sizeof(*conns[i]), GFP_KERNEL);
-		KUNIT_ASSERT_NOT_NULL(test, conns[i]);
-	}
-	sessions[0] = dawdlers_begin(test, &dawdler, conns[0]);
-	expect_asleep(test, &dawdler, KRDMA_ENDS_AT_ONCE / 2);
-	KUNIT_EXPECT_EQ(test, 0, queued_of(conns[0]));
+	dawdlers[0] = dawdlers_begin(test, wake);
+	expect_asleep(test, dawdlers[0], KRDMA_ENDS_AT_ONCE / 2);
+	KUNIT_EXPECT_EQ(test, 0, queued_of(dawdlers[0]));
 	expect_others_end(test, stage);
 
 	/* Two sessions have all places; of a third one, a single connection is in the queue. */
-	sessions[1] = dawdlers_begin(test, &dawdler, conns[1]);
-	expect_asleep(test, &dawdler, KRDMA_ENDS_AT_ONCE);
-	sessions[2] = dawdlers_begin(test, &dawdler, conns[2]);
-	KUNIT_EXPECT_EQ(test, 0, queued_of(conns[0]) + queued_of(conns[1]));
-	KUNIT_EXPECT_EQ(test, 1, queued_of(conns[2]));
+	dawdlers[1] = dawdlers_begin(test, wake);
+	expect_asleep(test, dawdlers[1], KRDMA_ENDS_AT_ONCE / 2);
+	dawdlers[2] = dawdlers_begin(test, wake);
+	KUNIT_EXPECT_EQ(test, 0, queued_of(dawdlers[0]) + queued_of(dawdlers[1]));
+	KUNIT_EXPECT_EQ(test, 1, queued_of(dawdlers[2]));
 
-	complete_all(&dawdler.wake);
-	for (unsigned int i = 0; i < ARRAY_SIZE(conns); i++)
-		dawdlers_end(test, sessions[i], conns[i]);
-	KUNIT_EXPECT_EQ(test, 3 * CROWD, atomic_read(&dawdler.asleep));
+	complete_all(wake);
+	for (unsigned int i = 0; i < ARRAY_SIZE(dawdlers); i++)
+		dawdlers_end(test, dawdlers[i]);
 }
 
 static void abort_client(struct stage *stage)
