@@ -3,15 +3,19 @@
  * How connections end, over a fake device: by which side, in which state, how often, and with which
  * concurrent calls.
  */
+#include <linux/cred.h>
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
+#include <linux/user_namespace.h>
 #include <net/net_namespace.h>
 
 #include "cm/conn.h"
 #include "core/resource.h"
+#include "lane/lane.h"
 #include "objects.h"
 #include "stage.h"
+#include "user/user.h"
 
 #define ENDED_HERE	"established, disconnected -107, closed -107"
 #define ENDED_THERE	"established, disconnected -104, closed -104"
@@ -619,13 +623,15 @@ static void test_end_without_answer(struct kunit *test)
  * struct dawdlers - connections whose consumers keep the work items that end them
  * @asleep: number of consumers that have heard of the end, and keep it
  * @wake: ends that; of all crowds of the test, because one can wait for the places of another one
- * @session: their session
+ * @account: of their sessions; NULL: they are of a kernel module
+ * @sessions: their sessions: one, or one for each
  * @conns: the connections
  */
 struct dawdlers {
 	atomic_t asleep;
 	struct completion *wake;
-	struct krdma_session *session;
+	struct krdma_user_account *account;
+	struct krdma_session *sessions[CROWD];
 	struct krdma_conn *conns[CROWD];
 };
 
@@ -662,22 +668,64 @@ static void dawdlers_release(void *context)
 		krdma_conn_close(dawdlers->conns[i]);
 		krdma_conn_put(dawdlers->conns[i]);
 	}
-	krdma_session_put(dawdlers->session);
+	for (unsigned int i = 0; i < CROWD && dawdlers->sessions[i]; i++)
+		krdma_session_put(dawdlers->sessions[i]);
+	if (dawdlers->account)
+		krdma_user_account_put(dawdlers->account);
 }
 
-/* A session of which all connections are to end, and none does. */
-static struct dawdlers *dawdlers_begin(struct kunit *test, struct completion *wake)
+/* An account of a user in a user namespace that @owner has made, or in the initial one. */
+static struct krdma_user_account *account_of(struct kunit *test, unsigned int user,
+					     unsigned int owner)
+{
+	static struct user_namespace ns = { .parent = &init_user_ns, .level = 1 };
+	struct krdma_user_account *account;
+	struct user_namespace *saved_ns;
+	const struct cred *saved;
+	struct cred *cred;
+
+	cred = prepare_creds();
+	KUNIT_ASSERT_NOT_NULL(test, cred);
+	cred->uid = KUIDT_INIT(user);
+	saved_ns = cred->user_ns;
+	if (owner) {
+		ns.owner = KUIDT_INIT(owner);
+		cred->user_ns = &ns;
+	}
+	saved = override_creds(cred);
+	account = krdma_user_account_get();
+	revert_creds(saved);
+	cred->user_ns = saved_ns;
+	put_cred(cred);
+	KUNIT_ASSERT_NOT_NULL(test, account);
+	return account;
+}
+
+/*
+ * A crowd of which all connections are to end, and none does.  @create makes its sessions, one or
+ * CROWD.  @account is the crowd's from here on.
+ */
+static struct dawdlers *dawdlers_begin(struct kunit *test, struct completion *wake,
+				       struct krdma_session *(*create)(struct net *net),
+				       unsigned int sessions, struct krdma_user_account *account)
 {
 	struct dawdlers *dawdlers = kunit_kzalloc(test, sizeof(*dawdlers), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, dawdlers);
 	dawdlers->wake = wake;
-	dawdlers->session = krdma_session_create(&init_net);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, dawdlers->session);
+	dawdlers->account = account;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dawdlers_release, dawdlers));
+	for (unsigned int i = 0; i < sessions; i++) {
+		struct krdma_session *session = create(&init_net);
+
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, session);
+		dawdlers->sessions[i] = session;
+		if (account)
+			krdma_user_account_pays(account, session);
+	}
 	for (unsigned int i = 0; i < CROWD; i++) {
-		struct krdma_conn *conn = krdma_conn_create(dawdlers->session, &dawdlers_ops,
-							    dawdlers);
+		struct krdma_session *session = dawdlers->sessions[i % sessions];
+		struct krdma_conn *conn = krdma_conn_create(session, &dawdlers_ops, dawdlers);
 
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 		dawdlers->conns[i] = conn;
@@ -711,6 +759,38 @@ static unsigned int queued_of(struct dawdlers *dawdlers)
 	return queued;
 }
 
+/* A crowd with sessions of a user, or of no user. */
+static struct dawdlers *crowd_of(struct kunit *test, struct completion *wake,
+				 unsigned int sessions, unsigned int user, unsigned int owner)
+{
+	return dawdlers_begin(test, wake, krdma_session_create, sessions,
+			      user ? account_of(test, user, owner) : NULL);
+}
+
+/* Each crowd has @sessions, of a user of its own or of none. */
+static void expect_turns(struct kunit *test, unsigned int sessions, unsigned int user)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct completion *wake = wake_new(test);
+	struct dawdlers *dawdlers[3];
+
+	dawdlers[0] = crowd_of(test, wake, sessions, user, 0);
+	expect_asleep(test, dawdlers[0], KRDMA_ENDS_AT_ONCE / 2);
+	KUNIT_EXPECT_EQ(test, 0, queued_of(dawdlers[0]));
+	expect_others_end(test, stage);
+
+	/* Two crowds have all places; of a third one, a single connection is in the queue. */
+	dawdlers[1] = crowd_of(test, wake, sessions, user ? user + 1 : 0, 0);
+	expect_asleep(test, dawdlers[1], KRDMA_ENDS_AT_ONCE / 2);
+	dawdlers[2] = crowd_of(test, wake, sessions, user ? user + 2 : 0, 0);
+	KUNIT_EXPECT_EQ(test, 0, queued_of(dawdlers[0]) + queued_of(dawdlers[1]));
+	KUNIT_EXPECT_EQ(test, 1, queued_of(dawdlers[2]));
+
+	complete_all(wake);
+	for (unsigned int i = 0; i < ARRAY_SIZE(dawdlers); i++)
+		dawdlers_end(test, dawdlers[i]);
+}
+
 /*
  * Connections of a session do not keep those of another one waiting, however many they are: they
  * have half of the work items, and one place in the queue.
@@ -718,25 +798,77 @@ static unsigned int queued_of(struct dawdlers *dawdlers)
 /* Proves: F6 */
 static void test_turns_of_sessions(struct kunit *test)
 {
+	expect_turns(test, 1, 0);
+}
+
+#define SOME_USER	1000
+
+/* Those of a user have no more, however many sessions they are in. */
+/* Proves: F6 */
+static void test_turns_of_users(struct kunit *test)
+{
+	expect_turns(test, CROWD, SOME_USER);
+}
+
+/* A user whom another one can make at will has no turns of its own. */
+/* Proves: F6 */
+static void test_turns_of_owners(struct kunit *test)
+{
 	struct stage *stage = stage_new(test, NULL);
 	struct completion *wake = wake_new(test);
-	struct dawdlers *dawdlers[3];
+	struct dawdlers *owner, *made;
 
-	dawdlers[0] = dawdlers_begin(test, wake);
-	expect_asleep(test, dawdlers[0], KRDMA_ENDS_AT_ONCE / 2);
-	KUNIT_EXPECT_EQ(test, 0, queued_of(dawdlers[0]));
+	if (!IS_ENABLED(CONFIG_USER_NS))
+		kunit_skip(test, "this kernel has no user namespaces");
+	owner = crowd_of(test, wake, 1, SOME_USER, 0);
+	expect_asleep(test, owner, KRDMA_ENDS_AT_ONCE / 2);
+	made = crowd_of(test, wake, CROWD, SOME_USER + 1, SOME_USER);
+	KUNIT_EXPECT_EQ(test, 0, queued_of(made));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&made->asleep));
 	expect_others_end(test, stage);
 
-	/* Two sessions have all places; of a third one, a single connection is in the queue. */
-	dawdlers[1] = dawdlers_begin(test, wake);
-	expect_asleep(test, dawdlers[1], KRDMA_ENDS_AT_ONCE / 2);
-	dawdlers[2] = dawdlers_begin(test, wake);
-	KUNIT_EXPECT_EQ(test, 0, queued_of(dawdlers[0]) + queued_of(dawdlers[1]));
-	KUNIT_EXPECT_EQ(test, 1, queued_of(dawdlers[2]));
+	complete_all(wake);
+	dawdlers_end(test, owner);
+	dawdlers_end(test, made);
+}
+
+/* The sessions of a user take turns: one with many connections keeps no other one waiting. */
+/* Proves: F6 */
+static void test_turns_in_a_user(struct kunit *test)
+{
+	struct completion *wake = wake_new(test);
+	struct dawdlers *many, *few;
+
+	many = crowd_of(test, wake, 1, SOME_USER, 0);
+	expect_asleep(test, many, KRDMA_ENDS_AT_ONCE / 2);
+	few = crowd_of(test, wake, 1, SOME_USER, 0);
+	KUNIT_EXPECT_EQ(test, 0, queued_of(few));
+	/* The first of two places goes to the one that waits for longer. */
+	complete(wake);
+	complete(wake);
+	expect_asleep(test, few, 1);
+	expect_asleep(test, many, KRDMA_ENDS_AT_ONCE / 2 + 1);
 
 	complete_all(wake);
-	for (unsigned int i = 0; i < ARRAY_SIZE(dawdlers); i++)
-		dawdlers_end(test, dawdlers[i]);
+	dawdlers_end(test, many);
+	dawdlers_end(test, few);
+}
+
+/* The trunks of all peers are together one more user. */
+/* Proves: F6 */
+static void test_turns_of_trunks(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct completion *wake = wake_new(test);
+	struct dawdlers *trunks;
+
+	trunks = dawdlers_begin(test, wake, krdma_trunk_session_create, CROWD, NULL);
+	expect_asleep(test, trunks, KRDMA_ENDS_AT_ONCE / 2);
+	KUNIT_EXPECT_EQ(test, 0, queued_of(trunks));
+	expect_others_end(test, stage);
+
+	complete_all(wake);
+	dawdlers_end(test, trunks);
 }
 
 static void abort_client(struct stage *stage)
@@ -901,6 +1033,10 @@ static struct kunit_case conn_end_cases[] = {
 	KUNIT_CASE(test_end_during_call),
 	KUNIT_CASE(test_end_without_answer),
 	KUNIT_CASE(test_turns_of_sessions),
+	KUNIT_CASE(test_turns_of_users),
+	KUNIT_CASE(test_turns_of_owners),
+	KUNIT_CASE(test_turns_in_a_user),
+	KUNIT_CASE(test_turns_of_trunks),
 	KUNIT_CASE(test_grace_of_many),
 	KUNIT_CASE(test_next_event),
 	KUNIT_CASE(test_notified),

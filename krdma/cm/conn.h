@@ -123,7 +123,7 @@ enum krdma_conn_turn {
  * @work: does what sleeps: disconnect and teardown; queued by krdma_conn_queue(), with a reference
  * @turn: whether @work waits for its turn among those of @turn_session, or runs.  Protected by
  *	krdma_conn_turns_lock, as the next two.
- * @turn_node: entry of the session's list, while it waits and is not in @end_workqueue yet
+ * @turn_node: entry of @turn_session's list, while it waits and is not in @end_workqueue yet
  * @turn_session: @session, or the session before, if @turn was in use when it joined @session; with
  *	a reference
  * @peer_work: the teardown if it may wait for the peer's answer; queued by @work, with a

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Turns: which connections may end, so that those of one session do not keep those of others
- * waiting.
+ * Turns: which connections may end, so that those of one user do not keep those of others waiting.
  *
- * krdma_conn_workqueue runs few work items at a time, in order, for all users.  Of each session at
- * most one connection is queued there that has not begun to run, and KRDMA_TURNS_OF_A_SESSION run.
- * The others wait in a list of the session.  So a connection that ends alone is queued at once, and
- * waits for at most one connection of each other session, however many these have.
+ * krdma_conn_workqueue runs few work items at a time, in order, for all users.  Of each user at
+ * most one connection is queued there that has not begun to run, and KRDMA_TURNS_OF_A_USER run.
+ * So a user whose only connection ends waits for at most one connection of each other user, however
+ * many sessions and connections these have.
+ *
+ * The other connections wait in a list of their session, and one of each session is queued in turn:
+ * root's programs, for example, are one user, and do not belong together.
+ *
+ * A session has the turns of the user who has opened it (user/limits.c).  One of a kernel module
+ * has turns of its own.  A module is trusted and has few sessions, and no other one is to wait for
+ * it.  The sessions of all trunks share turns (lane/trunk.c).
  *
  * Sessions that memory reclaim waits for have a workqueue of their own, and no turns.
  */
@@ -19,8 +25,8 @@
 #include "core/resource.h"
 #include "core/session.h"
 
-/* Half of the work items that run at a time, so that no session keeps all others waiting. */
-#define KRDMA_TURNS_OF_A_SESSION	(KRDMA_ENDS_AT_ONCE / 2)
+/* Half of the work items that run at a time, so that no user keeps all others waiting. */
+#define KRDMA_TURNS_OF_A_USER	(KRDMA_ENDS_AT_ONCE / 2)
 
 static DEFINE_SPINLOCK(krdma_conn_turns_lock);
 
@@ -32,32 +38,41 @@ static bool krdma_conn_has_turns(const struct krdma_conn *conn)
 	return conn->end_workqueue == krdma_conn_workqueue;
 }
 
-/* Queues the next connection of a session, if it may have one more in the workqueue. */
+/* Queues the next connection of a user, if it may have one more in the workqueue. */
 static void krdma_turns_next(struct krdma_turns *turns)
 {
+	struct krdma_session *session;
 	struct krdma_conn *conn;
 
 	lockdep_assert_held(&krdma_conn_turns_lock);
 
-	if (turns->queued || turns->running == KRDMA_TURNS_OF_A_SESSION)
+	if (turns->queued || turns->running == KRDMA_TURNS_OF_A_USER)
 		return;
-	conn = list_first_entry_or_null(&turns->waiting, struct krdma_conn, turn_node);
-	if (!conn)
+	session = list_first_entry_or_null(&turns->sessions, struct krdma_session, turn_node);
+	if (!session)
 		return;
+	/* A session in the list has one.  Its next one waits behind those of the other sessions. */
+	conn = list_first_entry(&session->turn_conns, struct krdma_conn, turn_node);
 	list_del(&conn->turn_node);
+	if (list_empty(&session->turn_conns))
+		list_del(&session->turn_node);
+	else
+		list_move_tail(&session->turn_node, &turns->sessions);
 	turns->queued = true;
 	queue_work(krdma_conn_workqueue, &conn->work);
 }
 
 static void krdma_conn_turn_wait(struct krdma_conn *conn)
 {
-	struct krdma_turns *turns = &conn->turn_session->turns;
+	struct krdma_session *session = conn->turn_session;
 
 	lockdep_assert_held(&krdma_conn_turns_lock);
 
 	conn->turn = KRDMA_TURN_WAITS;
-	list_add_tail(&conn->turn_node, &turns->waiting);
-	krdma_turns_next(turns);
+	if (list_empty(&session->turn_conns))
+		list_add_tail(&session->turn_node, &session->turns->sessions);
+	list_add_tail(&conn->turn_node, &session->turn_conns);
+	krdma_turns_next(session->turns);
 }
 
 /**
@@ -153,7 +168,7 @@ void krdma_conn_turn_begin(struct krdma_conn *conn)
 	if (!krdma_conn_has_turns(conn))
 		return;
 	spin_lock_irq(&krdma_conn_turns_lock);
-	turns = &conn->turn_session->turns;
+	turns = conn->turn_session->turns;
 	conn->turn = KRDMA_TURN_RUNS;
 	turns->queued = false;
 	turns->running++;
@@ -174,7 +189,7 @@ void krdma_conn_turn_end(struct krdma_conn *conn)
 	if (!krdma_conn_has_turns(conn))
 		return;
 	spin_lock_irq(&krdma_conn_turns_lock);
-	turns = &conn->turn_session->turns;
+	turns = conn->turn_session->turns;
 	turns->running--;
 	if (conn->turn == KRDMA_TURN_RUNS_AGAIN) {
 		krdma_conn_turn_wait(conn);

@@ -159,8 +159,9 @@
  * krdma_conn_turns_lock
  *	kind:		spinlock, interrupts off
  *	protects:	which connections' work items wait, in a list of their session or in
- *			the workqueue, and which run: krdma_session.turns and
- *			krdma_conn.turn, .turn_node and .turn_session
+ *			the workqueue, and which run: struct krdma_turns,
+ *			krdma_session.turn_conns and .turn_node, and krdma_conn.turn,
+ *			.turn_node and .turn_session
  *	taken in:	any context, also inside krdma_conn.state_lock, and under the
  *			provider's locks when a work request is flushed.  Work is queued
  *			under it.

@@ -22,7 +22,7 @@ struct workqueue_struct *krdma_workqueue;
 
 /*
  * The same for the ends of connections, which do more, and of which a program has more: those of a
- * session have one turn after another here, see krdma_conn_queue().
+ * user have one turn after another here, see krdma_conn_queue().
  */
 struct workqueue_struct *krdma_conn_workqueue;
 

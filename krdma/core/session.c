@@ -36,7 +36,9 @@ struct krdma_session *krdma_session_create(struct net *net)
 	session->net = get_net(net);
 	mutex_init(&session->lock);
 	xa_init_flags(&session->pds, XA_FLAGS_ACCOUNT);
-	INIT_LIST_HEAD(&session->turns.waiting);
+	krdma_turns_init(&session->own_turns);
+	session->turns = &session->own_turns;
+	INIT_LIST_HEAD(&session->turn_conns);
 
 	return session;
 }

@@ -46,18 +46,23 @@ struct krdma_pd_user {
 };
 
 /**
- * struct krdma_turns - connections of a session of which the work item is to run (cm/conn_turn.c)
- * @waiting: connections that are not in the workqueue yet
+ * struct krdma_turns - connections of a user of which the work item is to run (cm/conn_turn.c)
+ * @sessions: sessions with connections that are not in the workqueue yet
  * @queued: one is in the workqueue, and has not begun to run
  * @running: number of those that run
  *
  * Protected by krdma_conn_turns_lock.
  */
 struct krdma_turns {
-	struct list_head waiting;
+	struct list_head sessions;
 	bool queued;
 	u8 running;
 };
+
+static inline void krdma_turns_init(struct krdma_turns *turns)
+{
+	INIT_LIST_HEAD(&turns->sessions);
+}
 
 /**
  * struct krdma_session - the session that a consumer's objects belong to
@@ -70,7 +75,11 @@ struct krdma_turns {
  * @lock: protects @keeps_pds, @pds and the creation and destruction of PDs
  * @keeps_pds: its PDs stay without objects: krdma_session_keep_pds()
  * @pds: the session's PDs, &struct krdma_pd, by device number
- * @turns: its connections that are ending
+ * @turns: those that its connections need to end; never changes when there are objects
+ * @own_turns: @turns of a session that shares them with no other
+ * @turn_conns: its connections that wait for a turn and are not in the workqueue yet; protected
+ *	by krdma_conn_turns_lock, as the next one
+ * @turn_node: entry of @turns, unless @turn_conns is empty
  */
 struct krdma_session {
 	refcount_t refs;
@@ -81,7 +90,10 @@ struct krdma_session {
 	struct mutex lock;		/* see above */
 	bool keeps_pds;
 	struct xarray pds;
-	struct krdma_turns turns;
+	struct krdma_turns *turns;
+	struct krdma_turns own_turns;
+	struct list_head turn_conns;
+	struct list_head turn_node;
 };
 
 /*
@@ -162,6 +174,13 @@ struct krdma_pd_ops {
 void krdma_pd_set_ops(const struct krdma_pd_ops *ops);
 
 void krdma_session_get(struct krdma_session *session);
+
+/* Before any object is created; the turns stay as long as the session. */
+static inline void krdma_session_set_turns(struct krdma_session *session,
+					   struct krdma_turns *turns)
+{
+	session->turns = turns;
+}
 
 void krdma_session_keep_pds(struct krdma_session *session);
 /* Process context; may sleep. */

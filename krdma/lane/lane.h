@@ -539,6 +539,7 @@ void krdma_trunk_kick(struct krdma_trunk *trunk);
 void krdma_trunk_send_later(struct krdma_trunk *trunk);
 void krdma_trunk_fail(struct krdma_trunk *trunk, int error);
 void krdma_trunk_set_timer(struct krdma_trunk *trunk);
+struct krdma_session *krdma_trunk_session_create(struct net *net);
 void krdma_trunks_accept(struct krdma_listener *listener);
 void krdma_trunks_forget(const struct net *net);
 void krdma_trunks_shut(const struct net *net);

@@ -135,7 +135,7 @@ static struct krdma_lane_port *krdma_lane_port_create(struct net *net)
 	port = kzalloc_obj(*port, GFP_KERNEL_ACCOUNT);
 	if (!port)
 		return ERR_PTR(-ENOMEM);
-	port->session = krdma_session_create(net);
+	port->session = krdma_trunk_session_create(net);
 	if (IS_ERR(port->session)) {
 		ret = PTR_ERR(port->session);
 		kfree(port);

@@ -770,6 +770,31 @@ static void krdma_trunk_connect_work(struct work_struct *work)
 	krdma_trunk_put(trunk);
 }
 
+/*
+ * Of all trunks.  Lanes of many users share one, and a peer makes the passive ones, so no user can
+ * give them turns.  With turns of their own, a peer's trunks would fill the queue of all users.
+ */
+static struct krdma_turns krdma_trunk_turns = {
+	.sessions = LIST_HEAD_INIT(krdma_trunk_turns.sessions),
+};
+
+/**
+ * krdma_trunk_session_create() - Create a session for a link, or for the port of trunks
+ * @net: the network namespace
+ *
+ * Context: process context; may sleep.
+ * Return: the session, to be released by krdma_session_put(), or ERR_PTR(-ENOMEM).
+ */
+struct krdma_session *krdma_trunk_session_create(struct net *net)
+{
+	struct krdma_session *session = krdma_session_create(net);
+
+	if (!IS_ERR(session))
+		krdma_session_set_turns(session, &krdma_trunk_turns);
+	return session;
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_trunk_session_create);
+
 static struct krdma_trunk *krdma_trunk_make(const struct krdma_trunk_key *key,
 					    struct krdma_session *payer)
 {
@@ -783,7 +808,7 @@ static struct krdma_trunk *krdma_trunk_make(const struct krdma_trunk_key *key,
 		return NULL;
 	}
 	trunk->key = *key;
-	trunk->session = krdma_session_create(key->net);
+	trunk->session = krdma_trunk_session_create(key->net);
 	if (IS_ERR(trunk->session))
 		goto err_uncharge;
 	if (!krdma_trunk_add(trunk)) {
@@ -995,7 +1020,7 @@ static bool krdma_trunks_accept_one(struct krdma_listener *listener)
 	if (!trunk)
 		return false;
 	trunk->busy = true;
-	trunk->session = krdma_session_create(listener->session->net);
+	trunk->session = krdma_trunk_session_create(listener->session->net);
 	if (IS_ERR(trunk->session)) {
 		krdma_trunk_put(trunk);
 		return false;

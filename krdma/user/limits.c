@@ -32,6 +32,7 @@
 #include <linux/user_namespace.h>
 
 #include "core/objects.h"
+#include "core/session.h"
 #include "user/user.h"
 
 /* The module's limits, and that of the RDMA control group. */
@@ -83,8 +84,9 @@ MODULE_PARM_DESC(max_ports,
  * @refs: number of accounts that charge the user; the last one removes it from the table
  * @used: usage of each kind
  * @trunks: trunks that are charged
+ * @turns: of the connections that the user's accounts have
  *
- * Protected by krdma_user_accounts_lock.
+ * Protected by krdma_user_accounts_lock, except @turns.
  */
 struct krdma_ucount {
 	struct hlist_node node;
@@ -92,6 +94,7 @@ struct krdma_ucount {
 	u32 refs;
 	u64 used[KRDMA_ACCOUNT_KINDS];
 	u32 trunks;
+	struct krdma_turns turns;
 };
 
 /**
@@ -112,6 +115,8 @@ struct krdma_user_refusals {
  * @refusals: by &enum krdma_limit
  * @last_refused: limit of the last refusal; valid if its entry of @refusals is not 0
  * @privileged: the opener has CAP_SYS_RESOURCE
+ * @turns: those of the last user that is charged, the owner of the outermost namespace, or the
+ *	opener: users whom another one decides on take turns as that one
  * @count: number of entries of @ucounts
  * @ucounts: the opener, then the owners of the user namespaces that the opener was in; with a
  *	reference to each.  They never change.
@@ -122,6 +127,7 @@ struct krdma_user_account {
 	struct krdma_user_refusals refusals[KRDMA_USER_LIMITS];
 	enum krdma_limit last_refused;
 	bool privileged;
+	struct krdma_turns *turns;
 	u32 count;
 	struct krdma_ucount *ucounts[];
 };
@@ -175,6 +181,7 @@ static struct krdma_ucount *krdma_ucount_get(kuid_t uid)
 		return NULL;
 	made->uid = uid;
 	made->refs = 1;
+	krdma_turns_init(&made->turns);
 
 	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
 	ucount = krdma_ucount_find(uid);
@@ -208,25 +215,28 @@ static void krdma_ucount_put(struct krdma_ucount *ucount)
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_UCOUNT, ucount));
 }
 
-static bool krdma_user_account_has(const struct krdma_user_account *account, kuid_t uid)
+static struct krdma_ucount *krdma_user_account_find(const struct krdma_user_account *account,
+						    kuid_t uid)
 {
 	for (u32 i = 0; i < account->count; i++) {
 		if (uid_eq(account->ucounts[i]->uid, uid))
-			return true;
+			return account->ucounts[i];
 	}
-	return false;
+	return NULL;
 }
 
 static int krdma_user_account_add(struct krdma_user_account *account, kuid_t uid)
 {
 	struct krdma_ucount *ucount;
 
-	if (krdma_user_account_has(account, uid))
-		return 0;
-	ucount = krdma_ucount_get(uid);
-	if (!ucount)
-		return -ENOMEM;
-	account->ucounts[account->count++] = ucount;
+	ucount = krdma_user_account_find(account, uid);
+	if (!ucount) {
+		ucount = krdma_ucount_get(uid);
+		if (!ucount)
+			return -ENOMEM;
+		account->ucounts[account->count++] = ucount;
+	}
+	account->turns = &ucount->turns;
 	return 0;
 }
 
@@ -272,6 +282,7 @@ struct krdma_user_account *krdma_user_account_get(void)
 	}
 	return account;
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_user_account_get);
 
 /**
  * krdma_user_account_hold() - Take a reference to an account
@@ -301,6 +312,7 @@ void krdma_user_account_put(struct krdma_user_account *account)
 		krdma_ucount_put(account->ucounts[i]);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_ACCOUNT, account));
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_user_account_put);
 
 /* Returns NONE if it has been charged; otherwise the user that has reached the limit. */
 static enum krdma_limit_scope krdma_user_account_take(struct krdma_user_account *account,
@@ -536,13 +548,18 @@ static const struct krdma_account_ops krdma_user_account_ops = {
  * files exist.  So the core charges and uncharges where it allocates and frees.  For the same
  * reason ports are charged where the rdma_cm IDs are created and destroyed.
  *
+ * The session's connections take turns with those of the other sessions of the user.
+ *
  * Context: process context.
  */
 void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_session *core)
 {
 	krdma_user_account_hold(account);
 	krdma_session_set_account(core, &krdma_user_account_ops, account);
+	/* The core session puts the account last of all. */
+	krdma_session_set_turns(core, account->turns);
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_user_account_pays);
 
 /*
  * Queries of limits

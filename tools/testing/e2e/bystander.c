@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -45,6 +46,9 @@
 #define PHASE_MS	200
 /* Rounds from one child to the next. */
 #define CHILD_ROUNDS	16
+/* The users of a user namespace, outside of it. */
+#define SUB_FIRST	200000
+#define SUB_USERS	1000
 
 /**
  * struct bystander - shared with the program of the other user
@@ -53,6 +57,8 @@
  * @worst_us: duration of its longest round; the test sets it to 0
  * @rounds: number of rounds
  * @reached: the user has reached its limit
+ * @made: the user has made a user namespace
+ * @mapped: it has users
  */
 struct bystander {
 	atomic_bool ready;
@@ -60,6 +66,8 @@ struct bystander {
 	atomic_ullong worst_us;
 	atomic_ullong rounds;
 	atomic_bool reached;
+	atomic_bool made;
+	atomic_bool mapped;
 };
 
 /*
@@ -376,6 +384,39 @@ static int many_pairs(void)
 	return ret;
 }
 
+/* The same, and each pair has a session of its own; with @users, that of another user. */
+static int pairs_in_sessions(bool users)
+{
+	const struct ring_options ring_options = { .cq_entries = 16 };
+	static struct pair pairs[512];
+	static struct ring rings[512];
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(pairs); i++) {
+		int session = users && setresuid(i + 1, 0, 0) ? -errno : session_open(O_CLOEXEC);
+		const struct pair_options options = {
+			.sessions = { session, session },
+			.a = { .ring = &rings[i], .send_depth = 1, .recv_depth = 1 },
+			.b = { .ring = &rings[i], .send_depth = 1, .recv_depth = 1 },
+		};
+
+		ret = session < 0 ? session : ring_create(session, &ring_options, &rings[i]) ?:
+		      pair_open(&pairs[i], &options);
+	}
+	return ret;
+}
+
+static int many_sessions_with_a_pair(void)
+{
+	return pairs_in_sessions(false);
+}
+
+/* In a namespace that the user owns. */
+static int many_users_with_a_pair(void)
+{
+	return pairs_in_sessions(true);
+}
+
 FIXTURE(bystander)
 {
 	struct bystander *shared;
@@ -398,6 +439,7 @@ FIXTURE(bystander)
  * @resource: resource limit that is set, if @most is not 0
  * @most: its value
  * @killed: the user's program may be killed instead
+ * @users: it is root of a namespace of the user's with more users
  *
  * The default limits of objects and of memory would take minutes to reach.
  */
@@ -412,6 +454,7 @@ struct limit {
 	int resource;
 	unsigned long most;
 	bool killed;
+	bool users;
 };
 
 FIXTURE_VARIANT(bystander)
@@ -450,6 +493,12 @@ FIXTURE_VARIANT_ADD(bystander, depth) { {
 	.reach = deep_queues, .errors = { -EINVAL } } };
 FIXTURE_VARIANT_ADD(bystander, connections) { {
 	.reach = many_pairs, .errors = { -EDQUOT }, .parameter = "max_ports", .value = "1000" } };
+FIXTURE_VARIANT_ADD(bystander, connections_of_sessions) { {
+	.reach = many_sessions_with_a_pair, .errors = { -EDQUOT },
+	.parameter = "max_sessions", .value = "499" } };
+FIXTURE_VARIANT_ADD(bystander, connections_of_users) { {
+	.reach = many_users_with_a_pair, .errors = { -EDQUOT },
+	.parameter = "max_sessions", .value = "499", .users = true } };
 FIXTURE_VARIANT_ADD(bystander, denied) { {
 	.reach = denied_accesses, .errors = { -EACCES } } };
 
@@ -460,6 +509,26 @@ struct reacher {
 	struct bystander *shared;
 	const struct limit *limit;
 };
+
+/* Without a map, nobody is root there. */
+static void become_root_of_users(struct bystander *shared)
+{
+	CHECK(!prctl(PR_SET_DUMPABLE, 1) && !unshare(CLONE_NEWUSER));
+	shared->made = true;
+	while (!shared->mapped)
+		sleep_ms(1);
+	CHECK(!setresuid(0, 0, 0));
+}
+
+/* Root is the owner, and the others are users whom no other test has. */
+static int map_users(pid_t child)
+{
+	char path[64], map[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", child);
+	snprintf(map, sizeof(map), "0 %u 1\n1 %u %u\n", SOME_USER, SUB_FIRST, SUB_USERS);
+	return write_text(path, map);
+}
 
 static int reach(void *context)
 {
@@ -475,6 +544,8 @@ static int reach(void *context)
 	if (limit->most)
 		CHECK(!setrlimit(limit->resource, &most));
 	CHECK(!child_become(SOME_USER));
+	if (limit->users)
+		become_root_of_users(reacher->shared);
 	ret = limit->reach();
 	if (ret != limit->errors[0] && ret != limit->errors[1])
 		printf("# ended by %s\n", strerror(-ret));
@@ -574,6 +645,10 @@ TEST_F_TIMEOUT(bystander, goes_on, 600)
 	child = child_start(reach, &reacher);
 	ASSERT_LT(0, child);
 	while (!self->shared->reached && !killed) {
+		if (self->shared->made && !self->shared->mapped) {
+			EXPECT_EQ(0, map_users(child));
+			self->shared->mapped = true;
+		}
 		killed = waitpid(child, &status, WNOHANG) == child;
 		sleep_ms(1);
 	}
