@@ -240,6 +240,33 @@ unit_runs_the_tool()
 	nothing grep -i usage /try/unit
 }
 
+# stops_by TARGET FILE: how the unit ends an export with that file while TARGET is being started.
+stops_by()
+{
+	local command
+
+	mkdir -p /try/stubs /try/exports/disk
+	# shellcheck disable=SC2016 # for the shell inside
+	printf '#!/bin/sh\nfor word; do [ "$word" != %s ] || echo "12 $word start waiting"; done\n' \
+		"$1" >/try/stubs/systemctl
+	printf '#!/bin/sh\necho "$*"\n' >/try/stubs/krdma
+	chmod +x /try/stubs/systemctl /try/stubs/krdma
+	echo "$2" >/try/exports/disk/file
+	command=$(sed -n 's/^ExecStop=//p' "$units/krdma-blk@.service" | sed 's/%I/disk/g
+		s,/usr/bin/krdma,krdma,; s,/sys/kernel/config/krdma_blk,/try,')
+	PATH=/try/stubs:$PATH sh -c "$command"
+}
+
+# Clients lose the memory only if the kernel ends, and only for what can be saved.
+unit_takes_nothing_in_vain()
+{
+	[ "$(stops_by reboot.target /kept)" = "blk end disk -f" ]
+	[ "$(stops_by poweroff.target /kept)" = "blk end disk -f" ]
+	[ "$(stops_by reboot.target '')" = "blk end disk" ]
+	[ "$(stops_by soft-reboot.target /kept)" = "blk end disk" ]
+	[ "$(stops_by none /kept)" = "blk end disk" ]
+}
+
 # Read, not loaded: the kernel is the host's.  And a profile with a mistake is not accepted.
 profile_is_accepted()
 {
@@ -310,6 +337,7 @@ sed 's/^/# /' $log
 check "the unit that exports memory is confined" unit_is_confined krdma-blk 2.5
 sed 's/^/# /' $log
 check "the unit that exports memory runs the tool as the tool expects it" unit_runs_the_tool
+check "it takes no memory from clients that could keep it" unit_takes_nothing_in_vain
 check "AppArmor's parser is installed" apt install apparmor
 check "AppArmor's parser accepts the profile" profile_is_accepted
 check "the documents are there" doc_is_there
