@@ -208,7 +208,7 @@ struct krdma_blk_commands {
  * @commands: commands of the client; open if they were offered
  * @from: address of the peer
  * @answering: entry of the list of connections whose requests are being answered
- * @exceeds: there are too many of them from this address
+ * @exceeds: there are too many of them from this address, or from its IPv6 network
  * @lease: checks the client, or ends the connection
  * @answer: answers the connection request
  * @end: frees this structure after the connection's last event

@@ -17,8 +17,8 @@
  *   taken for the check.
  *
  * Each connection request is answered by its own work item, so an answer that takes long delays
- * no other.  Only so many are answered at a time, and fewer of one address, so that no host takes
- * the places of all.  An answer waits for nothing that a client can make last.
+ * no other.  Only so many are answered at a time, and fewer of one address, or of one IPv6 network,
+ * so that no host takes the places of all.  An answer waits for nothing that a client can make last.
  *
  * Locks: exports_lock, then an export's clients_lock.  take_lock, then answers_lock.  An export's
  * windows_lock is taken alone.  The end of a connection is a work item, too, which waits for that
@@ -44,10 +44,11 @@
 
 /*
  * Connection requests that are answered at a time.  Others wait in the listener's backlog.  More of
- * one address are refused.
+ * one address, or of one IPv6 network, are refused.
  */
 #define KRDMA_BLK_ANSWERS_MAX		64
 #define KRDMA_BLK_ANSWERS_EACH		16
+#define KRDMA_BLK_ANSWERS_LINK		48
 
 /* One interval until the next check, and one for its answer. */
 #define KRDMA_BLK_LEASE_INTERVAL	msecs_to_jiffies(KRDMA_BLK_LEASE_MS / 2)
@@ -695,14 +696,16 @@ static void krdma_blk_conn_count_answer(struct krdma_blk_export_conn *conn)
 {
 	struct krdma_blk_export_conn *other;
 	struct sockaddr_storage from = {};
-	unsigned int count = 0;
+	unsigned int own = 0, near = 0;
 
 	krdma_conn_addresses(conn->conn, NULL, &from);
 	krdma_blk_net_of(&from, &conn->from);
 	spin_lock(&answers_lock);
-	list_for_each_entry(other, &answers, answering)
-		count += krdma_blk_same_net(&other->from, &conn->from);
-	conn->exceeds = count >= KRDMA_BLK_ANSWERS_EACH;
+	list_for_each_entry(other, &answers, answering) {
+		own += krdma_blk_same_net(&other->from, &conn->from);
+		near += krdma_blk_same_link(&other->from, &conn->from);
+	}
+	conn->exceeds = own >= KRDMA_BLK_ANSWERS_EACH || near >= KRDMA_BLK_ANSWERS_LINK;
 	list_add(&conn->answering, &answers);
 	answer_count++;
 	spin_unlock(&answers_lock);

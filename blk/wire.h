@@ -198,8 +198,8 @@ enum krdma_blk_status {
  *	an unauthorized peer does not learn which
  * @KRDMA_BLK_CHALLENGE: not refused yet: the client has to ask again, with the answer
  * @KRDMA_BLK_BUSY: another client uses the export exclusively, or writes to it
- * @KRDMA_BLK_FULL: there are too many connections; also any peer gets this from whose address too
- *	many requests are being answered
+ * @KRDMA_BLK_FULL: there are too many connections; also any peer gets this from whose address, or
+ *	IPv6 network, too many requests are being answered
  * @KRDMA_BLK_NO_MEMORY: the server could not register the memory with its device
  * @KRDMA_BLK_NO_FABRIC: the server's device is not supported
  * @KRDMA_BLK_FENCED: this client must not return: the export was enabled again, or another client
