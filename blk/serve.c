@@ -21,8 +21,8 @@
  * so that no host takes the places of all.  An answer waits for nothing that a client can make last.
  *
  * Locks: exports_lock, then an export's clients_lock.  take_lock, then answers_lock.  An export's
- * windows_lock is taken alone.  The end of a connection is a work item, too, which waits for that
- * of its answer.
+ * windows_lock, then its clients_lock.  The end of a connection is a work item, too, which waits for
+ * that of its answer.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -829,6 +829,59 @@ static void krdma_blk_export_close_windows(struct krdma_blk_export *export)
 	mutex_unlock(&export->windows_lock);
 }
 
+/*
+ * Can a client use the window?  A connection that has left the list has no QP, and one that joins
+ * waits for windows_lock.
+ */
+static bool krdma_blk_export_uses(struct krdma_blk_export *export, enum krdma_blk_role role,
+				  const struct krdma_blk_window *window)
+{
+	struct krdma_blk_export_conn *conn;
+	struct krdma_conn_info info;
+
+	lockdep_assert_held(&export->clients_lock);
+	list_for_each_entry(conn, &export->conns, node) {
+		krdma_conn_query(conn->conn, &info);
+		if (conn->client->role == role && info.device_id == window->device_id)
+			return true;
+	}
+	return false;
+}
+
+/* Will a client return, over whichever device, that has no connection now? */
+static bool krdma_blk_export_awaits(struct krdma_blk_export *export)
+{
+	struct krdma_blk_client *client;
+
+	lockdep_assert_held(&export->clients_lock);
+	list_for_each_entry(client, &export->clients, node) {
+		if (!client->conn_count)
+			return true;
+	}
+	return export->paused;
+}
+
+/* What nobody uses need not be registered, and if it cannot be, that keeps nobody from growing. */
+static void krdma_blk_export_drop_windows(struct krdma_blk_export *export)
+{
+	struct krdma_blk_window *window, *next;
+	LIST_HEAD(unused);
+	bool awaits;
+
+	lockdep_assert_held(&export->windows_lock);
+	mutex_lock(&export->clients_lock);
+	awaits = krdma_blk_export_awaits(export);
+	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
+		list_for_each_entry_safe(window, next, &export->windows[role], node) {
+			if (!awaits && !krdma_blk_export_uses(export, role, window))
+				list_move(&window->node, &unused);
+		}
+	}
+	mutex_unlock(&export->clients_lock);
+	list_for_each_entry_safe(window, next, &unused, node)
+		krdma_blk_window_close(window);
+}
+
 static int krdma_blk_export_grow_window(struct krdma_blk_export *export,
 					enum krdma_blk_role role,
 					struct krdma_blk_window *window,
@@ -846,7 +899,8 @@ static int krdma_blk_export_grow_window(struct krdma_blk_export *export,
  * @export: the export, enabled; the caller holds its lock
  * @more: from krdma_blk_memory_alloc_more()
  *
- * Clients that are connected notice nothing.  Those that are admitted meanwhile, over a further
+ * Clients that are connected notice nothing.  Devices over which no client is connected, nor may
+ * return, are not used for the memory any more.  Those that are admitted meanwhile, over a further
  * device, have only the memory of before: so after krdma_blk_serve_pause() this is called again.
  *
  * Context: process context; may sleep.
@@ -858,6 +912,7 @@ int krdma_blk_serve_grow(struct krdma_blk_export *export, const struct krdma_blk
 	int ret = 0;
 
 	mutex_lock(&export->windows_lock);
+	krdma_blk_export_drop_windows(export);
 	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
 		list_for_each_entry(window, &export->windows[role], node) {
 			if (!ret)

@@ -164,5 +164,34 @@ check "and the reader reads it" same $work/wanted "$reader"
 check "the reader leaves" device_end other
 check "the writer, too" device_end grow
 check "the export is ended" export_end grow
+# windows: print for how many devices and roles memory is registered.
+windows()
+{
+	awk '$1 == "blk_window" { print $2 }' /sys/kernel/debug/krdma/objects
+}
+
+# The memory is not registered any more for a reader that has left, but for one that may return.
+check "an export of 2 MiB" export_new grow 2M
+check "is attached" device_new grow $other_address queues=1 hold_seconds=600
+check "and by a reader" device_new other $here_address export=grow queues=1 read_only=1 \
+	hold_seconds=600
+network=$(ip -o -4 addr show to $here_address | awk '{ print $4 }')
+interface=$(ip -o -4 addr show to $here_address | awk '{ print $2 }')
+ip addr del "$network" dev "$interface"
+becomes "the reader is cut off" holding $config/devices/other/state 60
+becomes "which the server notices" 1 $export/connections 60
+check "it grows" put $export/size 3M
+check "the reader may return to its memory" [ "$(windows)" = 2 ]
+ip addr add "$network" dev "$interface"
+becomes "it does" live $config/devices/other/state 60
+becomes "the writer is back" live $attach/state 60
+check "the reader leaves" device_end other
+becomes "and has no connection" 1 $export/connections 30
+check "it grows" put $export/size 5M
+# Proves: F3
+check "for nobody but the writer" [ "$(windows)" = 1 ]
+becomes "who is back" live $attach/state 60
+check "the writer leaves, too" device_end grow
+check "the export is ended" export_end grow
 check "the modules are unloaded" rmmod krdma_blk_test krdma_blk
 tap_end
