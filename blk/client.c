@@ -20,8 +20,8 @@
  * A record that is removed too early makes a client's device unusable, but loses no data of
  * others.
  *
- * Connections of forgotten clients are taken down, and none is left when the next connection is
- * accepted: see krdma_blk_conn_fence().
+ * Connections of forgotten clients are taken down, and none of a client that was forgotten before
+ * a connection, or for it, is left when that is accepted: see krdma_blk_conn_fence().
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -99,6 +99,7 @@ void krdma_blk_client_forget(struct krdma_blk_export *export, struct krdma_blk_c
 	lockdep_assert_held(&export->clients_lock);
 	krdma_blk_client_disconnect(export, client);
 	list_del_init(&client->node);
+	client->forgotten = ++export->forgets;
 	export->client_count--;
 	krdma_blk_client_put(client);
 	/* Its connections that wait for others need not any more. */

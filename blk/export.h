@@ -70,6 +70,7 @@ enum krdma_blk_role {
  * @reserved_until: time in jiffies until which clients with a record count as connected, if not 0
  * @clients: list of &struct krdma_blk_client that may return
  * @client_count: number of entries of @clients
+ * @forgets: number of clients that have been forgotten
  * @conns: list of &struct krdma_blk_export_conn, the newest first
  * @conn_count: number of entries of @conns
  * @idle: woken when a connection is removed
@@ -112,6 +113,7 @@ struct krdma_blk_export {
 	unsigned long reserved_until;
 	struct list_head clients;
 	unsigned int client_count;
+	u64 forgets;
 	struct list_head conns;
 	unsigned int conn_count;
 	wait_queue_head_t idle;
@@ -137,6 +139,7 @@ void krdma_blk_serve_close(struct krdma_blk_export *export);
 /**
  * struct krdma_blk_client - an attachment of a host, with all of its connections
  * @node: entry of its export's list; empty: it has been forgotten, and must not return
+ * @forgotten: its number among those that have been forgotten
  * @refs: references of its connections, of the list, and of a caller that waits for its end
  * @id: random number that the client has chosen
  * @role: what it may do
@@ -149,6 +152,7 @@ void krdma_blk_serve_close(struct krdma_blk_export *export);
  */
 struct krdma_blk_client {
 	struct list_head node;
+	u64 forgotten;
 	unsigned int refs;
 	u64 id;
 	enum krdma_blk_role role;

@@ -18,7 +18,8 @@
  *
  * Each connection request is answered by its own work item, so an answer that takes long delays
  * no other.  Only so many are answered at a time, and fewer of one address, or of one IPv6 network,
- * so that no host takes the places of all.  An answer waits for nothing that a client can make last.
+ * so that no host takes the places of all.  An answer waits for the ends of connections that were
+ * there before, and for no client that stays.
  *
  * Locks: exports_lock, then an export's clients_lock.  take_lock, then answers_lock.  An export's
  * windows_lock, then its clients_lock.  The end of a connection is a work item, too, which waits for
@@ -233,21 +234,23 @@ static void krdma_blk_conn_lease(struct work_struct *work)
 
 /*
  * Does @other have to be gone before @conn is accepted?  @is_older: it is behind @conn in the list.
- * One of a forgotten client can be newer: the client had returned, and was evicted then.
+ * One of a forgotten client can be newer: the client had returned, and was evicted then.  @until:
+ * whose clients are forgotten after that number need not be gone.
  */
 static bool krdma_blk_conn_replaces(const struct krdma_blk_export_conn *conn,
-				    const struct krdma_blk_export_conn *other, bool is_older)
+				    const struct krdma_blk_export_conn *other, bool is_older,
+				    u64 until)
 {
 	if (other->client == conn->client)
 		return is_older && other->queue == conn->queue;
-	return list_empty(&other->client->node);
+	return list_empty(&other->client->node) && other->client->forgotten <= until;
 }
 
 /*
  * Aborts these connections, and returns true if there are any.  A connection that has itself to be
  * gone waits for no other one, because that may be waiting for it.
  */
-static bool krdma_blk_conn_abort_others(struct krdma_blk_export_conn *conn)
+static bool krdma_blk_conn_abort_others(struct krdma_blk_export_conn *conn, u64 until)
 {
 	struct krdma_blk_export *export = conn->export;
 	bool any = false, is_older = false;
@@ -257,7 +260,7 @@ static bool krdma_blk_conn_abort_others(struct krdma_blk_export_conn *conn)
 	list_for_each_entry(other, &export->conns, node) {
 		if (list_empty(&conn->client->node))
 			break;
-		if (krdma_blk_conn_replaces(conn, other, is_older)) {
+		if (krdma_blk_conn_replaces(conn, other, is_older, until)) {
 			krdma_conn_abort(other->conn);
 			any = true;
 		}
@@ -267,15 +270,36 @@ static bool krdma_blk_conn_abort_others(struct krdma_blk_export_conn *conn)
 	return any;
 }
 
-/* Waits until they are gone.  The condition takes a mutex, so wait_event() cannot be used. */
-static void krdma_blk_conn_fence(struct krdma_blk_export_conn *conn)
+static u64 krdma_blk_export_forgets(struct krdma_blk_export *export)
 {
+	u64 forgets;
+
+	mutex_lock(&export->clients_lock);
+	forgets = export->forgets;
+	mutex_unlock(&export->clients_lock);
+	return forgets;
+}
+
+/*
+ * Waits until they are gone, or @conn has ended.  Not for clients that are forgotten meanwhile, of
+ * which a host could have one after the other: those that @conn replaces are forgotten before.  The
+ * condition takes a mutex, so wait_event() cannot be used.  Returns the reason to refuse @conn, or 0.
+ */
+static int krdma_blk_conn_fence(struct krdma_blk_export_conn *conn)
+{
+	u64 until = krdma_blk_export_forgets(conn->export);
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct krdma_conn_info info = {};
 
 	add_wait_queue(&conn->export->idle, &wait);
-	while (krdma_blk_conn_abort_others(conn))
-		wait_woken(&wait, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
+	while (info.state <= KRDMA_CONN_CONNECTED && krdma_blk_conn_abort_others(conn, until)) {
+		/* Nobody wakes us when @conn ends. */
+		wait_woken(&wait, TASK_UNINTERRUPTIBLE, HZ);
+		krdma_conn_query(conn->conn, &info);
+	}
 	remove_wait_queue(&conn->export->idle, &wait);
+	/* As if it could not be accepted. */
+	return info.state <= KRDMA_CONN_CONNECTED ? 0 : KRDMA_BLK_NO_MEMORY;
 }
 
 /* Aborts the connections of a client that must not return, and returns true if there are any. */
@@ -383,9 +407,7 @@ static int krdma_blk_conn_settle(struct krdma_blk_export_conn *conn)
 	mutex_lock(&conn->export->clients_lock);
 	reason = krdma_blk_client_settle(conn->export, conn->client);
 	mutex_unlock(&conn->export->clients_lock);
-	if (!reason)
-		krdma_blk_conn_fence(conn);
-	return reason;
+	return reason ?: krdma_blk_conn_fence(conn);
 }
 
 static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
@@ -645,10 +667,8 @@ static void krdma_blk_conn_greet(struct krdma_blk_export_conn *conn)
 		goto reject;
 
 	refusal.reason = krdma_blk_conn_join(conn, export, &hello, &from);
-	if (!refusal.reason) {
-		krdma_blk_conn_fence(conn);
-		refusal.reason = krdma_blk_conn_accept(conn, &nonces);
-	}
+	if (!refusal.reason)
+		refusal.reason = krdma_blk_conn_fence(conn) ?: krdma_blk_conn_accept(conn, &nonces);
 	if (!refusal.reason)
 		goto out;
 	if (refusal.reason == KRDMA_BLK_FENCED)

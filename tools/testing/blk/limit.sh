@@ -463,7 +463,8 @@ check "and can read" read_one "$(disk first)"
 check "and is detached" device_end first
 
 # A writer returns while another one, which could take its place, is being answered, and is evicted
-# then.  The other one is accepted when the connection of the first one has gone, not earlier.
+# then.  The other one is accepted when the connection of the first one has gone, not earlier.  For
+# that of a reader who leaves meanwhile it does not wait.
 check "a writer" device_new first $here_address export=limit queues=1 hold_seconds=600
 ip addr del "$network" dev dummy0
 becomes "is cut off" holding $config/devices/first/state 60
@@ -474,6 +475,7 @@ attacher=$!
 becomes "another one is about to be accepted" stalled $test/stall 30
 ip addr add "$network" dev dummy0
 becomes "the first one returns" live $config/devices/first/state 60
+check "a reader comes" device_new third fd77::1 export=limit queues=1 read_only=1
 put $test/stall2 "krdma_blk_conn_end any"
 writer=$(grep 10.77 $config/exports/limit/clients | cut -d ' ' -f 1)
 krdma blk evict limit "$writer" &
@@ -483,9 +485,15 @@ put $test/stall go
 sleep 2
 # Proves: F3
 check "the other one is not accepted yet" [ "$(cat $config/devices/other/state)" = detached ]
+put $test/stall "krdma_blk_conn_end any"
+check "the reader leaves" device_end third
+becomes "and its connection ends" stalled $test/stall 30
 put $test/stall2 go
 wait $evicter $attacher
 is "it is accepted then" live $config/devices/other/state
+# Proves: F3
+check "while that of the reader still ends" grep -q stalled $test/stall
+put $test/stall go
 becomes "and the first one is dead" dead $config/devices/first/state 30
 check "the other one is detached" device_end other
 check "and the first one" device_end first
