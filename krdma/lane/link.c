@@ -285,11 +285,13 @@ static struct krdma_lane *krdma_link_new_lane(struct krdma_trunk *trunk,
 	lane->peer_credits = record->credits;
 	lane->lower.pads = trunk->pads;
 	lane->lower.used = true;
-	if (xa_err(xa_store_bh(&trunk->lanes, lane->number, lane, GFP_NOWAIT | __GFP_NOWARN))) {
+	/* Under the trunk's lock, for which who posts with interrupts off does not wait. */
+	spin_lock_bh(&trunk->lock);
+	if (xa_err(xa_store(&trunk->lanes, lane->number, lane, GFP_NOWAIT | __GFP_NOWARN))) {
+		spin_unlock_bh(&trunk->lock);
 		krdma_lane_free(lane);
 		return NULL;
 	}
-	spin_lock_bh(&trunk->lock);
 	lane->attached = true;
 	trunk->lane_count++;
 	spin_unlock_bh(&trunk->lock);
