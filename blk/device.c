@@ -44,8 +44,6 @@ static int krdma_blk_device_connect(struct krdma_blk_device *device)
 		krdma_blk_path_say(device, "queues and poll_queues are more than 16 together");
 		return -EINVAL;
 	}
-	/* The last error may not apply any more. */
-	krdma_blk_path_say(device, "");
 	ret = krdma_blk_path_open(device);
 	if (ret)
 		return ret;
@@ -64,6 +62,8 @@ static int krdma_blk_device_attach(struct krdma_blk_device *device)
 
 	lockdep_assert_held(&device->lock);
 
+	/* The last error may not apply any more. */
+	krdma_blk_path_say(device, "");
 	/* Fails if rmdir has begun.  From here on it fails itself. */
 	ret = configfs_depend_item_unlocked(&krdma_blk_root, &device->item);
 	if (ret)
