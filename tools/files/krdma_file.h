@@ -150,7 +150,8 @@ enum krdma_file_side {
  * struct krdma_file_result - result of a transfer
  * @size: sizeof(struct krdma_file_result)
  * @side: &enum krdma_file_side, location of a failure
- * @crc32c: checksum of the whole file; 0 after an error
+ * @crc32c: checksum of the whole file; 0 after an error.  The server of a file that was got can
+ *	change the data in memory until they are stored, so this proves nothing against the server.
  * @mode: permission bits of the file
  * @length: length of the whole file in bytes, 0 if unknown
  * @resumed_from: bytes that were present before this transfer
