@@ -62,7 +62,7 @@ enum krdma_blk_role {
  * @node: entry of the list of enabled exports; protected by the list's lock, like @users
  * @users: number of contexts that have found it in the list and handle a connection request for
  *	it
- * @windows_lock: protects @windows.  A mutex, outside @clients_lock, because registering takes long.
+ * @windows_lock: protects @windows.  A mutex, outside @clients_lock: registering takes long.
  * @windows: for each role: list of &struct krdma_blk_window
  * @clients_lock: protects the members below.  A mutex, inside @lock and @windows_lock.
  * @closing: no client is admitted any more

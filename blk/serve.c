@@ -22,8 +22,8 @@
  * there before, and for no client that stays.
  *
  * Locks: exports_lock, then an export's clients_lock.  take_lock, then answers_lock.  An export's
- * windows_lock, then its clients_lock.  The end of a connection is a work item, too, which waits for
- * that of its answer.
+ * windows_lock, then its clients_lock.  The end of a connection is a work item, too, which waits
+ * for that of its answer.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -283,7 +283,8 @@ static u64 krdma_blk_export_forgets(struct krdma_blk_export *export)
 /*
  * Waits until they are gone, or @conn has ended.  Not for clients that are forgotten meanwhile, of
  * which a host could have one after the other: those that @conn replaces are forgotten before.  The
- * condition takes a mutex, so wait_event() cannot be used.  Returns the reason to refuse @conn, or 0.
+ * condition takes a mutex, so wait_event() cannot be used.  Returns the reason to refuse @conn, or
+ * 0.
  */
 static int krdma_blk_conn_fence(struct krdma_blk_export_conn *conn)
 {

@@ -62,7 +62,7 @@
  * which there is a note.
  */
 #define ZEROES		65536
-#define ZEROED		(1u << 20)
+#define ZEROED		(16 * ZEROES)
 
 /* Attempts to create a file if the random name already exists. */
 #define TRIES		16

@@ -61,9 +61,9 @@ FIXTURE(bad_server)
 	unsigned int gets;
 	unsigned int puts;
 	unsigned int compared;
-	/* Whether the server has written to the window of this file again, so that it is its own. */
+	/* The server has written to the window of this file again, so that it is its own. */
 	bool rewritten;
-	/* Such files, those that several connections have carried, and hellos that no client has. */
+	/* Such files, those of several connections, and hellos that no client has. */
 	unsigned int changed;
 	unsigned int shared;
 	unsigned int wrong_joins;

@@ -104,34 +104,87 @@ int krdma_mr_alloc(struct krdma *session, uint32_t device_id, size_t length, uin
 }
 
 /* Functions whose only effect is that they succeed. */
-#define STUB(name, ...) \
-	int name(__VA_ARGS__) \
-	{ \
-		return 0; \
-	}
-
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-STUB(krdma_ring_create, struct krdma *session, const struct krdma_ring_create_args *options,
-     struct krdma_ring **ring)
-STUB(krdma_ring_close, struct krdma_ring *ring)
-STUB(krdma_mr_deregister, struct krdma_mr *mr, uint32_t flags)
-STUB(krdma_conn_create, struct krdma *session, struct krdma_conn **conn)
-STUB(krdma_conn_create_qp, struct krdma_conn *conn, struct krdma_ring *ring,
-     struct krdma_ring *recv_ring, struct krdma_srq *srq,
-     const struct krdma_conn_create_qp_args *options)
-STUB(krdma_conn_resolve, struct krdma_conn *conn, const struct sockaddr *remote,
-     const struct krdma_conn_resolve_args *options)
-STUB(krdma_conn_connect, struct krdma_conn *conn, const struct krdma_conn_param_args *param,
-     const void *data, size_t length)
-STUB(krdma_conn_accept, struct krdma_conn *conn, const struct krdma_conn_param_args *param,
-     const void *data, size_t length)
-STUB(krdma_conn_reject, struct krdma_conn *conn, const void *data, size_t length)
-STUB(krdma_conn_disconnect, struct krdma_conn *conn, uint32_t flags)
-STUB(krdma_conn_wait, struct krdma_conn *conn, uint64_t deadline, uint32_t *state)
-STUB(krdma_conn_await_closed, struct krdma_conn *conn, uint64_t deadline)
-STUB(krdma_conn_close, struct krdma_conn *conn)
-STUB(file_admit, struct file_link *link)
-STUB(file_be_admitted, struct file_link *link)
+int krdma_ring_create(struct krdma *session, const struct krdma_ring_create_args *options,
+		      struct krdma_ring **ring)
+{
+	return 0;
+}
+
+int krdma_ring_close(struct krdma_ring *ring)
+{
+	return 0;
+}
+
+int krdma_mr_deregister(struct krdma_mr *mr, uint32_t flags)
+{
+	return 0;
+}
+
+int krdma_conn_create(struct krdma *session, struct krdma_conn **conn)
+{
+	return 0;
+}
+
+int krdma_conn_create_qp(struct krdma_conn *conn, struct krdma_ring *ring,
+			 struct krdma_ring *recv_ring, struct krdma_srq *srq,
+			 const struct krdma_conn_create_qp_args *options)
+{
+	return 0;
+}
+
+int krdma_conn_resolve(struct krdma_conn *conn, const struct sockaddr *remote,
+		       const struct krdma_conn_resolve_args *options)
+{
+	return 0;
+}
+
+int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param_args *param,
+		       const void *data, size_t length)
+{
+	return 0;
+}
+
+int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param_args *param,
+		      const void *data, size_t length)
+{
+	return 0;
+}
+
+int krdma_conn_reject(struct krdma_conn *conn, const void *data, size_t length)
+{
+	return 0;
+}
+
+int krdma_conn_disconnect(struct krdma_conn *conn, uint32_t flags)
+{
+	return 0;
+}
+
+int krdma_conn_wait(struct krdma_conn *conn, uint64_t deadline, uint32_t *state)
+{
+	return 0;
+}
+
+int krdma_conn_await_closed(struct krdma_conn *conn, uint64_t deadline)
+{
+	return 0;
+}
+
+int krdma_conn_close(struct krdma_conn *conn)
+{
+	return 0;
+}
+
+int file_admit(struct file_link *link)
+{
+	return 0;
+}
+
+int file_be_admitted(struct file_link *link)
+{
+	return 0;
+}
 
 uint32_t krdma_conn_id(const struct krdma_conn *conn)
 {

@@ -526,7 +526,7 @@ static void test_long_hole(void)
 	steps_left = 2;
 	tap_result(file_part_skip(&part, big.length - 1000, &a_link) == -ECANCELED &&
 		   part.offset == 1000 + 3 * piece, "a hole that is written can be interrupted");
-	tap_result(heard == 3 * piece && !a_link.examined, "the peer hears how much of it is there");
+	tap_result(heard == 3 * piece && !a_link.examined, "the peer hears how much is there");
 	file_part_close(&part, -ECANCELED);
 	steps_left = UINT32_MAX;
 	tap_result(found(&big) == 1000 + 3 * piece, "it is continued in its middle");

@@ -237,11 +237,11 @@ cp "$work/depths.svg" "$work/out"
 ended "results of one size are drawn over the depth" 0 '>operations in flight</text>' \
 	'>write, new</text>' '!>message size<'
 rm "$work/depths.svg"
-# shellcheck disable=SC2016
+# shellcheck disable=SC2016 # for the shell inside
 try sh -c 'krdma bench --compare --plot /dev/stdout "$1/before" "$1/after" >&-' - "$work"
 ended "a standard output that is closed takes no picture" 1 \
 	'^krdma: cannot write the picture to /dev/stdout: Bad file descriptor'
-# shellcheck disable=SC2016
+# shellcheck disable=SC2016 # for the shell inside
 try sh -c 'krdma bench --compare --plot /dev/stdin "$1/before" "$1/after" <"$1/before"' - "$work"
 ended "nor does a standard input that is a file" 1 \
 	'^krdma: cannot write the picture to /dev/stdin: Permission denied'
