@@ -64,7 +64,6 @@ enum krdma_conn_turn {
  * @state_lock: protects the members from here to @wait.  Any context.
  * @state: current state; changed by krdma_conn_advance() only
  * @error: why the connection ended, a negative errno; set once
- * @owes_peer: the peer has to be disconnected at the end
  * @ops: callbacks to the consumer; NULL while the connection waits at its listener, and set
  *	before any code can call them
  * @context: context of the consumer; valid when @ops is
@@ -80,13 +79,13 @@ enum krdma_conn_turn {
  * @reject_reason: the connection manager's code for KRDMA_EVENT_REJECTED
  * @read_depth: own reads and atomics in flight at most, when that has been negotiated
  * @read_depth_in: the peer's reads and atomics in flight at most, when that has been negotiated
+ * @owes_peer: the peer has to be disconnected at the end
  * @path_mtu: path MTU in bytes, 0 if not known
  * @wait: woken when any of these changes
  * @cm_lock: held around calls that use @cm_id, and while @cm_id, @port, @pd or @qp are set or
  *	cleared.
  *	Released by krdma_conn_unlock().  Never taken in a handler of the connection manager: the
  *	manager's own lock is inside it, and destroying the ID waits for the handlers.
- * @end_is_locked_out: @work has found @cm_lock locked, and is queued when it is released
  * @cm_id: the rdma_cm ID; NULL before the start and after the end
  * @port: the port that @cm_id holds, of a connection that was resolved; changed with @cm_lock, and
  *	uncharged by @work after @cm_id was destroyed
@@ -96,7 +95,6 @@ enum krdma_conn_turn {
  * @owner: the connection as the owner of @qp; set before @qp
  * @lkey: local DMA lkey of the PD, set before @qp
  * @timeout_ms: timeout in milliseconds to resolve the route
- * @ack_timeout: ACK timeout that the consumer asked for; 0: one that suits the route
  * @dev: the device; set under @state_lock before the state that implies it, and valid until the
  *	object is freed
  * @use: registration as a user of @dev, from then until the end
@@ -113,16 +111,18 @@ enum krdma_conn_turn {
  * @grace_pending: @grace_work waits for the peer's answer; for @work alone
  * @grace_given: @grace_work has been queued for the teardown; for @work alone
  * @flushed: work requests were flushed before this side ended the connection
- * @end_lock: of a connection with @lower: held by @work, and by threads that do what it would
- * @driven: the end of a connection that uses @lower is done by one of these, and @work is not
- *	scheduled any more; set once, under @state_lock
+ * @end_is_locked_out: @work has found @cm_lock locked, and is queued when it is released
+ * @driven: the end of a connection that uses @lower is done by a thread that holds @end_lock, and
+ *	@work is not scheduled any more; set once, under @state_lock
  * @ends_with_others: the thread that ends it ends others, and then calls the @send of @lower
+ * @ack_timeout: ACK timeout that the consumer asked for; 0: one that suits the route
+ * @turn: &enum krdma_conn_turn: whether @work waits for its turn among those of @turn_session, or
+ *	runs.  Protected by krdma_conn_turns_lock, as @turn_node and @turn_session.
+ * @end_lock: of a connection with @lower: held by @work, and by threads that do what it would
  * @workqueue: where @grace_work and @answer_work run: krdma_workqueue, or krdma_reclaim_workqueue
  *	for a session that memory reclaim waits for.  Set when the connection is allocated.
  * @end_workqueue: where @work runs: krdma_conn_workqueue, or as @workqueue
  * @work: does what sleeps: disconnect and teardown; queued by krdma_conn_queue(), with a reference
- * @turn: whether @work waits for its turn among those of @turn_session, or runs.  Protected by
- *	krdma_conn_turns_lock, as the next two.
  * @turn_node: entry of @turn_session's list, while it waits and is not in @end_workqueue yet
  * @turn_session: @session, or the session before, if @turn was in use when it joined @session; with
  *	a reference
@@ -152,7 +152,6 @@ struct krdma_conn {
 	spinlock_t state_lock;		/* see above */
 	enum krdma_conn_state state;
 	int error;
-	bool owes_peer;
 	const struct krdma_conn_ops *ops;
 	void *context;
 	struct krdma_conn_event events[KRDMA_CONN_EVENTS];
@@ -166,11 +165,11 @@ struct krdma_conn {
 	int reject_reason;
 	u8 read_depth;
 	u8 read_depth_in;
+	bool owes_peer;
 	u32 path_mtu;
 	wait_queue_head_t wait;
 
 	struct mutex cm_lock;		/* see above */
-	bool end_is_locked_out;
 	struct rdma_cm_id *cm_id;
 	struct krdma_charged_port port;
 	struct krdma_pd *pd;
@@ -178,7 +177,6 @@ struct krdma_conn {
 	struct krdma_qp_owner owner;
 	u32 lkey;
 	u32 timeout_ms;
-	u8 ack_timeout;
 
 	struct krdma_device *dev;
 	struct krdma_use use;
@@ -193,14 +191,17 @@ struct krdma_conn {
 	bool grace_pending;
 	bool grace_given;
 	bool flushed;
-
-	struct mutex end_lock;		/* see above */
+	/* Under several locks; together, so that a connection takes little more than 1 KiB. */
+	bool end_is_locked_out;
 	bool driven;
 	bool ends_with_others;
+	u8 ack_timeout;
+	u8 turn;
+
+	struct mutex end_lock;		/* see above */
 	struct workqueue_struct *workqueue;
 	struct workqueue_struct *end_workqueue;
 	struct work_struct work;
-	enum krdma_conn_turn turn;
 	struct list_head turn_node;
 	struct krdma_session *turn_session;
 	struct work_struct peer_work;
