@@ -81,6 +81,9 @@ static int open_in_place(const char *path)
 	if (S_ISLNK(link.st_mode))
 		fd = standard_stream(&there);
 	if (fd >= 0) {
+		/* One that was closed is reserved: reserve_standard_streams(). */
+		if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+			return -EBADF;
 		/* The text that was printed so far comes first. */
 		fflush(stdout);
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
