@@ -201,6 +201,8 @@ struct krdma_blk_request {
  * @agreed: all connections were made once: @geometry and @plain are settled, and requests may have
  *	been posted.  Earlier than @attached: the disk is used while it is being added.
  * @plain: the server does not know commands
+ * @full: the server has refused a connection because there are too many; for the context that
+ *	attaches
  * @left: completed when the server has ended a connection
  * @geometry: geometry of the attached export; its size can grow
  * @path_mtu: bytes in a packet of the first connection that was made; 0: not known
@@ -248,6 +250,7 @@ struct krdma_blk_device {
 	bool welcomed;
 	bool agreed;
 	bool plain;
+	bool full;
 	struct completion left;
 	struct krdma_blk_geometry geometry;
 	u32 path_mtu;

@@ -13,12 +13,14 @@
 #include <linux/delay.h>
 #include <linux/dma-direction.h>
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/scatterlist.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -32,6 +34,10 @@
 #define KRDMA_BLK_ATTACH_MS	60000
 #define KRDMA_BLK_CONNECT_MS	10000
 #define KRDMA_BLK_LEAVE_TIMEOUT	(2 * HZ)
+
+/* How long a server with too many connections is asked again, and how often. */
+#define KRDMA_BLK_FULL_WAIT	(10 * HZ)
+#define KRDMA_BLK_FULL_PAUSE_MS	200
 
 /* How long it takes to notice that a server is gone, also without requests. */
 #define KRDMA_BLK_KEEPALIVE_MS	5000
@@ -343,6 +349,8 @@ static int krdma_blk_queue_connect(struct krdma_blk_queue *queue,
 	}
 	if (ret == -ECONNREFUSED && refusal.reason == KRDMA_BLK_FENCED)
 		ret = -EKEYREVOKED;
+	if (ret == -ECONNREFUSED && refusal.reason == KRDMA_BLK_FULL)
+		queue->device->full = true;
 	return ret;
 }
 
@@ -563,6 +571,31 @@ void krdma_blk_path_init(struct krdma_blk_device *device)
 	INIT_DELAYED_WORK(&device->reconnect, krdma_blk_path_reconnect);
 }
 
+/*
+ * Makes all connections for the first time.  A server that answers too many requests of this host
+ * is asked again: a host may attach many devices at the same time.
+ */
+static int krdma_blk_path_begin(struct krdma_blk_device *device)
+{
+	unsigned long deadline = jiffies + KRDMA_BLK_FULL_WAIT;
+	unsigned int wait;
+	int ret;
+
+	for (;;) {
+		device->full = false;
+		ret = krdma_blk_path_make(device, &device->geometry);
+		if (!ret || ret == -EINTR || ret == -EKEYREVOKED || ret == -ECANCELED)
+			return ret;
+		if (!device->full || time_after(jiffies, deadline))
+			return ret;
+		/* Randomized, as in krdma_blk_path_retry(). */
+		wait = KRDMA_BLK_FULL_PAUSE_MS / 2 + get_random_u32() % KRDMA_BLK_FULL_PAUSE_MS;
+		schedule_timeout_interruptible(msecs_to_jiffies(wait));
+		if (signal_pending(current))
+			return -EINTR;
+	}
+}
+
 /**
  * krdma_blk_path_open() - Make the connections for the first time
  * @device: the device, detached; the caller holds its lock.  Its geometry is filled in, and if
@@ -607,7 +640,7 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 	ret = PTR_ERR_OR_ZERO(device->session);
 	if (!ret) {
 		krdma_session_set_reclaim(device->session);
-		ret = krdma_blk_path_make(device, &device->geometry);
+		ret = krdma_blk_path_begin(device);
 	}
 	if (ret) {
 		krdma_blk_path_close(device);

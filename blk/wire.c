@@ -74,7 +74,7 @@ static const char *const krdma_blk_reasons[] = {
 	[KRDMA_BLK_CHALLENGE] =
 		"there is no such export, or not for this address, or it wants a secret",
 	[KRDMA_BLK_BUSY] = "another client writes the export, or has it alone",
-	[KRDMA_BLK_FULL] = "the export has as many connections as it can",
+	[KRDMA_BLK_FULL] = "there are too many connections, or too many requests from this address",
 	[KRDMA_BLK_NO_MEMORY] = "the server could not register its memory",
 	[KRDMA_BLK_NO_FABRIC] = "the server's device speaks iWARP or cannot register memory",
 	[KRDMA_BLK_FENCED] = "the export is made anew or another client's, or this one was evicted",

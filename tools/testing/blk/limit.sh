@@ -519,10 +519,22 @@ check "a client at another address is served" device_new other fd77::1 export=li
 # Proves: F3
 check "which has waited for nothing" grep -q stalled $test/stall
 check "and leaves" device_end other
+# A device that is attached then, at the same address, has to ask again.
+device_new other $here_address export=limit queues=1 2>$work/other &
+other=$!
+becomes "another one of their address is refused" \
+	"there are too many connections, or too many requests from this address" \
+	$config/devices/other/error 10
 put $test/stall go
 wait $attacher $crowd
 check "all are answered in the end" [ "$(wc -l <$work/crowd)" = 40 ]
-check "the first one is attached" device_end slow
+is "the first one is attached" live $config/devices/slow/state
+wait $other
+# Proves: F3
+check "and the other one" [ "$(cat $config/devices/other/state)" = live ]
+is "whose error is of the past" "" $config/devices/other/error
+check "it leaves" device_end other
+check "and the first one" device_end slow
 
 # So do many clients of one IPv6 network, each at an address of its own.
 check "the other export is ended" export_end slow
@@ -552,11 +564,12 @@ check "it leaves" device_end other
 put $test/stall go
 wait $attacher $crowd
 check "all of them are answered in the end" [ "$(wc -l <$work/crowd)" = 64 ]
+is "the first one is attached" live $config/devices/slow/state
 while [ $number -gt 1 ]; do
 	number=$((number - 1))
 	ip -6 address del "fd77::99:$(printf %x $number)/64" dev dummy0
 done
-check "the device is removed" device_end slow
+check "it leaves" device_end slow
 check "the other export is ended for good" export_end slow
 
 # Reading attributes does not wait for an attach in progress.
