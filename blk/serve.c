@@ -303,15 +303,19 @@ static int krdma_blk_conn_fence(struct krdma_blk_export_conn *conn)
 	return info.state <= KRDMA_CONN_CONNECTED ? 0 : KRDMA_BLK_NO_MEMORY;
 }
 
-/* Aborts the connections of a client that must not return, and returns true if there are any. */
-static bool krdma_blk_export_abort_client(struct krdma_blk_export *export, u64 id)
+/*
+ * Aborts the connections of a client that must not return, and returns true if there are any.
+ * @until: as for krdma_blk_conn_replaces().
+ */
+static bool krdma_blk_export_abort_client(struct krdma_blk_export *export, u64 id, u64 until)
 {
 	struct krdma_blk_export_conn *conn;
 	bool any = false;
 
 	mutex_lock(&export->clients_lock);
 	list_for_each_entry(conn, &export->conns, node) {
-		if (conn->client->id == id && list_empty(&conn->client->node)) {
+		if (conn->client->id == id && list_empty(&conn->client->node) &&
+		    conn->client->forgotten <= until) {
 			krdma_conn_abort(conn->conn);
 			any = true;
 		}
@@ -320,13 +324,17 @@ static bool krdma_blk_export_abort_client(struct krdma_blk_export *export, u64 i
 	return any;
 }
 
-/* A client that is refused permanently fails its writes, so none of them may arrive after that. */
+/*
+ * A client that is refused permanently fails its writes, so none of them may arrive after that.  It
+ * was forgotten before it asked: somebody else may use its id from then on.
+ */
 static void krdma_blk_export_fence_client(struct krdma_blk_export *export, u64 id)
 {
+	u64 until = krdma_blk_export_forgets(export);
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 
 	add_wait_queue(&export->idle, &wait);
-	while (krdma_blk_export_abort_client(export, id))
+	while (krdma_blk_export_abort_client(export, id, until))
 		wait_woken(&wait, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
 	remove_wait_queue(&export->idle, &wait);
 }
