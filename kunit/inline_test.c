@@ -7,7 +7,9 @@
 
 #include "cm/conn.h"
 #include "conn_fixture.h"
+#include "core/caps.h"
 #include "io/bounce.h"
+#include "io/budget.h"
 #include "io/wq.h"
 #include "objects.h"
 
@@ -245,30 +247,49 @@ static void test_refused(struct kunit *test)
 #define WASTEFUL	520
 #define WASTEFUL_DEPTH	16
 
+/* What it takes of the allocator. */
+static u64 taken_by(const struct krdma_wqe_memory *memory)
+{
+	u64 bytes = (u64)memory->count * sizeof(memory->chunks[0]);
+
+	for (u32 i = 0; i < memory->count; i++)
+		bytes += ksize(memory->chunks[i].data);
+	return bytes;
+}
+
 static void test_copies_are_paid_for(struct kunit *test)
 {
 	static const struct conn_setup setup = {
 		.where = KRDMA_CONTEXT_POLL,
-		.attr = { .max_inline = WASTEFUL, .send_depth = WASTEFUL_DEPTH },
+		.attr = {
+			.max_inline = WASTEFUL,
+			.send_depth = WASTEFUL_DEPTH, .max_send_sge = 2,
+			.recv_depth = WASTEFUL_DEPTH, .max_recv_sge = 1,
+		},
 		.tune = fake_device_name_driver,
 	};
+	static const struct krdma_budget budget = {
+		.inline_data = WASTEFUL,
+		.send_wr = WASTEFUL_DEPTH + KRDMA_SEND_WQES, .send_sge = 2,
+		.recv_wr = WASTEFUL_DEPTH + KRDMA_RECV_WQES, .recv_sge = 1,
+	};
 	struct conn_pair *pair = conn_pair_open(test, &setup);
-	const struct krdma_wqe_memory *memory;
 	struct krdma_qp *qp;
-	u64 taken, charged;
+	u64 taken, wqes;
 
 	pair->fake->max_inline = 0;
 	conn_pair_connect(pair);
 	qp = pair->client.conn->qp;
-	memory = &qp->bounce;
-	KUNIT_ASSERT_NOT_NULL(test, memory->chunks);
-	taken = (u64)memory->count * sizeof(memory->chunks[0]);
-	for (u32 i = 0; i < memory->count; i++)
-		taken += ksize(memory->chunks[i].data);
-	charged = krdma_bounce_bytes(qp->send.mask + 1, WASTEFUL);
-	KUNIT_EXPECT_LE(test, taken, charged);
-	KUNIT_EXPECT_LE(test, charged, qp->charged);
+	KUNIT_ASSERT_NOT_NULL(test, qp->bounce.chunks);
+	KUNIT_ASSERT_NOT_NULL(test, qp->sink.chunks);
+	taken = taken_by(&qp->bounce);
+	KUNIT_EXPECT_LE(test, taken, krdma_bounce_bytes(qp->send.mask + 1, WASTEFUL));
 	KUNIT_EXPECT_EQ(test, 0, krdma_bounce_bytes(qp->send.mask + 1, 0));
+	/* The charge has a part for each of these. */
+	wqes = WASTEFUL_DEPTH * (2 * sizeof(struct krdma_wqe) + 3 * sizeof(struct krdma_mr *));
+	KUNIT_EXPECT_LE(test,
+			taken + taken_by(&qp->sink) + wqes + sizeof(*qp) +
+			krdma_budget_device_bytes(&budget), qp->charged);
 }
 
 static struct kunit_case inline_cases[] = {

@@ -58,6 +58,9 @@
 #define KRDMA_DRAIN_FIRST_US	20
 #define KRDMA_DRAIN_LAST_US	5000
 
+/* Bytes for each WQE into which the device writes what nobody wants. */
+#define KRDMA_SINK_BYTES	sizeof(u64)
+
 /* Half of less inline data than this is not requested: all devices that have any have as much. */
 #define KRDMA_INLINE_MIN	32
 
@@ -128,11 +131,12 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 /* Charges krdma's memory and the provider's, before any of it is allocated. */
 static int krdma_qp_charge(struct krdma_qp *qp, const struct krdma_budget *budget)
 {
+	u32 wqes = roundup_pow_of_two(budget->send_depth);
 	u64 bytes = sizeof(*qp) + krdma_wq_bytes(budget->send_depth, budget->send_sge) +
 		    krdma_wq_bytes(budget->recv_depth, budget->recv_sge) +
+		    krdma_wqe_memory_bytes(wqes, KRDMA_SINK_BYTES) +
 		    /* Copies of inline data: whether they are needed is known only later. */
-		    krdma_bounce_bytes(roundup_pow_of_two(budget->send_depth),
-				       budget->inline_data) +
+		    krdma_bounce_bytes(wqes, budget->inline_data) +
 		    krdma_budget_device_bytes(budget);
 	int ret;
 
@@ -380,7 +384,7 @@ struct krdma_qp *krdma_qp_create(struct krdma_qp_owner *owner, struct rdma_cm_id
 	ret = krdma_qp_alloc_wqs(qp, &budget);
 	if (ret)
 		goto err_unmake;
-	ret = krdma_wqe_memory_init(&qp->sink, qp, sizeof(u64), DMA_BIDIRECTIONAL);
+	ret = krdma_wqe_memory_init(&qp->sink, qp, KRDMA_SINK_BYTES, DMA_BIDIRECTIONAL);
 	if (ret)
 		goto err_unmake;
 	if (attr->mr_count) {
