@@ -149,7 +149,7 @@ static int post(struct file_link *link, const struct krdma_sqe *entry)
 
 	/* The thread that uses the link finds that out too, and it may wait, watched by @watch. */
 	if (err == -ENOTCONN)
-		return link->keeping ? 0 : ended(link);
+		return link->keeping ? err : ended(link);
 	return err ? file_link_fail(link, err, KRDMA_FILE_SIDE_HERE) : 0;
 }
 
@@ -276,10 +276,17 @@ static int send_now(struct file_link *link, unsigned int stream,
 	struct krdma_sqe entry = krdma_entry_send(link->streams[stream].conn,
 						  id_of(stream, KIND_SEND, slot), link->control,
 						  offset, (uint32_t)length);
+	int err;
 
 	link->free &= ~(1u << slot);
 	link->said = file_now();
-	return post(link, &entry);
+	err = post(link, &entry);
+	/* Nothing was posted, so no completion gives it back. */
+	if (link->keeping && err == -ENOTCONN) {
+		link->free |= 1u << slot;
+		return 0;
+	}
+	return err;
 }
 
 /* Sends at most one keepalive at a time: a peer that does not receive gets no more messages. */

@@ -308,6 +308,15 @@ static void test_peer_leaves(void)
 	tap_result(file_link_pump(&link, true) == -ECONNRESET &&
 		   link.side == KRDMA_FILE_SIDE_BETWEEN, "and that it has left");
 	file_link_rest(&link);
+
+	/* The keepalive that was refused does not stay on its way for ever. */
+	begin(&link);
+	is_gone = true;
+	stall(&link, &refusals);
+	link.said = 0;
+	tap_result(file_link_pump(&link, true) == -ECONNRESET,
+		   "also if the device tells nothing at all");
+	file_link_rest(&link);
 }
 
 int main(void)
