@@ -34,14 +34,18 @@ static int standard_stream(const struct stat *there)
 	return -1;
 }
 
-/* Nobody places links such as /dev/fd/63 of a shell, or /dev/stdout, which lead to open files. */
+/*
+ * Users place no links in /proc, and in a /dev that is mounted: such as /dev/fd/63 of a shell, or
+ * /dev/stdout, which lead to open files.
+ */
 static bool is_of_system(const struct stat *link)
 {
-	struct stat place;
+	struct stat place, root;
 
 	return S_ISLNK(link->st_mode) &&
 	       ((!lstat("/proc/self", &place) && link->st_dev == place.st_dev) ||
-		(!stat("/dev", &place) && link->st_dev == place.st_dev));
+		(!stat("/dev", &place) && !stat("/", &root) && place.st_dev != root.st_dev &&
+		 link->st_dev == place.st_dev));
 }
 
 /* Opens the pipe or device that @path was when it was examined. */
