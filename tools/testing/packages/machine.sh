@@ -240,7 +240,8 @@ unit_runs_the_tool()
 	nothing grep -i usage /try/unit
 }
 
-# stops_by TARGET FILE: how the unit ends an export with that file while TARGET is being started.
+# stops_by TARGET FILE [container]: how the unit ends an export with that file while TARGET is being
+# started.
 stops_by()
 {
 	local command
@@ -250,7 +251,8 @@ stops_by()
 	printf '#!/bin/sh\nfor word; do [ "$word" != %s ] || echo "12 $word start waiting"; done\n' \
 		"$1" >/try/stubs/systemctl
 	printf '#!/bin/sh\necho "$*"\n' >/try/stubs/krdma
-	chmod +x /try/stubs/systemctl /try/stubs/krdma
+	printf '#!/bin/sh\n[ -n "%s" ]\n' "${3:-}" >/try/stubs/systemd-detect-virt
+	chmod +x /try/stubs/systemctl /try/stubs/krdma /try/stubs/systemd-detect-virt
 	echo "$2" >/try/exports/disk/file
 	command=$(sed -n 's/^ExecStop=//p' "$units/krdma-blk@.service" | sed 's/%I/disk/g
 		s,/usr/bin/krdma,krdma,; s,/sys/kernel/config/krdma_blk,/try,')
@@ -265,6 +267,8 @@ unit_takes_nothing_in_vain()
 	[ "$(stops_by reboot.target '')" = "blk end disk" ]
 	[ "$(stops_by soft-reboot.target /kept)" = "blk end disk" ]
 	[ "$(stops_by none /kept)" = "blk end disk" ]
+	[ "$(stops_by halt.target /kept)" = "blk end disk -f" ]
+	[ "$(stops_by halt.target /kept container)" = "blk end disk" ]
 }
 
 # Read, not loaded: the kernel is the host's.  And a profile with a mistake is not accepted.
