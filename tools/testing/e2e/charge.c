@@ -830,6 +830,7 @@ static int listen_in_a_group(void *context)
 	CHECK(memory != MAP_FAILED);
 	/* What this call needs is there before the group is full. */
 	CHECK(!poll_mask(fd, POLLIN, 1));
+	*group->waits = false;
 	CHECK(write(group->filled[1], &address, sizeof(address)) == sizeof(address));
 	*group->waits = poll_mask(fd, POLLIN, PATIENCE_MS) == POLLIN;
 	CHECK(read(group->emptied[0], &byte, 1) == 1);

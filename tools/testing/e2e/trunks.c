@@ -307,6 +307,7 @@ TEST(a_user_makes_a_bounded_number_of_trunks)
 /* What is left, and more requests than find room there. */
 #define LEFT_BYTES	(192 << 10)
 #define REQUESTS	300
+#define NOBODYS_PORT	9
 
 /**
  * struct group_server - shared with the process in the group
@@ -322,7 +323,7 @@ static int64_t group_bytes(void)
 {
 	char line[64];
 
-	return read_line(line, sizeof(line), GROUP "/memory.current") ? INT64_MAX :
+	return read_line(line, sizeof(line), GROUP "/memory.current") ? -1 :
 		strtoll(line, NULL, 10);
 }
 
@@ -343,6 +344,7 @@ static int listen_in_a_group(void *context)
 	memory = mmap(NULL, GROUP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		      0);
 	CHECK(memory != MAP_FAILED);
+	CHECK(group_bytes() >= 0);
 	for (size_t i = 0; group_bytes() < GROUP_BYTES - LEFT_BYTES; i += PAGE) {
 		CHECK(i < GROUP_BYTES);
 		memory[i] = 1;
@@ -361,14 +363,15 @@ static int ask_for_lanes(uint16_t port)
 	const struct end_options options = {
 		.create_flags = KRDMA_CONN_CREATE_LANE, .send_depth = 1, .recv_depth = 1,
 	};
-	static struct end ends[REQUESTS];
-	struct __kernel_sockaddr_storage address;
+	static struct end ends[REQUESTS + 1];
+	struct __kernel_sockaddr_storage address, nobody;
 	int session = session_open(O_CLOEXEC);
 	int rejected = 0;
 	int ret;
 
 	ret = session < 0 ? session : address_set(&address, BOOT_ADDRESS, port);
-	for (int i = 0; i < REQUESTS; i++)
+	ret = ret ? ret : address_set(&nobody, BOOT_ADDRESS, NOBODYS_PORT);
+	for (int i = 0; i <= REQUESTS; i++)
 		end_init(&ends[i], session);
 	for (int i = 0; i < REQUESTS && !ret; i++)
 		ret = end_ask(&ends[i], session, &address, &options);
@@ -378,12 +381,13 @@ static int ask_for_lanes(uint16_t port)
 		sleep_ms(1);
 	if (!ret && group_bytes() <= GROUP_BYTES)
 		ret = -ETIMEDOUT;
-	/* All of them have been read when the last one is answered, or has waited for so long. */
-	if (!ret)
-		conn_wait(ends[REQUESTS - 1].conn, deadline_in(500), NULL);
+	/* All of them have been read when the next one is answered, for which nobody listens. */
+	ret = ret ? ret : end_ask(&ends[REQUESTS], session, &nobody, &options);
+	if (!ret && conn_wait(ends[REQUESTS].conn, deadline_in(PATIENCE_MS), NULL) != -ECONNREFUSED)
+		ret = -EPROTO;
 	for (int i = 0; i < REQUESTS && !ret; i++)
 		rejected += conn_wait(ends[i].conn, 0, NULL) == -ECONNREFUSED;
-	for (int i = 0; i < REQUESTS; i++)
+	for (int i = 0; i <= REQUESTS; i++)
 		end_close(&ends[i]);
 	if (session >= 0)
 		close(session);
