@@ -443,6 +443,8 @@ int krdma_frmr_map(struct krdma_frmr *frmr, struct scatterlist *sg, unsigned int
 	}
 	WRITE_ONCE(frmr->busy, false);
 	spin_unlock_irqrestore(&frmr->lock, flags);
+	/* wake_up_var() looks for waiters without a lock.  Pairs with prepare_to_wait(). */
+	smp_mb();
 	wake_up_var(&frmr->busy);
 	return ret;
 }
