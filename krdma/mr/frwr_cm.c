@@ -153,9 +153,12 @@ static struct net *krdma_frwr_find_addrs(struct ib_device *ibdev, u32 port,
 	if (!netdev)
 		return NULL;
 
-	/* The interface may be moving to another namespace: then connecting fails. */
-	net = maybe_get_net(dev_net(netdev));
 	rcu_read_lock();
+	/*
+	 * The interface may be moving to another namespace: then connecting fails.  The old one is
+	 * not freed meanwhile.
+	 */
+	net = maybe_get_net(dev_net(netdev));
 	krdma_frwr_add_addrs(netdev, &priv);
 	netdev_walk_all_upper_dev_rcu(netdev, krdma_frwr_add_addrs, &priv);
 	rcu_read_unlock();
