@@ -11,8 +11,14 @@
  *
  * At the end of an address space the IDs are removed first, so that nothing new is posted.  Work
  * requests in flight may be another process's, or wait for a peer: their connections are aborted.
- * Then the exit of the process waits until no device can access the memory.  A working device
- * lets that happen soon, and a broken one cannot delay it forever.
+ * Then the exit of the process, or its exec(), waits until no device can access the memory.  A
+ * working device lets that happen soon, and a broken one cannot delay it forever.
+ *
+ * It does not wait in the notifier.  That is called within an SRCU section for which the end of
+ * every address space with notifiers waits, those of other users and of virtual machines too.  So
+ * it makes a file and puts it: the last close of a file runs when the process has left that
+ * section, and has closed its own files.  If there is no memory for that, the process does not
+ * wait.  The pages are pinned anyway, and given to nobody else until the device is done.
  *
  * krdma_user_mm_lock
  *	kind:		spinlock
@@ -21,13 +27,23 @@
  *			that it exists; the owner that a session keeps
  *	taken in:	process context.  Inside it, the lock of a session's table.
  */
+#include <linux/anon_inodes.h>
+#include <linux/atomic.h>
 #include <linux/err.h>
+#include <linux/fcntl.h>
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <linux/mmu_notifier.h>
+#include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/printk.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
+#include <linux/wait_bit.h>
 
 #include "core/objects.h"
 #include "user/user.h"
@@ -53,15 +69,20 @@
  * @mrs: list of &struct krdma_user_mr, those with IDs first
  * @held: number of these of which the core's MR has not ended
  * @wait: woken when @held becomes 0
+ * @refs: one of the notifier, until it is freed, and one of the process that waits
  */
 struct krdma_user_mm {
 	struct mmu_notifier notifier;
 	struct list_head mrs;
 	unsigned int held;
 	wait_queue_head_t wait;
+	refcount_t refs;
 };
 
 static DEFINE_SPINLOCK(krdma_user_mm_lock);	/* see above */
+
+/* Number of owners that are not freed; woken when it becomes 0. */
+static atomic_t krdma_user_mms = ATOMIC_INIT(0);
 
 /* Removes the ID; the reference of the ID is the caller's afterwards. */
 static void krdma_user_mm_unnumber(struct krdma_user_mr *umr)
@@ -118,6 +139,54 @@ static void krdma_user_mm_end_users(struct krdma_user_mm *owner)
 	spin_unlock(&krdma_user_mm_lock);
 }
 
+static void krdma_user_mm_unref(struct krdma_user_mm *owner)
+{
+	if (!refcount_dec_and_test(&owner->refs))
+		return;
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_MM, owner));
+	if (atomic_dec_and_test(&krdma_user_mms))
+		wake_up_var(&krdma_user_mms);
+}
+
+/* In the process that exits, or calls exec(), except that a kernel thread may have to close it. */
+static int krdma_user_mm_wait(struct inode *inode, struct file *file)
+{
+	struct krdma_user_mm *owner = file->private_data;
+
+	if (!(current->flags & PF_KTHREAD) &&
+	    !wait_event_timeout(owner->wait, !READ_ONCE(owner->held), KRDMA_USER_MM_PATIENCE))
+		pr_warn_ratelimited("memory of %s[%d] stays registered until its device is done\n",
+				    current->comm, task_pid_nr(current));
+	krdma_user_mm_unref(owner);
+	return 0;
+}
+
+static const struct file_operations krdma_user_mm_fops = {
+	.owner = THIS_MODULE,
+	.release = krdma_user_mm_wait,
+};
+
+/*
+ * Whoever else drops the last reference to the address space, such as a reader of /proc/PID/maps,
+ * does not wait: the process itself has ended before.
+ */
+static void krdma_user_mm_wait_later(struct krdma_user_mm *owner)
+{
+	struct file *file;
+
+	if (!READ_ONCE(owner->held) || (current->flags & PF_KTHREAD) ||
+	    (!(current->flags & PF_EXITING) && !current->in_execve))
+		return;
+	file = anon_inode_getfile("[krdma-exit]", &krdma_user_mm_fops, owner, O_RDONLY);
+	if (IS_ERR(file)) {
+		pr_warn_ratelimited("memory of %s[%d] may stay registered after its end: no memory\n",
+				    current->comm, task_pid_nr(current));
+		return;
+	}
+	refcount_inc(&owner->refs);
+	fput(file);
+}
+
 /*
  * The end of an address space.  No caller registers any more, because it would run in this
  * address space.  But IDs may be released, and sessions end, at the same time.
@@ -133,10 +202,7 @@ static void krdma_user_mm_release(struct mmu_notifier *notifier, struct mm_struc
 		cond_resched();
 	}
 	krdma_user_mm_end_users(owner);
-
-	if (!wait_event_timeout(owner->wait, !READ_ONCE(owner->held), KRDMA_USER_MM_PATIENCE))
-		pr_warn_ratelimited("memory of %s[%d] stays registered until its device is done\n",
-				    current->comm, task_pid_nr(current));
+	krdma_user_mm_wait_later(owner);
 }
 
 static struct mmu_notifier *krdma_user_mm_alloc(struct mm_struct *mm)
@@ -149,14 +215,14 @@ static struct mmu_notifier *krdma_user_mm_alloc(struct mm_struct *mm)
 
 	INIT_LIST_HEAD(&owner->mrs);
 	init_waitqueue_head(&owner->wait);
+	refcount_set(&owner->refs, 1);
+	atomic_inc(&krdma_user_mms);
 	return &owner->notifier;
 }
 
 static void krdma_user_mm_free(struct mmu_notifier *notifier)
 {
-	struct krdma_user_mm *owner = container_of(notifier, struct krdma_user_mm, notifier);
-
-	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_MM, owner));
+	krdma_user_mm_unref(container_of(notifier, struct krdma_user_mm, notifier));
 }
 
 static const struct mmu_notifier_ops krdma_user_mm_ops = {
@@ -335,5 +401,9 @@ out:
  */
 void krdma_user_mm_exit(void)
 {
+	/* Waits for readers, and not always for callbacks of other processors. */
 	mmu_notifier_synchronize();
+	wait_var_event(&krdma_user_mms, !atomic_read(&krdma_user_mms));
+	/* The last callback returns. */
+	synchronize_rcu();
 }

@@ -141,7 +141,8 @@ e2e()
 		# The stock kernels have no siw.
 		run=(run_debug "$debug_part" --provider both)
 	else
-		run+=(--append syscall.x32=y)
+		# The window of the connection manager, for all users together: see limits.rst.
+		run+=(--append "syscall.x32=y ib_core.recv_queue_size=8192")
 	fi
 	"${run[@]}" --timeout "$limit" --file "$e2e:/tests" -- \
 		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_SLOW=$slow sh /tests/run.sh $*"

@@ -361,7 +361,10 @@ static int denied_accesses(void)
 	return ret ?: -EACCES;
 }
 
-/* Connections that all end when the program is killed. */
+/*
+ * Connections that all end when the program is killed.  They have memory in a receive, so the exit
+ * of the program waits until the last one has ended.
+ */
 static int many_pairs(void)
 {
 	const struct ring_options ring_options = { .cq_entries = 4096 };
@@ -373,14 +376,25 @@ static int many_pairs(void)
 		.b = { .send_depth = 1, .recv_depth = 1 },
 	};
 	struct ring rings[2];
+	struct mr mr;
 	int ret;
 
 	ret = ring_create(session, &ring_options, &rings[0]) ?:
 	      ring_create(session, &ring_options, &rings[1]);
 	options.a.ring = &rings[0];
 	options.b.ring = &rings[1];
-	for (size_t i = 0; !ret && i < ARRAY_SIZE(pairs); i++)
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(pairs); i++) {
+		struct krdma_sqe entry;
+
 		ret = pair_open(&pairs[i], &options);
+		if (!ret && !i)
+			ret = mr_create(session, pairs[0].device, PAGE, KRDMA_ACCESS_LOCAL_WRITE,
+					&mr);
+		if (ret)
+			break;
+		entry = sqe_receive(pairs[i].a.id, 1, &mr, 0, PAGE);
+		ret = ring_post(rings[0].fd, &entry, 1, NULL);
+	}
 	return ret;
 }
 
