@@ -151,6 +151,49 @@ static void test_refused_send_names_no_mr(struct kunit *test)
 	stage_close(stage);
 }
 
+/* What was created before an attempt failed is no part of the next one. */
+static void test_failed_queues_leave_nothing(struct kunit *test)
+{
+	struct krdma_cq_attr of_cq = {
+		.depth = 2 + KRDMA_CQ_OVERHEAD, .where = KRDMA_CONTEXT_SOFTIRQ, .vector = -1,
+	};
+	struct krdma_conn_attr attr = { .send_depth = 4, .recv_depth = 4, .max_inline = 64 };
+	struct krdma_sge sge = { .length = 1 };
+	struct krdma_send_wr wr = {
+		.opcode = KRDMA_OP_SEND, .sges = &sge, .sge_count = 1,
+		.flags = KRDMA_POST_INLINE,
+	};
+	struct stage *stage = lane_stage(test);
+	struct krdma_conn_info info;
+	u8 byte = 0;
+
+	lane_resolve(stage, &stage->client);
+	attr.cq = krdma_cq_create(krdma_conn_device(stage->client.conn), &of_cq);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, attr.cq);
+	KUNIT_EXPECT_EQ(test, -ENOSPC, krdma_conn_create_qp(stage->client.conn, &attr));
+	krdma_conn_query(stage->client.conn, &info);
+	KUNIT_EXPECT_EQ(test, 0, info.max_inline);
+
+	attr.send_depth = 1;
+	attr.recv_depth = 1;
+	attr.max_inline = 0;
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(stage->client.conn, &attr));
+	krdma_cq_put(attr.cq);
+	attr.cq = NULL;
+	krdma_conn_query(stage->client.conn, &info);
+	/* Otherwise the post would write to no memory at all. */
+	KUNIT_ASSERT_EQ(test, 0, info.max_inline);
+
+	KUNIT_ASSERT_EQ(test, 0, actor_connect(&stage->client, ""));
+	stage_take(stage);
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(stage->server.conn, &attr));
+	KUNIT_ASSERT_EQ(test, 0, actor_accept(&stage->server, ""));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+	sge.addr = (uintptr_t)&byte;
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_conn_post_send(stage->client.conn, &wr, 1));
+	stage_close(stage);
+}
+
 static void lane_long_messages(struct fake_device *fake)
 {
 	fake->port.max_msg_sz = U32_MAX;
@@ -412,6 +455,7 @@ static void test_slow_trunk_keeps_no_worker(struct kunit *test)
 
 static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_refused_send_names_no_mr),
+	KUNIT_CASE(test_failed_queues_leave_nothing),
 	KUNIT_CASE(test_longest_message),
 	KUNIT_CASE(test_ended_trunk_has_no_timer),
 	KUNIT_CASE(test_link_says_why_it_ends),

@@ -748,6 +748,7 @@ static void krdma_lane_drop_queues(struct krdma_lane *lane)
 	krdma_lane_queues_free(lane);
 	lane->send = (struct krdma_lane_queue) {};
 	lane->recv = (struct krdma_lane_queue) {};
+	lane->max_inline = 0;
 	lane->pd = NULL;
 }
 

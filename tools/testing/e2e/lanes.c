@@ -651,11 +651,13 @@ TEST_F(lanes, every_ioctl_of_a_connection)
 	EXPECT_EQ(0, message(&self->pair.a, &self->a, &self->pair.b, &self->b, 0, 100));
 }
 
-/* More completions than the ring has left. */
+/* More completions than the ring has left.  The attempt leaves nothing, also no inline data. */
 /* Proves: F14 */
 TEST_F(lanes, rings_that_are_too_small)
 {
 	struct pair_options options = lane_options;
+	struct krdma_conn_query_args query;
+	struct krdma_sqe entry;
 	struct pair other;
 
 	options.a.ring_options.cq_entries = 16;
@@ -664,6 +666,21 @@ TEST_F(lanes, rings_that_are_too_small)
 	ASSERT_EQ(0, pair_resolve(&other));
 	EXPECT_EQ(-ENOSPC, end_create_qp(&other.a, &options.a));
 	EXPECT_EQ(KRDMA_CONN_RESOLVED, conn_state(other.a.conn));
+
+	options.a.ring = &other.a.own[0];
+	options.a.send_depth = 2;
+	options.a.recv_depth = 2;
+	options.a.max_inline = 0;
+	ASSERT_EQ(0, pair_meet(&other, &options));
+	ASSERT_EQ(0, end_create_qp(&other.b, NULL));
+	ASSERT_EQ(0, end_accept(&other.b, NULL));
+	ASSERT_EQ(0, pair_established(&other));
+	ASSERT_EQ(0, conn_query(other.a.conn, NULL, 0, &query));
+	ASSERT_EQ(0, query.max_inline);
+	entry = sqe_send(other.a.id, 1, &self->a, 0, 1);
+	entry.flags = KRDMA_SQE_INLINE;
+	entry.sge.mr = 0;
+	EXPECT_EQ(-EMSGSIZE, ring_post(other.a.ring->fd, &entry, 1, NULL));
 	pair_close(&other);
 }
 
