@@ -6,10 +6,13 @@
  * network would have to bring about.
  */
 #include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "cm/conn.h"
+#include "core/resource.h"
 #include "lane/lane.h"
 #include "objects.h"
 #include "stage.h"
@@ -453,6 +456,211 @@ static void test_slow_trunk_keeps_no_worker(struct kunit *test)
 	stage_close(stage);
 }
 
+/*
+ * Requests that the peer takes back
+ */
+
+/* So many come at a time, and so often.  Together they are more than may wait for their end. */
+#define LANE_REQUESTS	64
+#define LANE_ROUNDS	(KRDMA_TRUNK_UNTOLD / LANE_REQUESTS + 4)
+
+/**
+ * struct lane_keeper - connections that keep all turns of a session
+ * @session: the session
+ * @asleep: number of those that do
+ * @wake: ends that
+ * @conns: the connections
+ */
+struct lane_keeper {
+	struct krdma_session *session;
+	atomic_t asleep;
+	struct completion wake;
+	struct krdma_conn *conns[KRDMA_ENDS_AT_ONCE / 2];
+};
+
+static void lane_keeper_notify(struct krdma_conn *conn, const struct krdma_event *event)
+{
+	struct lane_keeper *keeper = krdma_conn_context(conn);
+
+	if (event->type != KRDMA_EVENT_CLOSED)
+		return;
+	atomic_inc(&keeper->asleep);
+	wait_for_completion(&keeper->wake);
+}
+
+static const struct krdma_conn_ops lane_keeper_ops = {
+	.notify = lane_keeper_notify,
+};
+
+/* Also when the test has failed: nothing ends before. */
+static void lane_keeper_release(void *context)
+{
+	struct lane_keeper *keeper = context;
+
+	complete_all(&keeper->wake);
+	for (u32 i = 0; i < ARRAY_SIZE(keeper->conns) && keeper->conns[i]; i++) {
+		krdma_conn_close(keeper->conns[i]);
+		krdma_conn_put(keeper->conns[i]);
+	}
+	krdma_session_put(keeper->session);
+}
+
+/* A stage whose listener has a session of its own, where no connection ends for now. */
+static struct lane_keeper *lane_keep(struct stage *stage)
+{
+	struct lane_keeper *keeper = kunit_kzalloc(stage->test, sizeof(*keeper), GFP_KERNEL);
+	struct sockaddr_in at = fake_address(STAGE_PORT);
+	struct krdma_listen_attr attr = { .local = (struct sockaddr *)&at, .lanes = true };
+	struct kunit *test = stage->test;
+
+	KUNIT_ASSERT_NOT_NULL(test, keeper);
+	init_completion(&keeper->wake);
+	keeper->session = krdma_session_create(&init_net);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, keeper->session);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, lane_keeper_release, keeper));
+	stage->listener = krdma_listen(keeper->session, &attr);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, stage->listener);
+	for (u32 i = 0; i < ARRAY_SIZE(keeper->conns); i++) {
+		struct krdma_conn *conn;
+
+		conn = krdma_conn_create(keeper->session, &lane_keeper_ops, keeper);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+		keeper->conns[i] = conn;
+		krdma_conn_abort(conn);
+	}
+	KUNIT_ASSERT_TRUE(test, lane_until(atomic_read(&keeper->asleep) ==
+					   ARRAY_SIZE(keeper->conns)));
+	return keeper;
+}
+
+/* The passive side has read what was sent so far: it has answered a later question. */
+static void lane_is_read(struct stage *stage)
+{
+	struct krdma_trunk *active = lane_of(&stage->client)->trunk;
+	struct actor *actor = kunit_kzalloc(stage->test, sizeof(*actor), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(stage->test, actor);
+	KUNIT_ASSERT_TRUE(stage->test, lane_until(!READ_ONCE(active->end_count) &&
+						  !READ_ONCE(active->in_flight)));
+	lane_begin(stage, actor, STAGE_PORT + 1);
+	KUNIT_EXPECT_EQ(stage->test, 0, krdma_conn_wait(actor->conn, STAGE_LONG_MS));
+	KUNIT_EXPECT_FALSE(stage->test, actor->conn->lower->used);
+	actor_close(actor);
+	kunit_kfree(stage->test, actor);
+}
+
+/* A peer asks for lanes, and takes that back.  The client's lane keeps the trunk. */
+static void lane_take_back(struct stage *stage, struct actor *actors)
+{
+	static const struct krdma_conn_attr attr = { .send_depth = 1, .recv_depth = 1 };
+
+	for (u32 i = 0; i < LANE_REQUESTS; i++) {
+		lane_resolve(stage, &actors[i]);
+		KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_create_qp(actors[i].conn, &attr));
+		KUNIT_ASSERT_EQ(stage->test, 0, actor_connect(&actors[i], ""));
+	}
+	for (u32 i = 0; i < LANE_REQUESTS; i++)
+		actor_close(&actors[i]);
+	lane_is_read(stage);
+}
+
+/*
+ * A request that was taken back leaves the backlog when the listener is asked for the next one.
+ * While those do not end, there is a limit of them.
+ */
+static void test_requests_taken_back_are_limited(struct kunit *test)
+{
+	struct actor *actors = kunit_kcalloc(test, LANE_REQUESTS, sizeof(*actors), GFP_KERNEL);
+	static const struct krdma_conn_attr attr = { .send_depth = 1, .recv_depth = 1 };
+	struct stage *stage = stage_new(test, NULL);
+	struct krdma_trunk *passive;
+	struct lane_keeper *keeper;
+	struct krdma_conn *conn;
+	u32 most = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, actors);
+	keeper = lane_keep(stage);
+	lane_connect(stage, 1);
+	passive = lane_of(&stage->server)->trunk;
+	for (u32 i = 0; i < LANE_ROUNDS; i++) {
+		lane_take_back(stage, actors);
+		conn = krdma_listener_next(stage->listener, NULL, NULL, 0);
+		KUNIT_ASSERT_TRUE(test, IS_ERR(conn));
+		KUNIT_EXPECT_EQ(test, -EAGAIN, PTR_ERR(conn));
+		most = max(most, READ_ONCE(passive->lane_count));
+	}
+	/* With the one that is connected, and those of a round. */
+	KUNIT_EXPECT_LE(test, most, 1 + KRDMA_TRUNK_UNTOLD + LANE_REQUESTS);
+
+	complete_all(&keeper->wake);
+	KUNIT_EXPECT_TRUE(test, lane_until(READ_ONCE(passive->lane_count) == 1));
+	/* There is room again. */
+	lane_resolve(stage, &actors[0]);
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(actors[0].conn, &attr));
+	KUNIT_ASSERT_EQ(test, 0, actor_connect(&actors[0], ""));
+	conn = krdma_listener_next(stage->listener, NULL, NULL, STAGE_LONG_MS);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(conn));
+	if (!IS_ERR(conn)) {
+		krdma_conn_close(conn);
+		krdma_conn_put(conn);
+	}
+	actor_close(&actors[0]);
+	stage_close(stage);
+}
+
+/**
+ * struct lane_waiter - a thread that waits for a request, with a signal
+ * @listener: the listener
+ * @done: it has returned
+ * @said: what the listener said
+ */
+struct lane_waiter {
+	struct krdma_listener *listener;
+	struct completion done;
+	long said;
+};
+
+static int lane_waiter_thread(void *data)
+{
+	struct lane_waiter *waiter = data;
+
+	allow_signal(SIGUSR1);
+	send_sig(SIGUSR1, current, 1);
+	waiter->said = PTR_ERR(krdma_listener_next(waiter->listener, NULL, NULL,
+						   KRDMA_FOREVER_MS));
+	complete(&waiter->done);
+	return 0;
+}
+
+/* Who waits for a request ends by a signal, also while there is always one that was taken back. */
+static void test_requests_taken_back_keep_nobody(struct kunit *test)
+{
+	struct actor *actors = kunit_kcalloc(test, LANE_REQUESTS, sizeof(*actors), GFP_KERNEL);
+	struct lane_waiter *waiter = kunit_kzalloc(test, sizeof(*waiter), GFP_KERNEL);
+	struct stage *stage = stage_new(test, NULL);
+	struct krdma_listener_info info;
+	struct lane_keeper *keeper;
+	struct task_struct *task;
+
+	KUNIT_ASSERT_NOT_NULL(test, actors);
+	KUNIT_ASSERT_NOT_NULL(test, waiter);
+	keeper = lane_keep(stage);
+	lane_resolve(stage, &stage->client);
+	lane_take_back(stage, actors);
+	krdma_listener_query(stage->listener, &info);
+	KUNIT_EXPECT_EQ(test, LANE_REQUESTS, info.waiting);
+	waiter->listener = stage->listener;
+	init_completion(&waiter->done);
+	task = kthread_run(lane_waiter_thread, waiter, "krdma_waiter");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+	wait_for_completion(&waiter->done);
+	KUNIT_EXPECT_EQ(test, -EINTR, waiter->said);
+	krdma_listener_query(stage->listener, &info);
+	KUNIT_EXPECT_EQ(test, LANE_REQUESTS - 1, info.waiting);
+	complete_all(&keeper->wake);
+	stage_close(stage);
+}
+
 static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_refused_send_names_no_mr),
 	KUNIT_CASE(test_failed_queues_leave_nothing),
@@ -463,6 +671,8 @@ static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_questions_wait_apart),
 	KUNIT_CASE_SLOW(test_slow_trunk_keeps_nobody),
 	KUNIT_CASE(test_slow_trunk_keeps_no_worker),
+	KUNIT_CASE(test_requests_taken_back_are_limited),
+	KUNIT_CASE(test_requests_taken_back_keep_nobody),
 	{}
 };
 

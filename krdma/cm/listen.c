@@ -9,6 +9,7 @@
 #include <linux/memcontrol.h>
 #include <linux/minmax.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/ib_verbs.h>
@@ -882,7 +883,8 @@ static bool krdma_listener_found(struct krdma_listener *listener, struct krdma_c
  * @timeout_ms: timeout in milliseconds; 0: do not wait; KRDMA_FOREVER_MS: no limit
  *
  * Requests come in the order in which they arrived, without those that the peer has given up.
- * Each one goes to one caller, which accepts, rejects or closes it.
+ * Each one goes to one caller, which accepts, rejects or closes it.  However many the peer gives
+ * up, a signal and the timeout end the call.
  *
  * Context: process context; sleeps, until a signal, unless @timeout_ms is 0.
  * Return: the connection, for krdma_conn_put(), or an ERR_PTR: -EAGAIN: there is none, and
@@ -893,10 +895,10 @@ struct krdma_conn *krdma_listener_next(struct krdma_listener *listener,
 				       const struct krdma_conn_ops *ops, void *context,
 				       u32 timeout_ms)
 {
+	long left = krdma_timeout_jiffies(timeout_ms);
+	unsigned long end = jiffies + left;
 	struct krdma_conn *conn;
-	long left;
 
-	left = krdma_timeout_jiffies(timeout_ms);
 	for (;;) {
 		if (!krdma_listener_found(listener, &conn)) {
 			if (!timeout_ms)
@@ -910,8 +912,19 @@ struct krdma_conn *krdma_listener_next(struct krdma_listener *listener,
 		}
 		if (IS_ERR(conn) || krdma_conn_give(conn, ops, context))
 			return conn;
-		/* The peer has given up. */
+		/*
+		 * The peer has given up.  It can ask and give up again for as long as it likes, and
+		 * where a request waits nothing sleeps.
+		 */
 		krdma_conn_put(conn);
+		cond_resched();
+		if (signal_pending(current))
+			return ERR_PTR(-EINTR);
+		if (!timeout_ms || timeout_ms == KRDMA_FOREVER_MS)
+			continue;
+		left = end - jiffies;
+		if (left <= 0)
+			return ERR_PTR(-ETIMEDOUT);
 	}
 }
 EXPORT_SYMBOL_NS_GPL(krdma_listener_next, "KRDMA");

@@ -384,6 +384,9 @@ void krdma_lane_detach(struct krdma_lane *lane)
 	if (lane->bound)
 		trunk->bound--;
 	lane->bound = false;
+	if (lane->taken_back)
+		trunk->taken_back--;
+	lane->taken_back = false;
 	if (lane->attached) {
 		xa_erase(&trunk->lanes, lane->number);
 		trunk->lane_count--;

@@ -33,7 +33,10 @@ struct krdma_trunk;
 #define KRDMA_TRUNK_FRAMES	16
 /* Answers that a trunk can have to send: twice what all granted frames can ask for. */
 #define KRDMA_TRUNK_ANSWERS	(2 * KRDMA_TRUNK_FRAMES * KRDMA_LANE_RECORDS_MAX)
-/* Ended lanes that wait to be answered; with so many, a trunk takes no new one. */
+/*
+ * Lanes that have ended, and that wait for their answer to be sent, or for the end of their
+ * connection; with so many, a trunk takes no new one.
+ */
 #define KRDMA_TRUNK_UNTOLD	(KRDMA_TRUNK_FRAMES * KRDMA_LANE_RECORDS_MAX)
 /* Ports that an active trunk remembers. */
 #define KRDMA_TRUNK_PORTS	8
@@ -151,6 +154,7 @@ enum krdma_lane_stage {
  * @peer_failed: with @peer_closed: a message was too long; under the trunk's lock
  * @bound: it counts in the trunk's @bound; under the trunk's lock
  * @attached: it is in the trunk's table; under the trunk's lock
+ * @taken_back: passive: the peer has closed it before it was accepted; under the trunk's lock
  * @number: its number there; under the trunk's lock
  * @ready_node: entry of the trunk's list of lanes that have something to send; under the trunk's
  *	ready_lock.  An entry holds a reference to @conn.
@@ -199,6 +203,7 @@ struct krdma_lane {
 	bool peer_failed;
 	bool bound;
 	bool attached;
+	bool taken_back;
 	u32 number;
 	struct list_head ready_node;
 	bool ended;
@@ -331,6 +336,9 @@ struct krdma_trunk_answer {
  * @ends_last: the last frame was full of ends: in the next one, lanes come first
  * @patient: the ends wait for another record
  * @untold: lanes that have ended, with an answer to the peer that waits for their turn
+ * @taken_back: passive: lanes that the peer has closed before they were accepted, and whose
+ *	connections have not ended yet.  The listener's backlog does not count those that the
+ *	consumer has passed over.
  * @lanes_max: the number that the peer takes
  * @last_lane: number of the last lane that was opened
  * @unasked: active: lanes for which the question is to be sent, the oldest first; each holds a
@@ -405,6 +413,7 @@ struct krdma_trunk {
 	bool ends_last;
 	bool patient;
 	u32 untold;
+	u32 taken_back;
 	u32 lanes_max;
 	u32 last_lane;
 	struct list_head unasked;

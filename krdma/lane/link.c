@@ -6,7 +6,8 @@
  * The peer may be hostile.  krdma_lane_frame_read() checks each frame by itself; here records are
  * checked against the state of their lanes.  A violation ends the trunk.  Nothing that a peer
  * sends, or does not take, makes this side keep more than its lanes and their ends, which are
- * limited together, its answers, and KRDMA_TRUNK_UNTOLD lanes that have not answered.
+ * limited together, its answers, and KRDMA_TRUNK_UNTOLD lanes that have not answered, or that the
+ * peer has taken back.
  *
  * Frames are read in softirq, by the completions of the link.  At an OPEN, which takes memory, the
  * completion stops, and the work item reads that frame and what has arrived since.
@@ -342,7 +343,7 @@ static int krdma_link_open(struct krdma_trunk *trunk, const struct krdma_lane_re
 	if (listener) {
 		reason = KRDMA_LANE_REJECT_FULL;
 		if (trunk->lane_count < KRDMA_TRUNK_LANES_MAX &&
-		    trunk->untold < KRDMA_TRUNK_UNTOLD) {
+		    trunk->untold + trunk->taken_back < KRDMA_TRUNK_UNTOLD) {
 			spin_unlock_bh(&trunk->lock);
 			offered = krdma_link_offer(trunk, listener, record);
 			/* The peer may ask for as long as it likes. */
@@ -394,6 +395,8 @@ static int krdma_link_closed(struct krdma_lane *lane, const struct krdma_lane_re
 	case KRDMA_LANE_NEW:
 		/* The peer has given up. */
 		lane->stage = KRDMA_LANE_OVER;
+		lane->taken_back = true;
+		lane->trunk->taken_back++;
 		krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_REJECTED, 0);
 		return 0;
 	case KRDMA_LANE_ASKED:
