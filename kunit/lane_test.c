@@ -270,6 +270,57 @@ static void test_link_says_why_it_ends(struct kunit *test)
 	stage_close(stage);
 }
 
+/* How long a trunk without lanes stays. */
+#define LANE_IDLE_MS	10000
+
+/*
+ * The timer runs when so much more time has passed since the last lane ended, and so many more
+ * frames are in flight.
+ */
+static void lane_idle(struct krdma_trunk *trunk, u32 more_ms, int frames)
+{
+	spin_lock_bh(&trunk->lock);
+	trunk->unused_at -= msecs_to_jiffies(more_ms);
+	trunk->in_flight += frames;
+	spin_unlock_bh(&trunk->lock);
+	/* With the reference of an item that runs. */
+	kref_get(&trunk->refs);
+	trunk->timer.work.func(&trunk->timer.work);
+}
+
+/*
+ * The timer was left pending for a question, and began to run while the last lane ended: it says
+ * nothing about the time that has passed since then.
+ */
+static void test_late_timer_ends_no_trunk(struct kunit *test)
+{
+	struct stage *stage = lane_stage(test);
+	struct krdma_conn *conn;
+	struct krdma_trunk *trunk;
+
+	lane_connect(stage, 1);
+	conn = stage->client.conn;
+	/* It keeps the lane, which keeps the trunk. */
+	krdma_conn_get(conn);
+	trunk = lane_of(&stage->client)->trunk;
+	actor_close(&stage->client);
+	/* The end of the lane has arrived. */
+	KUNIT_EXPECT_TRUE(test, lane_until(!READ_ONCE(trunk->end_count) &&
+					   !READ_ONCE(trunk->in_flight)));
+	lane_idle(trunk, 0, 0);
+	KUNIT_EXPECT_EQ(test, KRDMA_TRUNK_UP, READ_ONCE(trunk->state));
+	KUNIT_EXPECT_FALSE(test, trunk->link_over);
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&trunk->timer));
+
+	/* That time has passed, but something may not have arrived yet. */
+	lane_idle(trunk, LANE_IDLE_MS, 1);
+	KUNIT_EXPECT_FALSE(test, trunk->link_over);
+	lane_idle(trunk, 0, -1);
+	KUNIT_EXPECT_TRUE(test, trunk->link_over);
+	krdma_conn_put(conn);
+	stage_close(stage);
+}
+
 /* Longer than nothing is sent to a peer over iWARP. */
 #define LANE_PROBE_MS	31000
 
@@ -667,6 +718,7 @@ static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_longest_message),
 	KUNIT_CASE(test_ended_trunk_has_no_timer),
 	KUNIT_CASE(test_link_says_why_it_ends),
+	KUNIT_CASE(test_late_timer_ends_no_trunk),
 	KUNIT_CASE_SLOW(test_idle_trunk_is_probed),
 	KUNIT_CASE(test_questions_wait_apart),
 	KUNIT_CASE_SLOW(test_slow_trunk_keeps_nobody),

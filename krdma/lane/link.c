@@ -202,6 +202,7 @@ void krdma_link_up(struct krdma_trunk *trunk, const struct krdma_lane_hello *hel
 		trunk->state = KRDMA_TRUNK_UP;
 	trunk->was_up = true;
 	trunk->up_at = jiffies;
+	trunk->unused_at = jiffies;
 	trace_krdma_trunk(trunk->id, trunk->passive, true, 0);
 }
 

@@ -33,7 +33,7 @@
 #define KRDMA_TRUNK_FIND_MS	2000
 /* How long lanes wait for a trunk: its steps, and some time for what this side does. */
 #define KRDMA_TRUNK_CONNECT_MS	(4 * KRDMA_TRUNK_ANSWER_MS)
-/* How long a passive trunk that is not used any more may take to send the rest. */
+/* How long a trunk that is not used any more may take to send the rest. */
 #define KRDMA_TRUNK_REST_MS	1000
 /* How long nothing is sent to a peer that nothing else checks. */
 #define KRDMA_TRUNK_PROBE_MS	30000
@@ -243,7 +243,10 @@ void krdma_trunk_fail(struct krdma_trunk *trunk, int error)
 		return;
 	trunk->link_over = true;
 	trunk->error = error;
-	/* What was sent arrives, unless the link is being established: a thread waits for that. */
+	/*
+	 * The peer hears of an end in order, unless the link is being established: a thread waits
+	 * for that.  Frames in flight are flushed in any case, and may not arrive.
+	 */
 	if (trunk->conn && (error != -ESHUTDOWN || krdma_conn_disconnect(trunk->conn)))
 		krdma_conn_abort(trunk->conn);
 	krdma_trunk_kick(trunk);
@@ -340,6 +343,8 @@ void krdma_trunk_set_timer(struct krdma_trunk *trunk)
 		delay = krdma_trunk_patience(trunk, oldest);
 	else if (trunk->bound || trunk->state != KRDMA_TRUNK_UP)
 		return;
+	if (!oldest)
+		trunk->unused_at = jiffies;
 	krdma_trunk_start_timer(trunk, delay);
 }
 
@@ -427,6 +432,27 @@ static void krdma_trunk_look(struct krdma_trunk *trunk)
 		krdma_trunk_probe(trunk);
 }
 
+/*
+ * The timer may have been set for a question, and begun to run while the last lane ended.  So this
+ * is decided by the time that has passed, and what says that lanes have ended arrives before the
+ * link ends, if the peer takes it in time.
+ */
+static void krdma_trunk_end_idle(struct krdma_trunk *trunk)
+{
+	unsigned long until = trunk->unused_at + msecs_to_jiffies(KRDMA_TRUNK_IDLE_MS);
+
+	lockdep_assert_held(&trunk->lock);
+
+	if (trunk->bound || trunk->state != KRDMA_TRUNK_UP)
+		return;
+	if (trunk->in_flight || trunk->end_count)
+		until += msecs_to_jiffies(KRDMA_TRUNK_REST_MS);
+	if (time_before(jiffies, until))
+		krdma_trunk_start_timer(trunk, until - jiffies);
+	else
+		krdma_trunk_fail(trunk, -ESHUTDOWN);
+}
+
 /* The peer does not answer, or the trunk was not used for some time. */
 static void krdma_trunk_timer(struct work_struct *work)
 {
@@ -438,8 +464,8 @@ static void krdma_trunk_timer(struct work_struct *work)
 		krdma_trunk_look(trunk);
 	} else if (trunk->state <= KRDMA_TRUNK_UP) {
 		unanswered = krdma_trunk_oldest_finder(trunk);
-		if (!unanswered && !trunk->bound && trunk->state == KRDMA_TRUNK_UP)
-			krdma_trunk_fail(trunk, -ESHUTDOWN);
+		if (!unanswered)
+			krdma_trunk_end_idle(trunk);
 	}
 	spin_unlock_bh(&trunk->lock);
 	if (unanswered)
