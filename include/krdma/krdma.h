@@ -457,7 +457,10 @@ struct krdma_event {
  * @notify: replaces @event for a consumer that only records the event and wakes a thread.  It
  *	runs where the event occurs, so no work item has to run first.  Called in any context
  *	but NMI, with interrupts off and under a lock of the connection; must not sleep, and
- *	must not call krdma for this connection, except krdma_conn_context().  Only the last
+ *	must not call krdma for this connection, except krdma_conn_context().  It must not post
+ *	on another connection either, nor connect, accept or end one: a lane that sends takes
+ *	along what is due of the other lanes of its trunk, for which the lock is taken again.
+ *	A lock of the consumer may be taken if nothing calls krdma under it.  Only the last
  *	event, CLOSED, comes in process context and outside the lock.
  * @complete: a completion, in the CQ's context.  The completions of a CQ come one at a time;
  *	those of a connection in the order in which their work requests were posted, separately
