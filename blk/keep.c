@@ -9,18 +9,104 @@
  * If it stops while the file is being written, the file may have any part of the data, and a file
  * system may set the size earlier than it writes the data.  So until all data are on stable
  * storage, the file is longer than the data, and enabling refuses it.
+ *
+ * A work item writes the file: a fatal signal ends kernel_write() and some of the calls of file
+ * systems, and when the process that disables an export by force gets one, only the memory has the
+ * data.
  */
+#include <linux/completion.h>
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/fs.h>
+#include <linux/fs_struct.h>
 #include <linux/mm.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/workqueue.h>
 
+#include "blk.h"
 #include "memory.h"
 
 /* How much longer a file is that is not complete.  A multiple of no export's block size. */
 #define KRDMA_BLK_INCOMPLETE	1
+
+/* Switches of the processor at such intervals keep a long wait from being taken for a hang. */
+#define KRDMA_BLK_SAVE_WAIT	(10 * HZ)
+
+/**
+ * struct krdma_blk_save - what a work item writes to a file
+ * @memory: the memory
+ * @size: bytes to write
+ * @path: path of the file
+ * @root: directory where @path begins
+ * @cred: credentials with which the file is opened and written
+ * @file: the file, once it is open; or NULL.  The caller closes it: a work item would close it
+ *	later, and until then its file system cannot be unmounted.
+ * @ret: 0, or an error
+ * @done: completed when @ret is set
+ * @work: writes the file
+ */
+struct krdma_blk_save {
+	const struct krdma_blk_memory *memory;
+	u64 size;
+	const char *path;
+	struct path root;
+	const struct cred *cred;
+	struct file *file;
+	int ret;
+	struct completion done;
+	struct work_struct work;
+};
+
+static int krdma_blk_save_open(struct krdma_blk_save *save)
+{
+	struct file *file = file_open_root(&save->root, save->path,
+					   O_WRONLY | O_CREAT | O_TRUNC | O_LARGEFILE | O_NOFOLLOW,
+					   0600);
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	save->file = file;
+	return 0;
+}
+
+static int krdma_blk_save_write(const struct krdma_blk_save *save)
+{
+	loff_t at = 0;
+
+	while (at < save->size) {
+		size_t length = save->size - at;
+		void *from = krdma_blk_memory_at(save->memory, at, &length);
+		ssize_t done = kernel_write(save->file, from, length, &at);
+
+		if (done <= 0)
+			return done ?: -ENOSPC;
+		cond_resched();
+	}
+	return 0;
+}
+
+static void krdma_blk_save_work(struct work_struct *work)
+{
+	struct krdma_blk_save *save = container_of(work, struct krdma_blk_save, work);
+	const struct cred *own = override_creds(save->cred);
+
+	save->ret = krdma_blk_save_open(save);
+	if (save->ret)
+		goto out;
+	save->ret = vfs_truncate(&save->file->f_path, save->size + KRDMA_BLK_INCOMPLETE) ?:
+		    krdma_blk_save_write(save) ?:
+		    vfs_fsync(save->file, 0) ?:
+		    vfs_truncate(&save->file->f_path, save->size) ?:
+		    vfs_fsync(save->file, 0);
+	/* Incomplete data is useless. */
+	if (save->ret)
+		vfs_truncate(&save->file->f_path, 0);
+out:
+	revert_creds(own);
+	complete(&save->done);
+}
 
 /**
  * krdma_blk_memory_save() - Write the data to a file
@@ -35,34 +121,22 @@
  */
 int krdma_blk_memory_save(const struct krdma_blk_memory *memory, u64 size, const char *path)
 {
-	struct file *file = filp_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_LARGEFILE | O_NOFOLLOW,
-				      0600);
-	loff_t at = 0;
-	int ret = 0;
+	struct krdma_blk_save save = {
+		.memory = memory, .size = size, .path = path, .cred = current_cred(),
+	};
 
-	if (IS_ERR(file))
-		return PTR_ERR(file);
-	ret = vfs_truncate(&file->f_path, size + KRDMA_BLK_INCOMPLETE);
-	while (!ret && at < size) {
-		size_t length = size - at;
-		void *from = krdma_blk_memory_at(memory, at, &length);
-		ssize_t done = kernel_write(file, from, length, &at);
-
-		if (done <= 0)
-			ret = done ?: -ENOSPC;
-		cond_resched();
-	}
-	if (!ret)
-		ret = vfs_fsync(file, 0);
-	if (!ret)
-		ret = vfs_truncate(&file->f_path, size);
-	if (!ret)
-		ret = vfs_fsync(file, 0);
-	/* Incomplete data is useless. */
-	if (ret)
-		vfs_truncate(&file->f_path, 0);
-	filp_close(file, NULL);
-	return ret;
+	init_completion(&save.done);
+	INIT_WORK_ONSTACK(&save.work, krdma_blk_save_work);
+	get_fs_root(current->fs, &save.root);
+	queue_work(krdma_blk_export_workqueue, &save.work);
+	while (!wait_for_completion_timeout(&save.done, KRDMA_BLK_SAVE_WAIT))
+		;
+	flush_work(&save.work);
+	path_put(&save.root);
+	if (save.file)
+		filp_close(save.file, NULL);
+	destroy_work_on_stack(&save.work);
+	return save.ret;
 }
 
 /*

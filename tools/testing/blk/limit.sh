@@ -641,7 +641,7 @@ check "the file has the data again" cmp $work/wanted $work/kept
 # midst of that it does not pass for complete.
 check "an export that keeps its data" export_make kept 1M file=$work/kept
 check "has those of before" put $config/exports/kept/enabled 1
-put $test/stall "vfs_fsync krdma_blk_memory_save"
+put $test/stall "vfs_fsync krdma_blk_save_work"
 export_end kept >$work/said 2>&1 &
 ender=$!
 becomes "it is ended, and its file is about to be synced" stalled $test/stall 30
@@ -659,6 +659,37 @@ export_make crashed 1M file=$work/crashed
 refused "what a crash would have left is refused" "File too large" put $config/exports/crashed/enabled 1
 rmdir $config/exports/crashed
 rm $work/crashed $work/kept
+
+# The process that ends an export by force is killed when the clients have gone, and their data are
+# about to be written.
+echo 0 >$work/zero
+echo 1 >$work/one
+check "an export that keeps its data" export_new kept 1M file=$work/kept
+check "is attached" device_new kept $here_address
+check "and written" write_direct $work/wanted "$(disk kept)"
+put $config/exports/kept/force 1
+put $test/stall "kernel_write any"
+cat $work/zero >$config/exports/kept/enabled &
+ender=$!
+becomes "it is ended by force, and its file is about to be written" stalled $test/stall 30
+kill -9 $ender
+put $test/stall go
+wait $ender
+is "it is ended nevertheless" 0 $config/exports/kept/enabled
+# Proves: F3
+check "and the file has all data" cmp $work/wanted $work/kept
+check "the device is detached" device_end kept
+put $test/stall "kernel_read krdma_blk_memory_load"
+cat $work/one >$config/exports/kept/enabled &
+enabler=$!
+becomes "it is enabled, and its file is about to be read" stalled $test/stall 30
+kill -9 $enabler
+put $test/stall go
+wait $enabler
+is "it is not enabled then" 0 $config/exports/kept/enabled
+check "and the file still has all data" cmp $work/wanted $work/kept
+rmdir $config/exports/kept
+rm $work/kept
 
 export_end limit
 rmmod krdma_blk_test
