@@ -149,9 +149,12 @@ struct krdma_blk_queue {
  * @posted: the device has the request, or the server has it as a command; protected by its queue's
  *	lock
  * @troubled: @since is set
+ * @unmapped: @unmapped_at is set
  * @failures: how often the server, or this side's device, has refused it for an error of its own
  * @epoch: the epoch in which it was last posted, if it writes; 0: none
  * @last_epoch: @epoch before it was taken out of the chain
+ * @unmapped_at: low 32 bits of the time in jiffies when its pages could first not be mapped, since
+ *	they were last mapped, or it was held for want of a connection
  * @since: time in jiffies when it could first not be completed
  * @result: status for the block layer
  * @before: the request posted before it, whose success its completion reports, or NULL; written
@@ -166,9 +169,11 @@ struct krdma_blk_request {
 	struct list_head node;
 	bool posted;
 	bool troubled;
+	bool unmapped;
 	u8 failures;
 	u32 epoch;
 	u32 last_epoch;
+	u32 unmapped_at;
 	unsigned long since;
 	blk_status_t result;
 	struct krdma_blk_request *before;

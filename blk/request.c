@@ -35,7 +35,7 @@
 /* A request that was refused this often, for an error of its own, would be refused again. */
 #define KRDMA_BLK_FAILURES_MAX	3
 
-/* How long a request waits until its pages can be mapped. */
+/* How long a request waits until its pages can be mapped, while there is a connection. */
 #define KRDMA_BLK_MAP_WAIT	(30 * HZ)
 
 static enum dma_data_direction krdma_blk_direction(struct request *rq)
@@ -144,6 +144,7 @@ static void krdma_blk_chain_add(struct krdma_blk_queue *queue, struct krdma_blk_
 	lockdep_assert_held(&queue->lock);
 
 	request->mapped = mapped;
+	request->unmapped = false;
 	list_add_tail(&request->node, &queue->chain);
 	queue->chain_length++;
 }
@@ -203,6 +204,19 @@ static bool krdma_blk_request_is_overdue(const struct krdma_blk_request *request
 					 unsigned long limit)
 {
 	return request->troubled && time_after_eq(jiffies, request->since + limit);
+}
+
+/*
+ * Records that the pages of a request cannot be mapped.  Returns true if that has lasted for too
+ * long; the time for which it was held does not count.
+ */
+static bool krdma_blk_request_note_unmapped(struct krdma_blk_request *request)
+{
+	if (!request->unmapped) {
+		request->unmapped = true;
+		request->unmapped_at = jiffies;
+	}
+	return (u32)jiffies - request->unmapped_at >= KRDMA_BLK_MAP_WAIT;
 }
 
 /* Can the request not reach the server's memory by any connection any more? */
@@ -275,6 +289,7 @@ static bool krdma_blk_request_hold(struct krdma_blk_queue *queue,
 	lockdep_assert_held(&queue->lock);
 
 	krdma_blk_request_note_trouble(request);
+	request->unmapped = false;
 	if (result)
 		return krdma_blk_request_fail(queue, request, result);
 	krdma_blk_request_wait(queue, request);
@@ -309,7 +324,7 @@ static bool krdma_blk_request_refused(struct krdma_blk_queue *queue,
 		return krdma_blk_request_fail(queue, request, BLK_STS_IOERR);
 
 	krdma_blk_request_note_trouble(request);
-	if (krdma_blk_request_is_overdue(request, KRDMA_BLK_MAP_WAIT))
+	if (krdma_blk_request_note_unmapped(request))
 		return krdma_blk_request_fail(queue, request, BLK_STS_IOERR);
 	request->result = BLK_STS_RESOURCE;
 	return false;
@@ -478,6 +493,7 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 	if (!(bd->rq->rq_flags & RQF_DONTPREP)) {
 		bd->rq->rq_flags |= RQF_DONTPREP;
 		request->troubled = false;
+		request->unmapped = false;
 		request->failures = 0;
 		request->epoch = 0;
 	}

@@ -292,6 +292,29 @@ one read
 ended "it does not wait for ever" "$since" 28 35
 put $test/refuse off
 
+# The time that a request has waited for connections does not count for that.
+put $attach/hold_seconds 120
+unplug
+becomes "the device goes" holding $attach/state 30
+one write
+sleep 35
+put $test/stall "krdma_blk_queue_push krdma_blk_path_start"
+plug
+becomes "the connections are there again" stalled $test/stall 30
+put $test/refuse "ib_dma_virt_map_sg 0"
+put $test/stall go
+tries=0
+until [ "$(cat $test/refuse)" -gt 0 ] || [ $tries -ge 100 ]; do usleep 100000; tries=$((tries + 1)); done
+check "a request that has waited for them cannot be mapped" [ $tries -lt 100 ]
+sleep 2
+check "and waits" [ ! -e $work/ended ]
+put $test/refuse off
+tries=0
+until [ -e $work/ended ] || [ $tries -ge 100 ]; do usleep 100000; tries=$((tries + 1)); done
+# Proves: F3
+check "and is done when it can be" grep -q "^0 " $work/ended
+put $attach/hold_seconds 60
+
 check "the device is detached" device_end limit
 
 # After 17 commands and 15 of 16 writes, of which none was signaled, krdma has the 15th signaled to
