@@ -20,8 +20,8 @@
 extern struct workqueue_struct *krdma_blk_workqueue;
 
 /*
- * For the exports' work items, which may wait for memory and so must not use the devices'
- * rescuer.
+ * For work items that may wait for memory, and so must not use the devices' rescuer: those of
+ * exports, and those that tell users about disks.
  */
 extern struct workqueue_struct *krdma_blk_export_workqueue;
 

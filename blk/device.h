@@ -235,6 +235,7 @@ struct krdma_blk_request {
  * @reconnects: how often connections were lost and made again
  * @reconnect: makes the connections again
  * @expire: timer of the hold limit and of the fence
+ * @grown: tells users that the disk has grown
  */
 struct krdma_blk_device {
 	struct config_item item;
@@ -283,6 +284,7 @@ struct krdma_blk_device {
 	atomic64_t reconnects;
 	struct delayed_work reconnect;
 	struct delayed_work expire;
+	struct work_struct grown;
 };
 
 /* path.c: connections */
@@ -347,6 +349,7 @@ bool krdma_blk_poll_wait(struct krdma_blk_queue *queue, struct completion *end,
 void krdma_blk_map_queues(struct blk_mq_tag_set *set);
 
 /* disk.c: the disk */
+void krdma_blk_disk_init(struct krdma_blk_device *device);
 int krdma_blk_disk_add(struct krdma_blk_device *device);
 void krdma_blk_disk_resize(struct krdma_blk_device *device, u64 size);
 int krdma_blk_disk_shut(struct krdma_blk_device *device, bool force);

@@ -47,6 +47,19 @@ static void krdma_blk_disk_set_size(struct krdma_blk_device *device, struct gend
 	} while (size != set);
 }
 
+/* Returns the disk with a reference, or NULL; another context may be removing it. */
+static struct gendisk *krdma_blk_disk_get(struct krdma_blk_device *device)
+{
+	struct gendisk *gendisk;
+
+	lockdep_assert_held(&device->state_lock);
+
+	gendisk = device->disk;
+	if (gendisk)
+		get_device(disk_to_dev(gendisk));
+	return gendisk;
+}
+
 /* Number of disks that still have references. */
 static atomic_t krdma_blk_disk_count = ATOMIC_INIT(0);
 
@@ -318,29 +331,61 @@ err_disk:
 	return ret;
 }
 
+/* Of a disk that is still being added, or is about to be removed, nothing is told. */
+static void krdma_blk_disk_grown(struct work_struct *work)
+{
+	struct krdma_blk_device *device = container_of(work, struct krdma_blk_device, grown);
+	/* The last one is NULL. */
+	char *environment[2] = { "RESIZE=1" };
+	struct gendisk *gendisk;
+
+	spin_lock_irq(&device->state_lock);
+	gendisk = device->stop ? NULL : krdma_blk_disk_get(device);
+	spin_unlock_irq(&device->state_lock);
+	if (!gendisk)
+		return;
+	if (disk_live(gendisk)) {
+		pr_info("%s: %s has %llu bytes now\n", config_item_name(&device->item),
+			gendisk->disk_name, get_capacity(gendisk) << SECTOR_SHIFT);
+		kobject_uevent_env(&disk_to_dev(gendisk)->kobj, KOBJ_CHANGE, environment);
+	}
+	put_device(disk_to_dev(gendisk));
+}
+
+/**
+ * krdma_blk_disk_init() - Initialize a device for krdma_blk_disk_add()
+ * @device: the device, new
+ *
+ * Context: any.
+ */
+void krdma_blk_disk_init(struct krdma_blk_device *device)
+{
+	INIT_WORK(&device->grown, krdma_blk_disk_grown);
+}
+
 /**
  * krdma_blk_disk_resize() - Set a new size when the memory has grown
  * @device: the device
  * @size: the new size in bytes
  *
- * Context: process context; may sleep.
+ * Users are told later, by another context than this one, which makes the connections: locks of
+ * that are held by others while they allocate, and then memory may have to be written to this disk.
+ *
+ * Context: process context; does not sleep.
  */
 void krdma_blk_disk_resize(struct krdma_blk_device *device, u64 size)
 {
 	struct gendisk *gendisk;
 
-	/* Another context may be removing the disk. */
 	spin_lock_irq(&device->state_lock);
 	device->geometry.size = size;
-	gendisk = device->disk;
-	if (gendisk)
-		get_device(disk_to_dev(gendisk));
+	gendisk = krdma_blk_disk_get(device);
 	spin_unlock_irq(&device->state_lock);
 	if (!gendisk)
 		return;
-	if (set_capacity_and_notify(gendisk, size >> SECTOR_SHIFT))
-		pr_info("%s: %s has %llu bytes now\n", config_item_name(&device->item),
-			gendisk->disk_name, size);
+	set_capacity(gendisk, size >> SECTOR_SHIFT);
+	/* Not of the devices' workqueue, whose rescuer must not wait for memory. */
+	queue_work(krdma_blk_export_workqueue, &device->grown);
 	put_device(disk_to_dev(gendisk));
 }
 
@@ -379,6 +424,11 @@ void krdma_blk_disk_remove(struct krdma_blk_device *device)
 {
 	struct gendisk *gendisk = device->disk;
 
+	/*
+	 * One that begins later sees @stop.  What it waits for may wait for the disk, but requests
+	 * are not held any more.
+	 */
+	cancel_work_sync(&device->grown);
 	del_gendisk(gendisk);
 	blk_mq_free_tag_set(&device->set);
 	krdma_blk_disk_set(device, NULL);

@@ -567,6 +567,7 @@ void krdma_blk_path_init(struct krdma_blk_device *device)
 {
 	krdma_blk_fence_init(device);
 	krdma_blk_probe_init(device);
+	krdma_blk_disk_init(device);
 	init_completion(&device->left);
 	INIT_DELAYED_WORK(&device->reconnect, krdma_blk_path_reconnect);
 }
@@ -685,6 +686,8 @@ void krdma_blk_path_close(struct krdma_blk_device *device)
 	cancel_delayed_work_sync(&device->reconnect);
 	cancel_delayed_work_sync(&device->failback);
 	cancel_delayed_work_sync(&device->expire);
+	/* The context that reconnects may have queued it again. */
+	cancel_work_sync(&device->grown);
 
 	krdma_blk_path_leave(device);
 	krdma_blk_path_drop(device);

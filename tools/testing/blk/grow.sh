@@ -87,9 +87,31 @@ check "the whole disk is written" write_direct $work/wanted "$disk" 1M
 becomes "the reader is back" live $config/devices/other/state 60
 check "and reads it" same $work/wanted "$reader"
 
+check "it leaves" device_end other
+
+# Telling users that the disk has grown may take memory, which may have to be written to the disk.
+# So requests do not wait for that.
+put $test/stall "kobject_uevent_env any"
+check "it grows" put $export/size 17M
+becomes "its users are about to be told" stalled $test/stall 30
+becomes "the device is live meanwhile" live $attach/state 30
+check "its disk has grown" grows 17
+rm -f $work/read
+(read_one "$disk" >$work/said 2>&1; echo $? >$work/reading; mv $work/reading $work/read) &
+becomes "and is read" 0 $work/read 30
+# Proves: F3
+check "before they are told" grep -q stalled $test/stall
+told=$(cat /sys/kernel/uevent_seqnum)
+put $test/stall go
+tries=0
+until [ "$(cat /sys/kernel/uevent_seqnum)" -gt "$told" ] || [ $tries -ge 100 ]; do
+	usleep 100000
+	tries=$((tries + 1))
+done
+check "they are told then" [ $tries -lt 100 ]
+
 # No other client takes the place of one that is not back yet: neither while the memory changes, nor
 # while the client connects again.
-check "the reader leaves" device_end other
 check "there is another writer" device_make late $other_address export=grow
 put $test/stall "krdma_blk_memory_add any"
 (put $export/size 18M; echo $? >$work/growing; mv $work/growing $work/grown) &
