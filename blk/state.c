@@ -240,14 +240,15 @@ void krdma_blk_path_lost(struct krdma_blk_device *device)
  * krdma_blk_path_move() - Take down the connections, to make them by another address
  * @device: the device
  *
- * Nothing happens unless the device is live.
+ * Nothing happens unless the device is live, nor when it is being detached: what has still to be
+ * written needs the connections, and they would not be made again.
  *
  * Context: process context.
  */
 void krdma_blk_path_move(struct krdma_blk_device *device)
 {
 	spin_lock_irq(&device->state_lock);
-	if (device->state == KRDMA_BLK_LIVE) {
+	if (device->state == KRDMA_BLK_LIVE && !device->stop) {
 		WRITE_ONCE(device->moves, true);
 		device->broken = true;
 		krdma_blk_hold_begin(device);

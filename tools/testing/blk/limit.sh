@@ -379,7 +379,30 @@ becomes "the device goes" holding $attach/state 30
 plug
 becomes "without the first one, the second one is used again" "$here_address:7475" "$folder/remote" 60
 becomes "and the device is live" live $attach/state 30
+
+# The first one answers again while the device is being detached, which writes what is dirty.
+put $test/stall "krdma_blk_path_move any"
+ip address add $nobody/32 dev dummy0
+becomes "the first one answers, and the device is about to move" stalled $test/stall 60
+fill $work/wanted 1
+exec 3<>"$disk"
+cat $work/wanted >&3
+put $attach/force 1
+put $test/stall2 "del_gendisk any"
+put $attach/enabled 0 &
+detacher=$!
+becomes "when it is being detached" stalled $test/stall2 30
+put $test/stall go
+usleep 500000
+put $test/stall2 go
+wait $detacher
+exec 3>&-
+is "it is detached" detached $attach/state
+check "and attached again" put $attach/enabled 1
+# Proves: F3
+check "what was dirty has been written" same $work/wanted "$(disk limit)"
 check "the device is detached" device_end limit
+ip address del $nobody/32 dev dummy0
 
 # The connections are lost while the disk is being added.
 early=$config/devices/early
