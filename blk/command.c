@@ -135,7 +135,6 @@ int krdma_blk_commands_open(struct krdma_blk_commands *commands, struct krdma_bl
 	commands->conn = conn;
 	commands->mr = mr;
 	commands->messages = messages;
-	commands->expires = jiffies + msecs_to_jiffies(KRDMA_BLK_LEASE_MS);
 	return 0;
 }
 

@@ -453,7 +453,9 @@ static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 	reason = krdma_blk_conn_settle(conn);
 	if (reason)
 		return reason;
+	/* The client has nothing before it is accepted, which may have taken long. */
 	conn->asked_at = jiffies;
+	WRITE_ONCE(conn->commands.expires, conn->asked_at + msecs_to_jiffies(KRDMA_BLK_LEASE_MS));
 	if (krdma_conn_accept(conn->conn, &param))
 		return KRDMA_BLK_NO_MEMORY;
 	atomic64_inc(&export->accepted);

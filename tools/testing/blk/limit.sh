@@ -478,6 +478,20 @@ becomes "the server ends it in time" 1 "/sys/block/${disk#/dev/}/krdma/reconnect
 becomes "and accepts the next one" live $early/state 30
 check "the device is detached" device_end early
 
+# The time in which commands of a new connection are executed begins when it is accepted.
+device_make early $here_address export=limit queues=1
+put $test/stall "krdma_blk_client_settle any"
+put $early/enabled 1 &
+attacher=$!
+becomes "a client is about to be accepted" stalled $test/stall 30
+sleep 5
+put $test/stall go
+wait $attacher
+disk=$(disk early)
+check "its first command is executed" blkdiscard -l 4096 "$disk"
+is "and does not end its connection" 0 "/sys/block/${disk#/dev/}/krdma/reconnects"
+check "the device is detached" device_end early
+
 # There is no memory for a connection request, several times.  Nobody else asks meanwhile.
 put $test/refuse "krdma_listener_next -12"
 device_make early $here_address export=limit
