@@ -110,8 +110,7 @@ void krdma_blk_client_forget(struct krdma_blk_export *export, struct krdma_blk_c
 static bool krdma_blk_client_is_here(const struct krdma_blk_export *export,
 				     const struct krdma_blk_client *client)
 {
-	return client->conn_count ||
-	       (export->reserved_until && time_before(jiffies, export->reserved_until));
+	return client->conn_count || time_before64(get_jiffies_64(), export->reserved_until);
 }
 
 /*

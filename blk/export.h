@@ -67,7 +67,8 @@ enum krdma_blk_role {
  * @clients_lock: protects the members below.  A mutex, inside @lock and @windows_lock.
  * @closing: no client is admitted any more
  * @paused: none is admitted until the memory has changed
- * @reserved_until: time in jiffies until which clients with a record count as connected, if not 0
+ * @reserved_until: time in jiffies until which clients with a record count as connected; 64 bits,
+ *	because on 32-bit machines a time of long ago would be in the future again
  * @clients: list of &struct krdma_blk_client that may return
  * @client_count: number of entries of @clients
  * @forgets: number of clients that have been forgotten
@@ -110,7 +111,7 @@ struct krdma_blk_export {
 	struct mutex clients_lock;	/* see above */
 	bool closing;
 	bool paused;
-	unsigned long reserved_until;
+	u64 reserved_until;
 	struct list_head clients;
 	unsigned int client_count;
 	u64 forgets;

@@ -1016,8 +1016,7 @@ void krdma_blk_serve_resume(struct krdma_blk_export *export)
 {
 	mutex_lock(&export->clients_lock);
 	export->paused = false;
-	/* 0 has a meaning. */
-	export->reserved_until = (jiffies + KRDMA_BLK_RETURN_WAIT) ?: 1;
+	export->reserved_until = get_jiffies_64() + KRDMA_BLK_RETURN_WAIT;
 	mutex_unlock(&export->clients_lock);
 }
 
