@@ -326,7 +326,7 @@ static int krdma_blk_queue_connect(struct krdma_blk_queue *queue,
 				   struct krdma_blk_geometry *geometry)
 {
 	struct krdma_blk_refusal refusal;
-	struct krdma_blk_nonces nonces;
+	struct krdma_blk_nonces nonces = {};
 	int ret;
 
 	get_random_bytes(nonces.nonce, sizeof(nonces.nonce));
