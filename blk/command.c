@@ -23,12 +23,17 @@
 #include <linux/bitmap.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
+#include <linux/minmax.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include <krdma/krdma.h>
 
 #include "blk.h"
 #include "export.h"
+
+/* Bytes that are zeroed after each check of the time. */
+#define KRDMA_BLK_ZERO_PART	SZ_64K
 
 static int krdma_blk_command_post_recv(struct krdma_blk_commands *commands, unsigned int slot)
 {
@@ -46,6 +51,24 @@ static bool krdma_blk_commands_expired(struct krdma_blk_commands *commands)
 	return time_after_eq(jiffies, READ_ONCE(commands->expires));
 }
 
+/*
+ * A processor may do something else for long between two parts, and the client may have failed the
+ * command then.  Returns an error in that case, and the rest is not executed.
+ */
+static int krdma_blk_command_zero(struct krdma_blk_commands *commands,
+				  const struct krdma_blk_range *range)
+{
+	u64 end = range->offset + range->length;
+
+	for (u64 at = range->offset; at < end; at += KRDMA_BLK_ZERO_PART) {
+		if (krdma_blk_commands_expired(commands))
+			return -ETIMEDOUT;
+		krdma_blk_memory_zero(&commands->export->memory, at,
+				      min_t(u64, end - at, KRDMA_BLK_ZERO_PART));
+	}
+	return 0;
+}
+
 /* Returns an error if the connection is ending, or has to. */
 static int krdma_blk_command_execute(struct krdma_blk_commands *commands, unsigned int slot)
 {
@@ -57,13 +80,12 @@ static int krdma_blk_command_execute(struct krdma_blk_commands *commands, unsign
 	status = krdma_blk_read_command(&commands->messages[slot], export->size,
 					export->block_size, &range);
 	if (status == KRDMA_BLK_DONE) {
-		if (krdma_blk_commands_expired(commands))
-			return -ETIMEDOUT;
 		/*
 		 * Discarding does the same: the pages stay, because RDMA may write to them at any
 		 * time.
 		 */
-		krdma_blk_memory_zero(&export->memory, range.offset, range.length);
+		if (krdma_blk_command_zero(commands, &range))
+			return -ETIMEDOUT;
 	}
 	/* First the receive, because the client may use it as soon as it has the reply. */
 	if (krdma_blk_command_post_recv(commands, slot))

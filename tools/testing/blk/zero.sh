@@ -141,6 +141,23 @@ ip addr add "$network" dev "$interface"
 becomes "the first one is back" live $attach/state 60
 check "with what was there" same $work/wanted "$disk"
 
+# It gives up while the command is being executed, and the processors do something else.
+put $test/stall "krdma_blk_memory_zero any"
+begin blkdiscard -z -o 2M -l 2M "$disk"
+ip addr del "$network" dev "$interface"
+becomes "the client fails one that is being executed" 1 $work/ended 60
+put $test/stall go
+sleep 2
+check "another one reads" device_new other $other_address export=zero read_only=1
+dd if="$(disk other)" of=$work/half bs=1M skip=3 count=1 iflag=direct 2>/dev/null
+dd if=$work/wanted of=$work/rest bs=1M skip=3 count=1 2>/dev/null
+# Proves: F3
+check "that its second half was not executed" cmp $work/rest $work/half
+check "and leaves" device_end other
+ip addr add "$network" dev "$interface"
+becomes "the first one is back" live $attach/state 60
+check "what was there is written again" write_direct $work/wanted "$disk" 1M
+
 # Evicted while the server executes a command.
 put $test/stall "krdma_blk_memory_zero any"
 begin blkdiscard -o 3M -l 1M "$disk"
