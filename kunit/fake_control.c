@@ -66,6 +66,21 @@ void fake_release(struct fake_device *fake, struct ib_qp *qp)
 	fake_set_hold(fake, qp, false);
 }
 
+void fake_release_last(struct ib_qp *ib_qp)
+{
+	struct fake_qp *qp = to_fake_qp(ib_qp);
+	unsigned long flags = fake_begin();
+	struct fake_wc *entry;
+
+	if (!WARN_ON_ONCE(list_empty(&qp->held))) {
+		entry = list_last_entry(&qp->held, struct fake_wc, entry);
+		list_del(&entry->entry);
+		fake_deliver(entry);
+		kfree(entry);
+	}
+	fake_end(flags);
+}
+
 unsigned int fake_held(struct ib_qp *qp)
 {
 	unsigned long flags = fake_begin();

@@ -376,6 +376,8 @@ void fake_fault(struct fake_device *fake, enum fake_direction direction,
  */
 void fake_hold(struct fake_device *fake, struct ib_qp *qp);
 void fake_release(struct fake_device *fake, struct ib_qp *qp);
+/* Of those that are held back, only the one that came last, before the others. */
+void fake_release_last(struct ib_qp *qp);
 unsigned int fake_held(struct ib_qp *qp);
 
 /* Late work: what is posted to the SQ stays there, until fake_go_on() or a flush. */

@@ -389,6 +389,61 @@ static void test_twice(struct kunit *test)
 	}
 }
 
+/* Posts writes with these flags, which are flushed, and the last one completes first. */
+static void flush_last_first(struct kunit *test, struct conn_pair *pair, const u8 *flags,
+			     u32 count)
+{
+	struct conn_end *client = &pair->client;
+	struct ib_qp *qp = conn_qp(client);
+	bool failed = false;
+	u32 i, told = 0;
+
+	/* The connection must not end for another reason first. */
+	pair->fake->cm_manual = FAKE_MANUAL_CLOSE;
+	fake_stall(pair->fake, qp);
+	for (i = 0; i < count; i++)
+		KUNIT_ASSERT_EQ(test, 1, conn_post_writes(client, flags[i], 1));
+	fake_hold(pair->fake, qp);
+	fake_qp_fail(qp);
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, fake_held(qp) == count));
+	fake_release_last(qp);
+	for (i = 0; i < count; i++)
+		if (!flags[i] || told)
+			told++;
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&client->sends) == told));
+	for (i = 0; i < count; i++) {
+		failed |= !flags[i];
+		KUNIT_EXPECT_EQ_MSG(test, failed ? KRDMA_WC_WR_FLUSH_ERR : CONN_UNTOLD,
+				    client->sends.status[i], "%u of %u", i, count);
+	}
+	fake_device_let_go(pair->fake);
+	expect_over(test, pair, client);
+	expect_over(test, pair, &pair->server);
+	KUNIT_EXPECT_EQ(test, told, conn_told(&client->sends));
+}
+
+/*
+ * A signaled work request before one that was flushed would have completed, if it had succeeded.
+ * An unsignaled one has succeeded, unless one before it has failed.
+ */
+/* Proves: B3 */
+static void test_flushed_before_others(struct kunit *test)
+{
+	static const u8 signaled[3];
+	static const u8 some[5] = { [0] = KRDMA_POST_UNSIGNALED, [2] = KRDMA_POST_UNSIGNALED };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct conn_setup setup = { .where = contexts[i] };
+		struct conn_pair *pair = conn_pair_new(test, &setup);
+
+		flush_last_first(test, pair, signaled, ARRAY_SIZE(signaled));
+		conn_pair_again(pair);
+		flush_last_first(test, pair, some, ARRAY_SIZE(some));
+		conn_pair_end(pair);
+	}
+}
+
 /*
  * A message that arrives while its QP fails can be delivered again, into the next buffer.  The
  * consumer sees it as another message, but each receive completes once and in order.
@@ -844,6 +899,7 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE_SLOW(test_statuses),
 	KUNIT_CASE(test_late),
 	KUNIT_CASE(test_twice),
+	KUNIT_CASE(test_flushed_before_others),
 	KUNIT_CASE(test_delivered_again),
 	KUNIT_CASE_SLOW(test_dead_device),
 	KUNIT_CASE_SLOW(test_end_that_fails),

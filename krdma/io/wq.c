@@ -4,7 +4,8 @@
  *
  * A work queue has a WQE for each part of a work request that the device has.  On a reliable
  * connection they complete in the order in which they were posted, so a completion also stands
- * for all unsignaled ones before it.
+ * for all unsignaled ones before it.  It does not stand for signaled ones: those have completions
+ * of their own, unless they failed.
  *
  * Each WQE is returned once: by its completion, or, when the device's QP is destroyed, by
  * krdma_wq_flush().  A completion for a WQE that the device does not have, because it has already
@@ -409,22 +410,47 @@ static u32 krdma_send_skip(struct krdma_wq *wq, u32 most)
 	return count;
 }
 
-static void krdma_send_finish_many(struct krdma_wq *wq, u32 distance, const struct ib_wc *wc)
+/* Is it the only, or last, part of a work request of which a completion is due? */
+static bool krdma_wqe_ends_signaled(const struct krdma_wqe *wqe)
+{
+	return (wqe->flags & (KRDMA_WQE_LAST | KRDMA_WQE_UNSIGNALED)) == KRDMA_WQE_LAST;
+}
+
+/*
+ * Ends the work requests at the head that have not completed, before one that has.  If that one
+ * failed, a signaled one has not succeeded, because it would have completed; nor has any after it.
+ */
+static void krdma_send_finish_before(struct krdma_wq *wq, u32 count, bool failed)
+{
+	u8 status = KRDMA_WC_SUCCESS;
+
+	while (count--) {
+		if (unlikely(failed) && krdma_wqe_ends_signaled(krdma_wq_wqe(wq, wq->head)))
+			status = KRDMA_WC_WR_FLUSH_ERR;
+		krdma_send_finish(wq, status, 0);
+	}
+}
+
+static void krdma_send_report(struct krdma_wq *wq, u8 status)
 {
 	struct krdma_qp_owner *owner = wq->qp->owner;
-	u8 status = krdma_wc_status_from_ib(wc->status);
-
-	/* The unsignaled ones before it succeeded: otherwise they would have completed. */
-	if (distance)
-		distance -= krdma_send_skip(wq, distance);
-	while (distance--)
-		krdma_send_finish(wq, KRDMA_WC_SUCCESS, 0);
-	krdma_send_finish(wq, status, wc->vendor_err);
 
 	if (status == KRDMA_WC_WR_FLUSH_ERR)
 		owner->ops->flushed(owner);
 	else if (status)
 		owner->ops->failed(owner, status == KRDMA_WC_RETRY_EXC_ERR ? -ETIMEDOUT : -EIO);
+}
+
+static void krdma_send_finish_many(struct krdma_wq *wq, u32 distance, const struct ib_wc *wc)
+{
+	u8 status = krdma_wc_status_from_ib(wc->status);
+
+	/* The unsignaled ones before it succeeded: otherwise they would have completed. */
+	if (distance)
+		distance -= krdma_send_skip(wq, distance);
+	krdma_send_finish_before(wq, distance, status);
+	krdma_send_finish(wq, status, wc->vendor_err);
+	krdma_send_report(wq, status);
 }
 
 /**
