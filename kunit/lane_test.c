@@ -610,6 +610,10 @@ static void lane_take_back(struct stage *stage, struct actor *actors)
 		KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_create_qp(actors[i].conn, &attr));
 		KUNIT_ASSERT_EQ(stage->test, 0, actor_connect(&actors[i], ""));
 	}
+	/* One that the peer has not granted a frame for yet would be taken back without a word. */
+	KUNIT_ASSERT_TRUE(stage->test,
+			  lane_until(list_empty(&lane_of(&stage->client)->trunk->ready)));
+	lane_is_read(stage);
 	for (u32 i = 0; i < LANE_REQUESTS; i++)
 		actor_close(&actors[i]);
 	lane_is_read(stage);
