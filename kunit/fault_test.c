@@ -444,6 +444,128 @@ static void test_flushed_before_others(struct kunit *test)
 	}
 }
 
+/* Posts a read into the MR of the client, and then writes with these flags. */
+static void post_behind_read(struct kunit *test, struct conn_pair *pair, u8 read_flags,
+			     const u8 *flags, u32 count)
+{
+	struct conn_end *client = &pair->client;
+	struct krdma_mr_info info;
+	struct krdma_sge sge = {
+		.mr = client->mr, .addr = (uintptr_t)client->buffer, .length = 64,
+	};
+	struct krdma_send_wr wr = {
+		.opcode = KRDMA_OP_READ, .flags = read_flags, .sges = &sge, .sge_count = 1,
+	};
+	u32 i;
+
+	krdma_mr_query(pair->server.mr, &info);
+	wr.remote_addr = info.remote_addr;
+	wr.rkey = info.rkey;
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
+	for (i = 0; i < count; i++)
+		KUNIT_ASSERT_EQ(test, 1, conn_post_writes(client, flags[i], 1));
+}
+
+static struct krdma_mr *map_for_reads(struct kunit *test, struct conn_end *end)
+{
+	struct krdma_mr *mr;
+
+	mr = krdma_mr_register(end->pair->session, end->pair->dev, end->buffer, CONN_BUFFER,
+			       KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	end->mr = mr;
+	return mr;
+}
+
+/*
+ * siw completes what it has sent before the reads in front of it.  A read has not succeeded, and
+ * its memory is in use, until it has completed itself, also if it is unsignaled.
+ */
+/* Proves: B3 */
+static void test_read_completes_last(struct kunit *test)
+{
+	static const u8 flags[] = { 0, KRDMA_POST_UNSIGNALED, 0 };
+	static const struct conn_setup setup = {
+		.where = KRDMA_CONTEXT_POLL, .tune = fake_device_read_like_siw,
+	};
+	struct conn_pair *pair;
+	u32 round, told, i;
+
+	test_needs_fast_reg(test);
+	pair = conn_pair_new(test, &setup);
+	map_for_reads(test, &pair->client);
+	map_for_reads(test, &pair->server);
+	for (round = 0, told = 0; round < 2; round++) {
+		u8 read_flags = round ? KRDMA_POST_UNSIGNALED : 0;
+		struct ib_qp *qp = conn_qp(&pair->client);
+
+		fake_hold(pair->fake, qp);
+		post_behind_read(test, pair, read_flags, flags, ARRAY_SIZE(flags));
+		KUNIT_ASSERT_EQ(test, 1 + ARRAY_SIZE(flags), fake_held(qp));
+		for (i = 0; i < ARRAY_SIZE(flags); i++) {
+			fake_release_last(qp);
+			KUNIT_EXPECT_EQ(test, 0, conn_pair_poll(pair));
+			KUNIT_EXPECT_EQ(test, told, conn_told(&pair->client.sends));
+			KUNIT_EXPECT_EQ(test, 1, atomic_read(&pair->client.mr->uses));
+		}
+		fake_release(pair->fake, qp);
+		told += round ? 2 : 3;
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) == told));
+		KUNIT_EXPECT_EQ(test, 0, atomic_read(&pair->client.mr->uses));
+		KUNIT_EXPECT_EQ(test, 4 * (round + 1),
+				conn_info(&pair->client).sends_completed);
+	}
+	KUNIT_EXPECT_EQ(test, 0, pair->client.sends.failed);
+	KUNIT_EXPECT_EQ(test, 0, pair->client.conn->qp->stray);
+	expect_over(test, pair, &pair->client);
+	expect_over(test, pair, &pair->server);
+	conn_pair_end(pair);
+}
+
+/* The oldest completion that is held back is a failure. */
+static void spoil_held(struct ib_qp *ib_qp, enum ib_wc_status status)
+{
+	struct fake_qp *qp = to_fake_qp(ib_qp);
+	unsigned long flags = fake_begin();
+
+	list_first_entry(&qp->held, struct fake_wc, entry)->wc.status = status;
+	fake_end(flags);
+}
+
+/* If the read fails, what was sent behind it is flushed: nothing succeeds after a failure. */
+/* Proves: B3 */
+static void test_read_fails_last(struct kunit *test)
+{
+	static const u8 flags[] = { 0, KRDMA_POST_UNSIGNALED, 0 };
+	unsigned int i, j;
+
+	test_needs_fast_reg(test);
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct conn_setup setup = {
+			.where = contexts[i], .tune = fake_device_read_like_siw,
+		};
+		struct conn_pair *pair = conn_pair_new(test, &setup);
+		struct ib_qp *qp = conn_qp(&pair->client);
+
+		map_for_reads(test, &pair->client);
+		map_for_reads(test, &pair->server);
+		fake_hold(pair->fake, qp);
+		post_behind_read(test, pair, 0, flags, ARRAY_SIZE(flags));
+		KUNIT_ASSERT_EQ(test, 1 + ARRAY_SIZE(flags), fake_held(qp));
+		for (j = 0; j < ARRAY_SIZE(flags); j++)
+			fake_release_last(qp);
+		spoil_held(qp, IB_WC_GENERAL_ERR);
+		fake_release(pair->fake, qp);
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->client.sends) == 4));
+		KUNIT_EXPECT_EQ(test, KRDMA_WC_GENERAL_ERR, pair->client.sends.status[0]);
+		for (j = 1; j <= ARRAY_SIZE(flags); j++)
+			KUNIT_EXPECT_EQ(test, KRDMA_WC_WR_FLUSH_ERR, pair->client.sends.status[j]);
+		expect_over(test, pair, &pair->client);
+		expect_over(test, pair, &pair->server);
+		conn_pair_end(pair);
+	}
+}
+
 /*
  * A message that arrives while its QP fails can be delivered again, into the next buffer.  The
  * consumer sees it as another message, but each receive completes once and in order.
@@ -900,6 +1022,8 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(test_late),
 	KUNIT_CASE(test_twice),
 	KUNIT_CASE(test_flushed_before_others),
+	KUNIT_CASE(test_read_completes_last),
+	KUNIT_CASE(test_read_fails_last),
 	KUNIT_CASE(test_delivered_again),
 	KUNIT_CASE_SLOW(test_dead_device),
 	KUNIT_CASE_SLOW(test_end_that_fails),

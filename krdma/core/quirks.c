@@ -168,3 +168,24 @@ bool krdma_quirk_reports_missed(const struct ib_device *ibdev)
 		return true;
 	}
 }
+
+/**
+ * krdma_quirk_completes_in_order() - Check whether the work requests of an SQ complete in order
+ * @ibdev: the RDMA device
+ *
+ * On a reliable connection they do.  siw completes messages and writes when they are sent, and
+ * reads when their data have come, which is later than the messages and writes behind them.  A
+ * work request that is posted while siw flushes an SQ is flushed among those that were posted
+ * before it.  Each one has a completion of its own, if it is signaled.
+ *
+ * A fence on everything that is not a read would keep siw's order, too.  But while the next work
+ * request waits for a read, siw does not answer the reads of the peer: two ends that read from each
+ * other would wait for each other for ever.
+ *
+ * Context: any.
+ * Return: false if a completion says nothing of other work requests.
+ */
+bool krdma_quirk_completes_in_order(const struct ib_device *ibdev)
+{
+	return ibdev->ops.driver_id != RDMA_DRIVER_SIW;
+}

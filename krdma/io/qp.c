@@ -134,6 +134,7 @@ static int krdma_qp_charge(struct krdma_qp *qp, const struct krdma_budget *budge
 	u32 wqes = roundup_pow_of_two(budget->send_depth);
 	u64 bytes = sizeof(*qp) + krdma_wq_bytes(budget->send_depth, budget->send_sge) +
 		    krdma_wq_bytes(budget->recv_depth, budget->recv_sge) +
+		    (krdma_quirk_completes_in_order(qp->pd->ib->device) ? 0 : wqes) +
 		    krdma_wqe_memory_bytes(wqes, KRDMA_SINK_BYTES) +
 		    /* Copies of inline data: whether they are needed is known only later. */
 		    krdma_bounce_bytes(wqes, budget->inline_data) +
@@ -200,10 +201,13 @@ out:
 
 static int krdma_qp_alloc_wqs(struct krdma_qp *qp, const struct krdma_budget *budget)
 {
+	bool ordered = krdma_quirk_completes_in_order(qp->pd->ib->device);
 	int ret;
 
 	ret = krdma_wq_init(&qp->send, qp, qp->send.cq, budget->send_depth, budget->send_sge,
-			    krdma_send_done);
+			    ordered ? krdma_send_done : krdma_send_done_unordered);
+	if (!ret && !ordered)
+		ret = krdma_wq_disorder(&qp->send);
 	if (ret)
 		return ret;
 	return krdma_wq_init(&qp->recv, qp, qp->recv.cq, budget->recv_depth, budget->recv_sge,
@@ -261,7 +265,8 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 		.send_cq = qp->send.cq->ib,
 		.recv_cq = qp->recv.cq->ib,
 		.srq = qp->srq ? qp->srq->ib : NULL,
-		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		/* Without an order no completion stands for an unsignaled work request. */
+		.sq_sig_type = qp->send.early ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 		.port_num = qp->cm_id->port_num,
 		.cap = {

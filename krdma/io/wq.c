@@ -7,6 +7,9 @@
  * for all unsignaled ones before it.  It does not stand for signaled ones: those have completions
  * of their own, unless they failed.
  *
+ * siw does not complete in order.  There every WQE has a completion of its own, which stands for
+ * nothing else, and krdma ends a WQE when all before it have ended.
+ *
  * Each WQE is returned once: by its completion, or, when the device's QP is destroyed, by
  * krdma_wq_flush().  A completion for a WQE that the device does not have, because it has already
  * completed, is ignored.
@@ -110,6 +113,19 @@ int krdma_wq_init(struct krdma_wq *wq, struct krdma_qp *qp, struct krdma_cq *cq,
 }
 
 /**
+ * krdma_wq_disorder() - Prepare an SQ for WQEs that complete in any order
+ * @wq: the work queue, initialized with krdma_send_done_unordered()
+ *
+ * Context: process context; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int krdma_wq_disorder(struct krdma_wq *wq)
+{
+	wq->early = kvzalloc_node(wq->mask + 1, GFP_KERNEL_ACCOUNT, krdma_device_node(wq->cq->dev));
+	return wq->early ? 0 : -ENOMEM;
+}
+
+/**
  * krdma_wq_free() - Free the WQEs of a work queue
  * @wq: the work queue
  *
@@ -117,6 +133,7 @@ int krdma_wq_init(struct krdma_wq *wq, struct krdma_qp *qp, struct krdma_cq *cq,
  */
 void krdma_wq_free(struct krdma_wq *wq)
 {
+	kvfree(wq->early);
 	kvfree(wq->mrs);
 	kvfree(wq->wqes);
 }
@@ -475,6 +492,68 @@ void krdma_send_done(struct ib_cq *ib_cq, struct ib_wc *wc)
 }
 
 /*
+ * Sends that complete in any order
+ */
+
+/* After a failure nothing succeeds, also not what the device has completed before it. */
+static void krdma_send_finish_next(struct krdma_wq *wq, u8 status, u32 vendor_error)
+{
+	if (!status && wq->broken)
+		status = KRDMA_WC_WR_FLUSH_ERR;
+	if (status)
+		wq->broken = true;
+	krdma_send_finish(wq, status, vendor_error);
+}
+
+/* Has the WQE at the head completed, behind one that had not? */
+static bool krdma_send_is_early(struct krdma_wq *wq)
+{
+	return wq->early && wq->early[wq->head & wq->mask];
+}
+
+/* Ends such a WQE.  The consumer may then use it again. */
+static void krdma_send_finish_early(struct krdma_wq *wq)
+{
+	u8 *early = &wq->early[wq->head & wq->mask];
+	u8 status = *early - 1;
+
+	*early = 0;
+	/* siw reports no vendor errors. */
+	krdma_send_finish_next(wq, status, 0);
+}
+
+/**
+ * krdma_send_done_unordered() - Handle a completion of an SQ of which each stands for itself
+ * @ib_cq: the device's CQ
+ * @wc: the completion
+ *
+ * Context: that of the CQ's poll lock.
+ */
+void krdma_send_done_unordered(struct ib_cq *ib_cq, struct ib_wc *wc)
+{
+	struct krdma_wqe *wqe = container_of(wc->wr_cqe, struct krdma_wqe, cqe);
+	u8 status = krdma_wc_status_from_ib(wc->status);
+	struct krdma_wq *wq = wqe->wq;
+	u32 index = wqe - wq->wqes;
+	u32 distance;
+
+	krdma_cq_assert_held(wq->cq);
+
+	if (!krdma_wq_has(wq, index, &distance) || wq->early[index]) {
+		WRITE_ONCE(wq->qp->stray, wq->qp->stray + 1);
+		return;
+	}
+	if (distance) {
+		wq->early[index] = status + 1;
+	} else {
+		krdma_send_finish_next(wq, status, wc->vendor_err);
+		while (krdma_wq_outstanding(wq) && krdma_send_is_early(wq))
+			krdma_send_finish_early(wq);
+	}
+	krdma_send_report(wq, status);
+}
+
+/*
  * Receives
  */
 
@@ -616,10 +695,12 @@ bool krdma_wq_flush(struct krdma_wq *wq, u32 budget)
 	while (krdma_wq_outstanding(wq)) {
 		if (!budget--)
 			return true;
-		if (sends)
-			krdma_send_finish(wq, KRDMA_WC_WR_FLUSH_ERR, 0);
-		else
+		if (!sends)
 			krdma_recv_finish(wq, &lost);
+		else if (krdma_send_is_early(wq))
+			krdma_send_finish_early(wq);
+		else
+			krdma_send_finish_next(wq, KRDMA_WC_WR_FLUSH_ERR, 0);
 	}
 	if (sends && wq->qp->partial)
 		krdma_wq_flush_partial(wq);

@@ -144,6 +144,9 @@ struct krdma_wr_list {
  * @posted: work requests accepted
  * @completed: work requests that completed to the consumer, or that were unsignaled and
  *	succeeded; protected by the poll lock
+ * @early: for each WQE, 0, or 1 and its status if it completed while one before it had not; NULL
+ *	if WQEs complete in order; protected by the poll lock
+ * @broken: a WQE has failed; protected by the poll lock, and used only with @early
  * @marker: completes after everything else
  * @drained: @marker has completed
  */
@@ -166,6 +169,8 @@ struct krdma_wq {
 	u32 vendor_error;
 	u64 posted;
 	u64 completed;
+	u8 *early;
+	bool broken;
 
 	struct ib_cqe marker;
 	struct completion drained;
@@ -297,6 +302,7 @@ static inline struct krdma_mr **krdma_partial_mr(struct krdma_qp *qp, u32 index)
 u64 krdma_wq_bytes(u32 depth, u32 max_sge);
 int krdma_wq_init(struct krdma_wq *wq, struct krdma_qp *qp, struct krdma_cq *cq,
 		  u32 depth, u32 max_sge, void (*done)(struct ib_cq *ib_cq, struct ib_wc *wc));
+int krdma_wq_disorder(struct krdma_wq *wq);
 void krdma_wq_free(struct krdma_wq *wq);
 void krdma_wq_close(struct krdma_wq *wq);
 void krdma_wq_put_mrs(struct krdma_wq *wq, u32 position);
@@ -307,6 +313,7 @@ int krdma_send_complete(struct krdma_cq *cq, const struct ib_wc *wcs, int count)
 
 /* Completion handlers of the SQ and the RQ. */
 void krdma_send_done(struct ib_cq *ib_cq, struct ib_wc *wc);
+void krdma_send_done_unordered(struct ib_cq *ib_cq, struct ib_wc *wc);
 void krdma_recv_done(struct ib_cq *ib_cq, struct ib_wc *wc);
 
 int krdma_recv_build(const struct krdma_recv_wr *wr, struct krdma_pd *pd,

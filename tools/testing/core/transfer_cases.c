@@ -251,6 +251,97 @@ static void writes_and_reads(struct core_test *test)
 	transfer_end(&transfer);
 }
 
+#define BEHIND_ROUNDS	10
+
+/**
+ * struct behind - a read and a write behind it
+ * @data: memory of the read
+ * @size: bytes of the read
+ * @next: wr_id of the next completion: twice the round of the read, and one more of the write
+ * @wrong: completions out of order, failed, or of a read without its data
+ */
+struct behind {
+	const u8 *data;
+	u32 size;
+	u64 next;
+	u32 wrong;
+};
+
+/* Looks at once: a little later the data may have come. */
+static void behind_complete(struct core_end *end, const struct krdma_wc *wc)
+{
+	struct behind *behind = end->context;
+
+	if (wc->status || wc->wr_id != behind->next++ ||
+	    (!(wc->wr_id % 2) && !core_filled(behind->data, behind->size, wc->wr_id / 2)))
+		behind->wrong++;
+}
+
+/*
+ * A short write behind a long read is sent before the data of the read have come, and completes
+ * after them.
+ */
+/* Proves: B3 */
+static void write_behind_read(struct core_test *test)
+{
+	/* Both begin within a page, so that neither needs more pages than its bytes. */
+	const u32 size = round_down(min_t(u32, SZ_256K, core_rkey_room(test)) - PAGE_SIZE,
+				    PAGE_SIZE);
+	struct behind behind = { .size = size };
+	struct transfer transfer;
+	struct core_end *client;
+
+	if (!transfer_begin(&transfer, test, NULL, size + 8))
+		return;
+	client = &transfer.pair->client;
+	behind.data = transfer.from.data;
+	client->context = &behind;
+	client->complete = behind_complete;
+	for (u64 i = 0; i < BEHIND_ROUNDS && !test->failures; i++) {
+		core_fill(transfer.to.data, size, i);
+		memset(transfer.from.data, 0, size);
+		CORE_EQ(test, 1, core_rdma(client, 2 * i, KRDMA_OP_READ, &transfer.from, 0, size,
+					   &transfer.to, 0, 0));
+		CORE_EQ(test, 1, core_rdma(client, 2 * i + 1, KRDMA_OP_WRITE, &transfer.from, size,
+					   8, &transfer.to, size, 0));
+		CORE_TRUE(test, core_await_told(client, 2 * i + 2, CORE_TIMEOUT_MS));
+		CORE_EQ(test, 0, behind.wrong);
+	}
+	transfer_end(&transfer);
+}
+
+/*
+ * Reads of both ends at once, each with a write behind it: neither end waits for the other to
+ * complete its read.
+ */
+static void reads_of_both_ends(struct core_test *test)
+{
+	struct transfer transfer;
+	struct core_end *ends[2];
+
+	if (!transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
+		return;
+	ends[0] = &transfer.pair->client;
+	ends[1] = &transfer.pair->server;
+	for (u64 i = 0; i < BEHIND_ROUNDS && !test->failures; i++) {
+		for (int end = 0; end < 2; end++) {
+			const struct core_buffer *local = end ? &transfer.to : &transfer.from;
+			const struct core_buffer *remote = end ? &transfer.from : &transfer.to;
+
+			CORE_EQ(test, 1, core_rdma(ends[end], 2 * i, KRDMA_OP_READ, local, 0,
+						   TRANSFER_SIZE / 2, remote, TRANSFER_SIZE / 2,
+						   0));
+			CORE_EQ(test, 1, core_rdma(ends[end], 2 * i + 1, KRDMA_OP_WRITE, local, 0,
+						   0, remote, 0, 0));
+		}
+		for (int end = 0; end < 2; end++) {
+			core_expect_send(ends[end], 2 * i, KRDMA_WC_SUCCESS);
+			core_expect_send(ends[end], 2 * i + 1, KRDMA_WC_SUCCESS);
+		}
+	}
+	transfer_end(&transfer);
+}
+
 #define PIECES	40
 
 /* More SGEs than a WQE of the device can have. */
@@ -420,6 +511,8 @@ const struct core_case core_transfer_cases[] = {
 	CORE_CASE_CONTEXTS(receives_come_first),
 	CORE_CASE_CONTEXTS(message_too_long),
 	CORE_CASE_CONTEXTS(writes_and_reads),
+	CORE_CASE_CONTEXTS(write_behind_read),
+	CORE_CASE(reads_of_both_ends),
 	CORE_CASE(many_pieces),
 	CORE_CASE(mapped_pages),
 	CORE_CASE(large),
