@@ -53,6 +53,13 @@ static bool fake_reads_like_siw(const struct fake_device *fake)
 	return fake->ib.ops.driver_id == RDMA_DRIVER_SIW;
 }
 
+/* siw would take it, fail the post, and execute nothing behind it. */
+static bool fake_stops_siw(const struct ib_send_wr *wr)
+{
+	return (fake_is_read(wr->opcode) && (wr->send_flags & IB_SEND_FENCE)) ||
+	       (wr->opcode == IB_WR_SEND_WITH_INV && (wr->send_flags & IB_SEND_INLINE));
+}
+
 static bool fake_copy_inline(struct fake_qp *qp, struct fake_send *send,
 			     const struct ib_send_wr *wr)
 {
@@ -155,6 +162,8 @@ static int fake_accept_send(struct fake_qp *qp, const struct ib_send_wr *wr)
 	    (fake_is_read(wr->opcode) &&
 	     (wr->num_sge > fake->attr.max_sge_rd ||
 	      (!wr->num_sge && (personality->read_wants_sge || fake_reads_like_siw(fake))))))
+		return -EINVAL;
+	if (fake_reads_like_siw(fake) && fake_stops_siw(wr))
 		return -EINVAL;
 	if (fake_queue_full(cq))
 		return -ENOMEM;

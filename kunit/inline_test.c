@@ -212,6 +212,56 @@ static void test_refused_by_driver(struct kunit *test)
 	}
 }
 
+/*
+ * siw stops at a message that invalidates, with inline data: krdma copies these.  Other messages
+ * remain inline.
+ */
+static void test_invalidates_on_siw(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.where = KRDMA_CONTEXT_POLL, .attr = { .max_inline = INLINE },
+		.tune = fake_device_read_like_siw,
+	};
+	struct krdma_send_wr wr = { .flags = KRDMA_POST_INLINE, .sge_count = 1 };
+	static const u32 bytes[] = { 0, 1, INLINE };
+	struct fake_send *send;
+	struct conn_pair *pair;
+	struct krdma_sge sge;
+	unsigned int i, j;
+
+	test_needs_fast_reg(test);
+	pair = conn_pair_new(test, &setup);
+	send = kunit_kzalloc(test, sizeof(*send), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, send);
+	fake_stall(pair->fake, NULL);
+	wr.sges = &sge;
+	for (i = 0; i < ARRAY_SIZE(bytes); i++) {
+		sge = conn_sge(&pair->client, 0, bytes[i]);
+		memset(pair->client.buffer, 0x40 + i, INLINE);
+		wr.opcode = KRDMA_OP_SEND_INVALIDATE;
+		KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
+		wr.opcode = KRDMA_OP_SEND;
+		KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
+		memset(pair->client.buffer, 0xff, INLINE);
+	}
+	for (i = 0; i < ARRAY_SIZE(bytes); i++) {
+		const u8 *copy;
+
+		conn_given(&pair->client, 2 * i, send);
+		KUNIT_EXPECT_EQ(test, IB_WR_SEND_WITH_INV, send->wr.opcode);
+		KUNIT_EXPECT_EQ(test, IB_SEND_SIGNALED, send->wr.send_flags);
+		KUNIT_ASSERT_EQ(test, !!bytes[i], send->wr.num_sge);
+		copy = (const u8 *)(uintptr_t)send->sge[0].addr;
+		for (j = 0; j < bytes[i]; j++)
+			KUNIT_EXPECT_EQ(test, 0x40 + i, copy[j]);
+		conn_given(&pair->client, 2 * i + 1, send);
+		KUNIT_EXPECT_EQ(test, bytes[i] &&
+				bytes[i] <= to_fake_qp(conn_qp(&pair->client))->cap.max_inline_data,
+				!!(send->wr.send_flags & IB_SEND_INLINE));
+	}
+	conn_pair_end(pair);
+}
+
 /* Too much for inline data: neither the device nor krdma grants it. */
 static void test_refused(struct kunit *test)
 {
@@ -296,6 +346,7 @@ static struct kunit_case inline_cases[] = {
 	KUNIT_CASE(test_any_grant),
 	KUNIT_CASE(test_too_much),
 	KUNIT_CASE(test_refused_by_driver),
+	KUNIT_CASE(test_invalidates_on_siw),
 	KUNIT_CASE(test_refused),
 	KUNIT_CASE(test_copies_are_paid_for),
 	{}

@@ -135,6 +135,45 @@ static void test_read_to_region(struct kunit *test)
 	conn_pair_end(pair);
 }
 
+/* The device gets the fence of a read, alone, in a batch, and in several SGEs. */
+static void test_fenced_read(struct kunit *test)
+{
+	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_POLL };
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct conn_end *client = &pair->client;
+	struct krdma_send_wr wr = reader(test, pair);
+	struct krdma_send_wr several[2];
+	struct krdma_sge sges[2];
+	struct fake_send *send;
+	u32 i;
+
+	send = kunit_kzalloc(test, sizeof(*send), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, send);
+	map(test, client, BOTH);
+	for (i = 0; i < ARRAY_SIZE(sges); i++)
+		sges[i] = (struct krdma_sge) {
+			.mr = client->mr, .addr = (uintptr_t)client->buffer + i * LENGTH,
+			.length = LENGTH,
+		};
+	wr.flags = KRDMA_POST_FENCE;
+	wr.sges = sges;
+	wr.sge_count = 1;
+	several[0] = wr;
+	several[1] = wr;
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
+	KUNIT_ASSERT_EQ(test, 2, conn_post(client, several, 2));
+	wr.sge_count = 2;
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
+	for (i = 0; i < 4; i++) {
+		conn_given(client, i, send);
+		KUNIT_EXPECT_EQ(test, IB_WR_RDMA_READ, send->wr.opcode);
+		KUNIT_EXPECT_EQ(test, IB_SEND_FENCE | IB_SEND_SIGNALED, send->wr.send_flags);
+	}
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&client->sends) == 4));
+	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
+	conn_pair_end(pair);
+}
+
 /* Into an FRMR of the connection, by its key. */
 static void test_read_to_registration(struct kunit *test)
 {
@@ -169,6 +208,36 @@ static void test_read_to_registration(struct kunit *test)
 	conn_pair_end(pair);
 }
 
+/* siw stops at a read with a fence.  It gets none: alone, in a batch, and of a flush. */
+static void test_fenced_read_on_siw(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.where = KRDMA_CONTEXT_POLL, .tune = fake_device_read_like_siw,
+	};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct conn_end *client = &pair->client;
+	struct krdma_send_wr wr = reader(test, pair);
+	struct krdma_sge sge = conn_sge(client, 0, LENGTH);
+	struct krdma_send_wr several[2];
+
+	wr.flags = KRDMA_POST_FENCE;
+	wr.sges = &sge;
+	wr.sge_count = 1;
+	several[0] = wr;
+	several[1] = wr;
+	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &wr, 1));
+	KUNIT_EXPECT_EQ(test, 2, conn_post(client, several, 2));
+	wr.sge_count = 0;
+	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &wr, 1));
+	wr.opcode = KRDMA_OP_FLUSH;
+	wr.flush = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_MEMORY;
+	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &wr, 1));
+	KUNIT_EXPECT_EQ(test, 1, conn_post_writes(client, KRDMA_POST_FENCE, 1));
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&client->sends) == 6));
+	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
+	conn_pair_end(pair);
+}
+
 /* siw does not need it. */
 static void test_siw(struct kunit *test)
 {
@@ -197,8 +266,10 @@ static void test_siw(struct kunit *test)
 static struct kunit_case iwarp_cases[] = {
 	KUNIT_CASE(test_refused_reads),
 	KUNIT_CASE(test_read_to_region),
+	KUNIT_CASE(test_fenced_read),
 	KUNIT_CASE(test_read_to_registration),
 	KUNIT_CASE(test_siw),
+	KUNIT_CASE(test_fenced_read_on_siw),
 	{}
 };
 

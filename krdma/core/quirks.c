@@ -189,3 +189,33 @@ bool krdma_quirk_completes_in_order(const struct ib_device *ibdev)
 {
 	return ibdev->ops.driver_id != RDMA_DRIVER_SIW;
 }
+
+/**
+ * krdma_quirk_fences_reads() - Check whether a read can have a fence
+ * @ibdev: the RDMA device
+ *
+ * siw takes a read with IB_SEND_FENCE to its SQ, fails the post, and from then on executes nothing
+ * of that SQ.  Its reads need none: they are sent, answered and completed in the order of the
+ * posts.
+ *
+ * Context: any.
+ * Return: false if reads must not have IB_SEND_FENCE.
+ */
+bool krdma_quirk_fences_reads(const struct ib_device *ibdev)
+{
+	return ibdev->ops.driver_id != RDMA_DRIVER_SIW;
+}
+
+/**
+ * krdma_quirk_inlines_invalidate() - Check whether IB_WR_SEND_WITH_INV can have inline data
+ * @ibdev: the RDMA device
+ *
+ * siw takes such a message to its SQ, fails the post, and from then on executes nothing of that SQ.
+ *
+ * Context: any.
+ * Return: false if the data have to be in memory that the device reads.
+ */
+bool krdma_quirk_inlines_invalidate(const struct ib_device *ibdev)
+{
+	return ibdev->ops.driver_id != RDMA_DRIVER_SIW;
+}

@@ -15,5 +15,7 @@ bool krdma_quirk_invalidates(const struct ib_device *ibdev);
 bool krdma_quirk_reports_missed(const struct ib_device *ibdev);
 bool krdma_quirk_reads_by_key(const struct ib_device *ibdev);
 bool krdma_quirk_completes_in_order(const struct ib_device *ibdev);
+bool krdma_quirk_fences_reads(const struct ib_device *ibdev);
+bool krdma_quirk_inlines_invalidate(const struct ib_device *ibdev);
 
 #endif /* _KRDMA_QUIRKS_H */

@@ -5,9 +5,9 @@
  * KRDMA_POST_INLINE promises that the data may be overwritten when the call returns.  A device
  * keeps that promise if it copies the data into its SQ.  Some devices do not do this for kernel
  * QPs: mlx4, mthca, pvrdma and hfi1 grant 0 bytes, and mlx4 ignores IB_SEND_INLINE and takes the
- * address for a DMA address.  For such devices krdma copies the data into a buffer of the QP,
- * which has a place for each WQE of the SQ, and posts that.  A place is free when its WQE is
- * free.
+ * address for a DMA address.  siw does not do it for IB_WR_SEND_WITH_INV.  For such devices krdma
+ * copies the data into a buffer of the QP, which has a place for each WQE of the SQ, and posts
+ * that.  A place is free when its WQE is free.
  */
 #include <linux/math.h>
 #include <linux/string.h>

@@ -199,6 +199,13 @@ static bool krdma_send_is_signaled(struct krdma_wq *wq, bool unsignaled)
 	return false;
 }
 
+/* Does the device not accept inline data of this length with the operation? */
+static bool krdma_send_bounces(const struct krdma_qp *qp, const struct krdma_op *op, u64 length)
+{
+	return length > qp->device_inline ||
+	       (op->last == IB_WR_SEND_WITH_INV && !qp->inlines_invalidate);
+}
+
 /* Builds one part in the WQE at the tail and at the end of the list. */
 static void krdma_send_build(struct krdma_wq *wq, const struct krdma_op *op,
 			     const struct krdma_send_wr *wr, u32 length,
@@ -221,8 +228,10 @@ static void krdma_send_build(struct krdma_wq *wq, const struct krdma_op *op,
 
 	krdma_op_fill(op, wr, part, last, ib_wr);
 	/* The data is copied to the bounce buffer instead. */
-	if (length > qp->device_inline)
+	if (krdma_send_bounces(qp, op, length))
 		ib_wr->send.send_flags &= ~IB_SEND_INLINE;
+	if (op->last == IB_WR_RDMA_READ && !qp->fences_reads)
+		ib_wr->send.send_flags &= ~IB_SEND_FENCE;
 	ib_wr->send.wr_cqe = &wqe->cqe;
 	ib_wr->send.next = &(ib_wr + 1)->send;
 	ib_wr->send.sg_list = count ? sges : (struct ib_sge *)&krdma_no_sge;
@@ -336,7 +345,8 @@ static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 	}
 	if (op->traits & KRDMA_OP_SCRATCH)
 		krdma_send_fill_sink(wq, op, wr);
-	if ((wr->flags & KRDMA_POST_INLINE) && length > qp->device_inline) {
+	/* Without data there is nothing to copy. */
+	if ((wr->flags & KRDMA_POST_INLINE) && length && krdma_send_bounces(qp, op, length)) {
 		krdma_bounce_copy(wq, wr, wq->chain.scratch->wr_sges);
 		count = 1;
 	}

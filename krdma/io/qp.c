@@ -117,6 +117,11 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 		return ret;
 	qp->caps = krdma_device_caps(qp->pd->dev);
 	qp->fast_ops = krdma_op_fast(qp->caps);
+	qp->fences_reads = krdma_quirk_fences_reads(qp->pd->ib->device);
+	/* krdma_send_build() removes the fence; the fast path does not. */
+	if (!qp->fences_reads)
+		qp->fast_ops &= ~BIT(KRDMA_OP_READ);
+	qp->inlines_invalidate = krdma_quirk_inlines_invalidate(qp->pd->ib->device);
 	qp->max_read_sge = budget->read_sge;
 	qp->read_access = KRDMA_ACCESS_LOCAL_WRITE;
 	qp->empty_read = krdma_quirk_empty_read(qp->pd->ib->device);
@@ -292,7 +297,7 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 	qp->ib = qp->cm_id->qp;
 	qp->number = qp->ib->qp_num;
 	qp->max_inline = max(qp->device_inline, budget->inline_data);
-	if (qp->max_inline == qp->device_inline)
+	if (qp->max_inline == qp->device_inline && (qp->inlines_invalidate || !qp->max_inline))
 		return 0;
 	ret = krdma_bounce_init(qp, qp->max_inline);
 	if (ret) {

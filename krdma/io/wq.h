@@ -212,13 +212,17 @@ struct krdma_qp_creator {
  * @keepalive: detects that the peer is gone, if the consumer asked for that
  * @mr_pool: pool of the connection's FRMRs
  * @caps: capabilities of the device
- * @fast_ops: operations that the fast path can post: result of krdma_op_fast()
+ * @fast_ops: operations that the fast path can post: those of krdma_op_fast(), without reads
+ *	unless @fences_reads
  * @max_message: bytes that the device accepts in a work request
  * @max_read_sge: SGEs of a read
  * @read_access: &enum krdma_access that the local memory of a read needs
  * @empty_read: SGEs of length 0 that a read of 0 bytes has, or the negative errno that refuses it
  * @max_inline: bytes of a work request with KRDMA_POST_INLINE
  * @device_inline: bytes that the device accepts inline; longer data is copied to @bounce
+ * @fences_reads: the device accepts IB_SEND_FENCE with reads
+ * @inlines_invalidate: the device accepts IB_SEND_INLINE with IB_WR_SEND_WITH_INV; otherwise the
+ *	data is copied to @bounce
  * @number: QP number
  * @heard: a message of the peer has arrived; protected by the poll lock of @recv
  * @stray: completions for WQEs that had already completed
@@ -232,7 +236,7 @@ struct krdma_qp_creator {
  * @session: session to which the queues are charged; kept by @owner
  * @charged: bytes charged to @session; 0 if nothing was charged
  * @bounce: copies of inline data, one for each WQE of @send; none if the device accepts
- *	@max_inline itself
+ *	@max_inline itself, with each operation
  * @mappings: mappings of the consumer for work requests that have not completed; see io/map.c
  */
 struct krdma_qp {
@@ -265,6 +269,8 @@ struct krdma_qp {
 	int empty_read;
 	u32 max_inline;
 	u32 device_inline;
+	bool fences_reads;
+	bool inlines_invalidate;
 	u32 number;
 	bool heard;
 	u32 stray;

@@ -342,6 +342,69 @@ static void reads_of_both_ends(struct core_test *test)
 	transfer_end(&transfer);
 }
 
+/*
+ * A fence that has nothing to wait for, and one behind a read; a message that invalidates, with
+ * inline data.  What follows is executed, too.
+ */
+static void fences_and_inline_data(struct core_test *test)
+{
+	const struct krdma_conn_attr attr = { .max_inline = 16, .recv_depth = 4 };
+	struct krdma_send_wr flush = {
+		.wr_id = 3, .opcode = KRDMA_OP_FLUSH, .flags = KRDMA_POST_FENCE,
+		.flush = KRDMA_FLUSH_GLOBAL, .operand = 8,
+	};
+	struct krdma_send_wr invalidate = {
+		.wr_id = 5, .opcode = KRDMA_OP_SEND_INVALIDATE, .flags = KRDMA_POST_INLINE,
+		.sge_count = 1,
+	};
+	u8 eight[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct krdma_sge sge = { .addr = (uintptr_t)eight, .length = sizeof(eight) };
+	struct transfer transfer;
+	struct core_end *client, *server;
+	struct krdma_wc got;
+
+	if (!transfer_begin(&transfer, test, &attr, TRANSFER_SIZE))
+		return;
+	client = &transfer.pair->client;
+	server = &transfer.pair->server;
+	for (u64 i = 0; i < 2; i++) {
+		CORE_EQ(test, 1, core_rdma(client, i, KRDMA_OP_READ, &transfer.from, 0, 100,
+					   &transfer.to, 0, KRDMA_POST_FENCE));
+		core_expect_send(client, i, KRDMA_WC_SUCCESS);
+	}
+	CORE_EQ(test, 1, core_rdma(client, 2, KRDMA_OP_WRITE, &transfer.from, 0, 100, &transfer.to,
+				   0, 0));
+	core_expect_send(client, 2, KRDMA_WC_SUCCESS);
+	flush.remote_addr = transfer.to.info.remote_addr;
+	flush.rkey = transfer.to.info.rkey;
+	if (test->attr.caps & KRDMA_DEVICE_CAP_READ_LOCAL) {
+		CORE_EQ(test, 1, transfer_post(&transfer, &flush));
+		core_expect_send(client, 3, KRDMA_WC_SUCCESS);
+	}
+	CORE_EQ(test, 1, core_rdma(client, 4, KRDMA_OP_WRITE, &transfer.from, 0, 100, &transfer.to,
+				   0, KRDMA_POST_FENCE));
+	core_expect_send(client, 4, KRDMA_WC_SUCCESS);
+
+	for (u64 i = 0; i < 2; i++)
+		CORE_EQ(test, 1, core_receive(server, i, &transfer.to, i * SLOT_SIZE, SLOT_SIZE));
+	if (test->attr.caps & KRDMA_DEVICE_CAP_FAST_REG) {
+		/* Nothing accesses that memory any more. */
+		invalidate.key = transfer.to.info.rkey;
+		invalidate.sges = &sge;
+		CORE_EQ(test, 1, transfer_post(&transfer, &invalidate));
+		memset(eight, 0xff, sizeof(eight));
+		core_expect_send(client, 5, KRDMA_WC_SUCCESS);
+		if (core_expect_receive(server, 0, KRDMA_WC_SUCCESS, 8, &got))
+			CORE_TRUE(test, got.flags & KRDMA_WC_WITH_INVALIDATE);
+		for (u8 i = 0; i < 8; i++)
+			CORE_EQ(test, i + 1, transfer.to.data[i]);
+		CORE_EQ(test, 1, core_send(client, 6, &transfer.from, 0, 100, 0));
+		core_expect_send(client, 6, KRDMA_WC_SUCCESS);
+		core_expect_receive(server, 1, KRDMA_WC_SUCCESS, 100, NULL);
+	}
+	transfer_end(&transfer);
+}
+
 #define PIECES	40
 
 /* More SGEs than a WQE of the device can have. */
@@ -513,6 +576,7 @@ const struct core_case core_transfer_cases[] = {
 	CORE_CASE_CONTEXTS(writes_and_reads),
 	CORE_CASE_CONTEXTS(write_behind_read),
 	CORE_CASE(reads_of_both_ends),
+	CORE_CASE(fences_and_inline_data),
 	CORE_CASE(many_pieces),
 	CORE_CASE(mapped_pages),
 	CORE_CASE(large),
