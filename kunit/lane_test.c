@@ -687,7 +687,7 @@ static int lane_waiter_thread(void *data)
 	return 0;
 }
 
-/* Who waits for a request ends by a signal, also while there is always one that was taken back. */
+/* A signal ends a call that waits, also while there is always a request that was taken back. */
 static void test_requests_taken_back_keep_nobody(struct kunit *test)
 {
 	struct actor *actors = kunit_kcalloc(test, LANE_REQUESTS, sizeof(*actors), GFP_KERNEL);

@@ -167,8 +167,8 @@ static const struct file_operations krdma_user_mm_fops = {
 };
 
 /*
- * Whoever else drops the last reference to the address space, such as a reader of /proc/PID/maps,
- * does not wait: the process itself has ended before.
+ * Another process that drops the last reference to the address space, such as a reader of
+ * /proc/PID/maps, does not wait: the process whose memory it was has ended before.
  */
 static void krdma_user_mm_wait_later(struct krdma_user_mm *owner)
 {
