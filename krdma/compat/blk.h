@@ -87,4 +87,21 @@ static inline struct gendisk *krdma_compat_blk_alloc_disk(struct blk_mq_tag_set 
 #define blk_mq_alloc_disk	krdma_compat_blk_alloc_disk
 #endif
 
+/*
+ * Says of a disk that has not been added that what it has written is stable after a flush, or with
+ * FUA.
+ */
+static inline int krdma_blk_set_write_cache(struct gendisk *disk)
+{
+#ifdef KC_BLK_LIMITS_LATER
+	blk_queue_write_cache(disk->queue, true, true);
+	return 0;
+#else
+	struct queue_limits limits = queue_limits_start_update(disk->queue);
+
+	limits.features |= BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA;
+	return queue_limits_commit_update(disk->queue, &limits);
+#endif
+}
+
 #endif /* _KRDMA_COMPAT_BLK_H */
