@@ -328,14 +328,38 @@ void krdma_blk_path_set_hold(struct krdma_blk_device *device, unsigned int secon
 enum krdma_blk_state krdma_blk_path_state(struct krdma_blk_device *device);
 bool krdma_blk_path_gives_up(struct krdma_blk_device *device);
 
+/* Does the server execute the request, without data from here? */
+static inline bool krdma_blk_is_command(const struct request *rq)
+{
+	return req_op(rq) == REQ_OP_WRITE_ZEROES || req_op(rq) == REQ_OP_DISCARD;
+}
+
+/* hold.c: requests that are not posted */
+int krdma_blk_request_map(struct krdma_conn *conn, struct krdma_blk_request *request);
+void krdma_blk_request_unmap(struct krdma_conn *conn, struct krdma_blk_request *request);
+bool krdma_blk_request_fail(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
+			    blk_status_t result);
+void krdma_blk_request_wait(struct krdma_blk_queue *queue, struct krdma_blk_request *request);
+bool krdma_blk_request_hold(struct krdma_blk_queue *queue, struct krdma_blk_request *request);
+bool krdma_blk_is_lost(int error);
+bool krdma_blk_request_refused(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
+			       int error);
+void krdma_blk_request_return(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
+			      struct list_head *ended);
+void krdma_blk_requests_fail(struct list_head *ended);
+void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
+
+/* staged.c: requests that the server executes */
+int krdma_blk_command_post(struct krdma_blk_queue *queue, struct krdma_blk_request *request);
+void krdma_blk_command_replied(struct krdma_blk_queue *queue, const struct krdma_wc *completion);
+void krdma_blk_queue_return(struct krdma_blk_queue *queue);
+
 /* request.c: requests */
 extern const struct blk_mq_ops krdma_blk_mq_ops;
 void krdma_blk_request_done(const struct krdma_wc *completion);
 void krdma_blk_queue_unchain(struct krdma_blk_queue *queue, struct krdma_conn *conn);
 void krdma_blk_queue_unreported(struct krdma_blk_queue *queue, struct krdma_conn *conn);
-void krdma_blk_queue_return(struct krdma_blk_queue *queue);
 void krdma_blk_queue_push(struct krdma_blk_queue *queue);
-void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
 
 /* poll.c: queues without interrupts */
 bool krdma_blk_queue_polls(const struct krdma_blk_queue *queue);

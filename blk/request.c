@@ -8,23 +8,18 @@
  * because the peer may have executed it in part: it is repeated as a whole.  So the block layer
  * gets no completion too early, and always gets one:
  *
- * - A request that is posted completes, because every connection ends.  A command completes with
- *   the server's reply, not when it was sent.  If its connection ends without a reply, it is held
- *   like a write that has failed: the server may have executed it.
+ * - A request that is posted completes, because every connection ends.  For those that the server
+ *   executes, see staged.c.
  * - A request that is held is posted when the connections are established again, or fails when
  *   krdma_blk_path_gives_up(), or when it could not be completed for hold_seconds, whatever
  *   happened to the connections meanwhile.
  * - A request that fails completes to the block layer when its data cannot arrive any more: see
  *   fence.c.
  *
- * A command is a write in all other respects: it has an epoch, waits for the fence before it fails,
- * and can be repeated, because no later write of the same blocks was begun before its end.
- *
  * A write has arrived when it completes: InfiniBand and RoCE acknowledge what the peer's device
  * has received, and a later read of the memory through a device returns it.  The memory itself is
  * lost with its host.  So there is no cache to be flushed.
  */
-#include <linux/dma-direction.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
@@ -35,52 +30,9 @@
 /* A request that was refused this often, for an error of its own, would be refused again. */
 #define KRDMA_BLK_FAILURES_MAX	3
 
-/* How long a request waits until its pages can be mapped, while there is a connection. */
-#define KRDMA_BLK_MAP_WAIT	(30 * HZ)
-
-static enum dma_data_direction krdma_blk_direction(struct request *rq)
-{
-	return rq_data_dir(rq) == WRITE ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
-}
-
-/* Does the server execute the request, without data from here? */
-static bool krdma_blk_is_command(const struct request *rq)
-{
-	return req_op(rq) == REQ_OP_WRITE_ZEROES || req_op(rq) == REQ_OP_DISCARD;
-}
-
 /*
  * Posting
  */
-
-/*
- * Returns the number of SGEs; -ENOMEM if the pages cannot be mapped now; -ENOTCONN or -ENODEV if
- * the connection has ended.  Called without a lock, because mapping may take long.
- */
-static int krdma_blk_request_map(struct krdma_conn *conn, struct krdma_blk_request *request)
-{
-	struct request *rq = blk_mq_rq_from_pdu(request);
-	struct scatterlist *sg;
-	int mapped;
-	int i;
-
-	mapped = krdma_conn_map_sg(conn, request->sg, request->entries, krdma_blk_direction(rq));
-	if (mapped < 0)
-		return mapped == -EIO ? -ENOMEM : mapped;
-	for_each_sg(request->sg, sg, mapped, i)
-		request->sges[i] = (struct krdma_sge) {
-			.addr = sg_dma_address(sg),
-			.length = sg_dma_len(sg),
-			.key = krdma_conn_lkey(conn),
-		};
-	return mapped;
-}
-
-static void krdma_blk_request_unmap(struct krdma_conn *conn, struct krdma_blk_request *request)
-{
-	krdma_conn_unmap_sg(conn, request->sg, request->entries,
-			    krdma_blk_direction(blk_mq_rq_from_pdu(request)));
-}
 
 /* Sets the work request of a request that is mapped. */
 static void krdma_blk_request_set_wr(const struct krdma_blk_queue *queue,
@@ -102,42 +54,6 @@ static void krdma_blk_request_set_wr(const struct krdma_blk_queue *queue,
 	};
 }
 
-/*
- * Posts a command, which has no pages.  Returns 0, or an error of krdma_conn_post_send().
- */
-static int krdma_blk_request_post_command(struct krdma_blk_queue *queue,
-					  struct krdma_blk_request *request)
-{
-	struct request *rq = blk_mq_rq_from_pdu(request);
-	struct krdma_blk_command command = {
-		.offset = cpu_to_le64((u64)blk_rq_pos(rq) << SECTOR_SHIFT),
-		.length = cpu_to_le32(blk_rq_bytes(rq)),
-		.tag = cpu_to_le16(rq->tag),
-		.opcode = req_op(rq) == REQ_OP_DISCARD ? KRDMA_BLK_DISCARD : KRDMA_BLK_ZERO,
-	};
-	struct krdma_sge sge = { .addr = (uintptr_t)&command, .length = sizeof(command) };
-	struct krdma_send_wr post = {
-		.wr_id = KRDMA_BLK_WR_COMMAND, .opcode = KRDMA_OP_SEND,
-		.flags = KRDMA_POST_UNSIGNALED | KRDMA_POST_INLINE,
-		.sges = &sge, .sge_count = 1,
-	};
-	u32 epoch = request->epoch;
-	int ret;
-
-	lockdep_assert_held(&queue->lock);
-
-	WRITE_ONCE(request->posted, true);
-	request->epoch = queue->epoch;
-	list_add_tail(&request->node, &queue->commands);
-	ret = krdma_conn_post_send(queue->conn, &post, 1);
-	if (ret == 1)
-		return 0;
-	list_del(&request->node);
-	request->epoch = epoch;
-	WRITE_ONCE(request->posted, false);
-	return ret;
-}
-
 static void krdma_blk_chain_add(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 				int mapped)
 {
@@ -156,7 +72,7 @@ static void krdma_blk_chain_add(struct krdma_blk_queue *queue, struct krdma_blk_
  * the device's resources that it uses.
  *
  * Returns 0, -EAGAIN if there is no connection for requests, or an error of
- * krdma_blk_request_map() or krdma_blk_request_post_command().
+ * krdma_blk_request_map() or krdma_blk_command_post().
  */
 static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 				  unsigned long *flags)
@@ -169,7 +85,7 @@ static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_bl
 		if (!queue->open)
 			return -EAGAIN;
 		if (krdma_blk_is_command(blk_mq_rq_from_pdu(request)))
-			return krdma_blk_request_post_command(queue, request);
+			return krdma_blk_command_post(queue, request);
 		conn = queue->conn;
 		spin_unlock_irqrestore(&queue->lock, *flags);
 		mapped = krdma_blk_request_map(conn, request);
@@ -185,149 +101,6 @@ static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_bl
 
 	krdma_blk_chain_add(queue, request, mapped);
 	return 0;
-}
-
-/*
- * Holding and failing
- */
-
-/* Records since when the request could not be completed. */
-static void krdma_blk_request_note_trouble(struct krdma_blk_request *request)
-{
-	if (request->troubled)
-		return;
-	request->troubled = true;
-	request->since = jiffies;
-}
-
-static bool krdma_blk_request_is_overdue(const struct krdma_blk_request *request,
-					 unsigned long limit)
-{
-	return request->troubled && time_after_eq(jiffies, request->since + limit);
-}
-
-/*
- * Records that the pages of a request cannot be mapped.  Returns true if that has lasted for too
- * long; the time for which it was held does not count.
- */
-static bool krdma_blk_request_note_unmapped(struct krdma_blk_request *request)
-{
-	if (!request->unmapped) {
-		request->unmapped = true;
-		request->unmapped_at = jiffies;
-	}
-	return (u32)jiffies - request->unmapped_at >= KRDMA_BLK_MAP_WAIT;
-}
-
-/* Can the request not reach the server's memory by any connection any more? */
-static bool krdma_blk_request_is_fenced(struct krdma_blk_queue *queue,
-					const struct krdma_blk_request *request)
-{
-	lockdep_assert_held(&queue->lock);
-
-	return request->epoch != queue->epoch ||
-	       (!queue->open && krdma_blk_fence_is_up(queue->device));
-}
-
-/*
- * Fails a request.  Returns false if the caller completes it to the block layer; true if it is
- * too early for that.
- */
-static bool krdma_blk_request_fail(struct krdma_blk_queue *queue,
-				   struct krdma_blk_request *request, blk_status_t result)
-{
-	lockdep_assert_held(&queue->lock);
-
-	request->result = result;
-	if (krdma_blk_request_is_fenced(queue, request))
-		return false;
-	list_add_tail(&request->node, &queue->failed);
-	return true;
-}
-
-/* The error of a request that may not wait for a connection; BLK_STS_OK if it may. */
-static blk_status_t krdma_blk_request_verdict(struct krdma_blk_queue *queue,
-					      struct krdma_blk_request *request)
-{
-	struct request *rq = blk_mq_rq_from_pdu(request);
-	struct krdma_blk_device *device = queue->device;
-
-	/*
-	 * Multipath and similar users have another path, and need the error at once, but none when
-	 * the device is moving to an address that answers.  A request that the block layer has
-	 * merged with others has the flags of the first one.
-	 */
-	if (blk_noretry_request(rq) && !(rq->rq_flags & RQF_MIXED_MERGE) &&
-	    !krdma_blk_path_is_moving(device))
-		return BLK_STS_TRANSPORT;
-	if (krdma_blk_path_gives_up(device))
-		return BLK_STS_IOERR;
-	/* Connections that come and go must not make it wait forever. */
-	if (krdma_blk_request_is_overdue(request, READ_ONCE(device->hold_seconds) * HZ))
-		return BLK_STS_IOERR;
-	return BLK_STS_OK;
-}
-
-static void krdma_blk_request_wait(struct krdma_blk_queue *queue,
-				   struct krdma_blk_request *request)
-{
-	lockdep_assert_held(&queue->lock);
-
-	request->result = BLK_STS_OK;
-	list_add_tail(&request->node, &queue->held);
-}
-
-/*
- * Holds a request without a connection.  Returns false if it has failed, and the caller completes
- * it to the block layer.
- */
-static bool krdma_blk_request_hold(struct krdma_blk_queue *queue,
-				   struct krdma_blk_request *request)
-{
-	blk_status_t result = krdma_blk_request_verdict(queue, request);
-
-	lockdep_assert_held(&queue->lock);
-
-	krdma_blk_request_note_trouble(request);
-	request->unmapped = false;
-	if (result)
-		return krdma_blk_request_fail(queue, request, result);
-	krdma_blk_request_wait(queue, request);
-	return true;
-}
-
-/*
- * Has the connection ended, so that another one may take the request?  A device that is being
- * reset may refuse work requests with any errno: drivers return -EIO or -EINVAL.
- */
-static bool krdma_blk_is_lost(int error)
-{
-	return error == -ENOTCONN || error == -ENODEV || error == -EIO || error == -EINVAL;
-}
-
-/*
- * Handles a request that krdma_blk_request_send() has not sent.  Returns true if it is in a list
- * now; false if the caller returns it to the block layer with its result.
- */
-static bool krdma_blk_request_refused(struct krdma_blk_queue *queue,
-				      struct krdma_blk_request *request, int error)
-{
-	lockdep_assert_held(&queue->lock);
-
-	if (error == -EAGAIN && queue->open) {
-		krdma_blk_request_wait(queue, request);
-		return true;
-	}
-	if (error == -EAGAIN || krdma_blk_is_lost(error))
-		return krdma_blk_request_hold(queue, request);
-	if (error != -ENOMEM)
-		return krdma_blk_request_fail(queue, request, BLK_STS_IOERR);
-
-	krdma_blk_request_note_trouble(request);
-	if (krdma_blk_request_note_unmapped(request))
-		return krdma_blk_request_fail(queue, request, BLK_STS_IOERR);
-	request->result = BLK_STS_RESOURCE;
-	return false;
 }
 
 /* Returns BLK_STS_OK if the server executes such requests. */
@@ -592,40 +365,6 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 	krdma_blk_refused_end(&refused);
 }
 
-/**
- * krdma_blk_queue_fail() - Complete failed requests to the block layer
- * @queue: the queue
- *
- * Unless the queue is open, requests that may not wait any longer fail.  Those whose writes could
- * still arrive complete when the fence is up, or when the queue has been opened again: then the
- * server has ended the earlier connections.
- *
- * Context: any but NMI.
- */
-void krdma_blk_queue_fail(struct krdma_blk_queue *queue)
-{
-	struct krdma_blk_request *request, *next;
-	LIST_HEAD(ended);
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->lock, flags);
-	if (!queue->open) {
-		list_for_each_entry_safe(request, next, &queue->held, node) {
-			request->result = krdma_blk_request_verdict(queue, request);
-			if (request->result)
-				list_move_tail(&request->node, &queue->failed);
-		}
-	}
-	list_for_each_entry_safe(request, next, &queue->failed, node) {
-		if (krdma_blk_request_is_fenced(queue, request))
-			list_move_tail(&request->node, &ended);
-	}
-	spin_unlock_irqrestore(&queue->lock, flags);
-
-	list_for_each_entry_safe(request, next, &ended, node)
-		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
-}
-
 /*
  * Completing
  */
@@ -709,25 +448,6 @@ static void krdma_blk_request_failed(struct krdma_blk_queue *queue, struct krdma
 		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
 }
 
-/* Holds a request that is not posted any more; adds it to @ended if it has failed. */
-static void krdma_blk_request_return(struct krdma_blk_queue *queue,
-				     struct krdma_blk_request *request, struct list_head *ended)
-{
-	lockdep_assert_held(&queue->lock);
-
-	WRITE_ONCE(request->posted, false);
-	if (!krdma_blk_request_hold(queue, request))
-		list_add_tail(&request->node, ended);
-}
-
-static void krdma_blk_requests_fail(struct list_head *ended)
-{
-	struct krdma_blk_request *request, *next;
-
-	list_for_each_entry_safe(request, next, ended, node)
-		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
-}
-
 /**
  * krdma_blk_queue_unchain() - Hold the requests of a queue that were still to be posted
  * @queue: the queue, not open any more
@@ -780,74 +500,6 @@ void krdma_blk_queue_unreported(struct krdma_blk_queue *queue, struct krdma_conn
 }
 
 /**
- * krdma_blk_queue_return() - Hold the commands of a connection that has ended without a reply
- * @queue: the queue, not open; its connection is closed
- *
- * Context: process context.
- */
-void krdma_blk_queue_return(struct krdma_blk_queue *queue)
-{
-	struct krdma_blk_request *request, *next;
-	LIST_HEAD(ended);
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->lock, flags);
-	list_for_each_entry_safe(request, next, &queue->commands, node) {
-		list_del(&request->node);
-		krdma_blk_request_return(queue, request, &ended);
-	}
-	spin_unlock_irqrestore(&queue->lock, flags);
-	krdma_blk_requests_fail(&ended);
-}
-
-/* Takes the command with this tag out of its list; NULL: there is none. */
-static struct krdma_blk_request *krdma_blk_queue_take(struct krdma_blk_queue *queue, u32 tag)
-{
-	struct krdma_blk_request *request, *found = NULL;
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->lock, flags);
-	list_for_each_entry(request, &queue->commands, node) {
-		if (blk_mq_rq_from_pdu(request)->tag == tag) {
-			found = request;
-			list_del(&found->node);
-			WRITE_ONCE(found->posted, false);
-			break;
-		}
-	}
-	spin_unlock_irqrestore(&queue->lock, flags);
-	return found;
-}
-
-/*
- * A command that was refused was not executed, and cannot be later, so its error need not wait for
- * the fence.
- */
-static void krdma_blk_request_replied(struct krdma_blk_queue *queue,
-				      const struct krdma_wc *completion)
-{
-	static const struct krdma_recv_wr next = { .wr_id = KRDMA_BLK_WR_REPLY };
-	struct krdma_blk_request *request = NULL;
-
-	/* The connection has ended: see krdma_blk_queue_return(). */
-	if (completion->status)
-		return;
-	if (completion->flags & KRDMA_WC_WITH_IMM)
-		request = krdma_blk_queue_take(queue, KRDMA_BLK_REPLY_TAG(completion->imm));
-	if (!request) {
-		/* The peer does not follow the protocol. */
-		krdma_conn_abort(completion->conn);
-		return;
-	}
-	/* If this fails, the connection is ending. */
-	krdma_conn_post_recv(completion->conn, &next, 1);
-	request->result = BLK_STS_OK;
-	if (KRDMA_BLK_REPLY_STATUS(completion->imm) != KRDMA_BLK_DONE)
-		request->result = BLK_STS_IOERR;
-	blk_mq_complete_request(blk_mq_rq_from_pdu(request));
-}
-
-/**
  * krdma_blk_request_done() - Handle the completion of a work request
  * @completion: the completion
  *
@@ -866,7 +518,7 @@ void krdma_blk_request_done(const struct krdma_wc *completion)
 		/* It could not be sent; the end of the connection reports that, too. */
 		return;
 	case KRDMA_BLK_WR_REPLY:
-		krdma_blk_request_replied(queue, completion);
+		krdma_blk_command_replied(queue, completion);
 		return;
 	case 0:
 		krdma_blk_table_read_done(queue, completion);
