@@ -43,8 +43,12 @@ static void krdma_blk_slab_free(struct krdma_blk_slab *slab)
 static int krdma_blk_slab_alloc_order(struct krdma_blk_slab *slab, unsigned int order)
 {
 	unsigned int count = KRDMA_BLK_SLAB_PAGES >> order;
-	/* Fail rather than invoke the OOM killer for the last pages: the caller gets -ENOMEM. */
-	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
+	/*
+	 * Fail rather than invoke the OOM killer for the last pages: the caller gets -ENOMEM.
+	 * File systems that transfer the pages directly take references of each, so the pages of a
+	 * block need those of the whole.
+	 */
+	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_COMP |
 		    (order ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL);
 
 	slab->order = order;

@@ -33,6 +33,9 @@
 /* Maximum number of commands of a connection without a reply. */
 #define KRDMA_BLK_COMMANDS_MAX	64
 
+/* Bytes of a slot, through which the data of a command go. */
+#define KRDMA_BLK_SLOT_SIZE	0x20000
+
 /* Maximum number of bytes of a command's range: what a processor zeroes in a moment. */
 #define KRDMA_BLK_ZERO_MAX	0x200000
 
