@@ -25,6 +25,9 @@ extern struct workqueue_struct *krdma_blk_workqueue;
  */
 extern struct workqueue_struct *krdma_blk_export_workqueue;
 
+/* Switches of the processor at such intervals keep a long wait from being taken for a hang. */
+#define KRDMA_BLK_LONG_WAIT	(10 * HZ)
+
 /* Count @object, which has just been allocated, or is about to be freed; NULL is not counted. */
 static inline void *krdma_blk_count(enum krdma_object_kind kind, void *object)
 {

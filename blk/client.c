@@ -309,7 +309,8 @@ ssize_t krdma_blk_clients_show(struct krdma_blk_export *export, char *page)
  * When this returns, the client has no QP any more, and nothing that it has sent can reach the
  * memory.  Its host may attach the export again, as another client.
  *
- * Context: process context; sleeps, uninterruptibly, until the devices have destroyed the QPs.
+ * Context: process context; sleeps, uninterruptibly, until the devices have destroyed the QPs, and
+ * a store has ended what it had begun.
  * Return: 0; -ENOENT: there is no such client.
  */
 int krdma_blk_clients_evict(struct krdma_blk_export *export, u64 id)
@@ -326,7 +327,9 @@ int krdma_blk_clients_evict(struct krdma_blk_export *export, u64 id)
 	if (!client)
 		return -ENOENT;
 
-	wait_event(export->idle, !READ_ONCE(client->conn_count));
+	while (!wait_event_timeout(export->idle, !READ_ONCE(client->conn_count),
+				   KRDMA_BLK_LONG_WAIT))
+		;
 	/* The context that removes the last connection may still be about to wake us. */
 	mutex_lock(&export->clients_lock);
 	krdma_blk_client_put(client);

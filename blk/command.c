@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Commands of clients: what the server does with its memory for them.
+ * Commands of clients: what the server does for them with its memory or its store.
  *
  * Zeroes are not worth a transfer, so a client that wants them sends a command, and the server
  * writes them.  That is a write of the client, although the server executes it.  So it must obey
@@ -12,13 +12,18 @@
  * - A client that has lost the server relies on KRDMA_BLK_FENCE_MS, see fence.c.  A QP that is
  *   destroyed in time is enough against late packets, but a command has arrived already, and
  *   waits for a processor.  So a command is executed only within KRDMA_BLK_LEASE_MS after a moment
- *   at which the client still had the connection: see @expires.
+ *   at which the client still had the connection: see @expires.  What a store has begun by then it
+ *   ends later, and nothing can take it back.  All that comes by this server is behind that: no
+ *   connection and no other writer is admitted in its place before, and the other clients of a
+ *   shared export do not write meanwhile.
  *
- * The commands of a connection are executed one after the other, but not in their order: the
- * client has not heard of the end of any of them.
+ * For memory, the commands of a connection are executed one after the other, but not in their
+ * order: the client has not heard of the end of any of them.  For a store, which takes longer, each
+ * is a job of its own.
  *
  * The end of a command's receive is written to memory behind all that the device has accepted
- * before.  So a write by RDMA that has completed to the client is not behind its next command.
+ * before.  So a write by RDMA that has completed to the client is not behind its next command, and
+ * what it has written to a slot is there when the command for the slot arrives.
  */
 #include <linux/bitmap.h>
 #include <linux/err.h>
@@ -69,16 +74,44 @@ static int krdma_blk_command_zero(struct krdma_blk_commands *commands,
 	return 0;
 }
 
+static int krdma_blk_command_read(struct krdma_blk_commands *commands, unsigned int slot,
+				  struct krdma_blk_range *range)
+{
+	const struct krdma_blk_bounds bounds = {
+		.size = READ_ONCE(commands->export->size),
+		.block_size = commands->export->block_size, .opcodes = commands->opcodes,
+	};
+
+	return krdma_blk_read_command(&commands->messages[slot], &bounds, range);
+}
+
+/* The caller has counted the reply.  Returns an error if the connection is ending. */
+static int krdma_blk_command_reply(struct krdma_blk_commands *commands, unsigned int slot,
+				   u16 tag, int status)
+{
+	struct krdma_send_wr reply = {
+		.opcode = KRDMA_OP_SEND_IMM, .imm = KRDMA_BLK_REPLY(status, tag),
+	};
+
+	/* First the receive, because the client may use it as soon as it has the reply. */
+	if (krdma_blk_command_post_recv(commands, slot))
+		return -ENOTCONN;
+	return krdma_conn_post_send(commands->conn, &reply, 1) == 1 ? 0 : -ENOTCONN;
+}
+
+/* The SQ has space for these, and for a check of the client. */
+static bool krdma_blk_command_may_reply(struct krdma_blk_commands *commands)
+{
+	return atomic_add_unless(&commands->replies, 1, KRDMA_BLK_COMMANDS_MAX);
+}
+
 /* Returns an error if the connection is ending, or has to. */
 static int krdma_blk_command_execute(struct krdma_blk_commands *commands, unsigned int slot)
 {
-	struct krdma_blk_export *export = commands->export;
-	struct krdma_send_wr reply = { .opcode = KRDMA_OP_SEND_IMM };
 	struct krdma_blk_range range;
 	int status;
 
-	status = krdma_blk_read_command(&commands->messages[slot], export->size,
-					export->block_size, &range);
+	status = krdma_blk_command_read(commands, slot, &range);
 	if (status == KRDMA_BLK_DONE) {
 		/*
 		 * Discarding does the same: the pages stay, because RDMA may write to them at any
@@ -87,32 +120,158 @@ static int krdma_blk_command_execute(struct krdma_blk_commands *commands, unsign
 		if (krdma_blk_command_zero(commands, &range))
 			return -ETIMEDOUT;
 	}
-	/* First the receive, because the client may use it as soon as it has the reply. */
-	if (krdma_blk_command_post_recv(commands, slot))
-		return -ENOTCONN;
-	reply.imm = KRDMA_BLK_REPLY(status, range.tag);
-	atomic_inc(&commands->replies);
-	return krdma_conn_post_send(commands->conn, &reply, 1) == 1 ? 0 : -ENOTCONN;
+	return krdma_blk_command_reply(commands, slot, range.tag, status);
 }
 
 static void krdma_blk_commands_work(struct work_struct *work)
 {
 	struct krdma_blk_commands *commands = container_of(work, struct krdma_blk_commands, work);
+	unsigned long *slots = commands->jobs ? commands->executed : commands->arrived;
 	unsigned int slot;
+	int ret;
 
-	while (!bitmap_empty(commands->arrived, KRDMA_BLK_COMMAND_SLOTS)) {
-		for_each_set_bit(slot, commands->arrived, KRDMA_BLK_COMMAND_SLOTS) {
-			/* The SQ has space for these, and for a check of the client. */
-			if (atomic_read(&commands->replies) >= KRDMA_BLK_COMMANDS_MAX)
+	while (!bitmap_empty(slots, KRDMA_BLK_COMMAND_SLOTS)) {
+		for_each_set_bit(slot, slots, KRDMA_BLK_COMMAND_SLOTS) {
+			if (!krdma_blk_command_may_reply(commands))
 				return;
-			clear_bit(slot, commands->arrived);
-			if (krdma_blk_command_execute(commands, slot)) {
+			clear_bit(slot, slots);
+			if (commands->jobs)
+				ret = krdma_blk_command_reply(commands, slot,
+							      commands->jobs[slot].range.tag,
+							      commands->jobs[slot].status);
+			else
+				ret = krdma_blk_command_execute(commands, slot);
+			if (ret) {
 				krdma_conn_abort(commands->conn);
 				return;
 			}
 			cond_resched();
 		}
 	}
+}
+
+/*
+ * Jobs
+ */
+
+static int krdma_blk_job_status(int error)
+{
+	switch (error) {
+	case 0:
+		return KRDMA_BLK_DONE;
+	case -ENOSPC:
+	case -EDQUOT:
+	case -EFBIG:
+		return KRDMA_BLK_NO_SPACE;
+	default:
+		return KRDMA_BLK_FAILED;
+	}
+}
+
+static int krdma_blk_job_execute(struct krdma_blk_job *job)
+{
+	struct krdma_blk_commands *commands = job->commands;
+	struct krdma_blk_store *store = &commands->export->store;
+	const struct krdma_blk_range *range = &job->range;
+	const struct krdma_blk_span span = {
+		.offset = range->offset, .length = range->length, .memory = &commands->slots,
+		.from = (u64)range->tag * KRDMA_BLK_SLOT_SIZE,
+	};
+
+	switch (range->opcode) {
+	case KRDMA_BLK_READ:
+		return krdma_blk_store_read(store, &span);
+	case KRDMA_BLK_WRITE:
+		return krdma_blk_store_write(store, &span, range->stable);
+	case KRDMA_BLK_FLUSH:
+		return krdma_blk_store_flush(store);
+	default:
+		return krdma_blk_store_zero(store, range->offset, range->length,
+					    range->opcode == KRDMA_BLK_DISCARD);
+	}
+}
+
+/*
+ * Waits until nothing is written any more for clients that are lost, and may have failed it.  Of an
+ * export that is not shared they are the only writers.  Returns false if the connection has ended.
+ */
+static bool krdma_blk_job_turn(struct krdma_blk_job *job)
+{
+	struct krdma_blk_commands *commands = job->commands;
+	struct krdma_blk_export *export = commands->export;
+
+	if (export->shared && job->range.opcode != KRDMA_BLK_READ)
+		while (!wait_event_timeout(export->idle, READ_ONCE(commands->ended) ||
+					   !atomic_read(&export->draining), KRDMA_BLK_LONG_WAIT))
+			;
+	return !READ_ONCE(commands->ended);
+}
+
+static void krdma_blk_job_work(struct work_struct *work)
+{
+	struct krdma_blk_job *job = container_of(work, struct krdma_blk_job, work);
+	struct krdma_blk_commands *commands = job->commands;
+	unsigned int slot = job - commands->jobs;
+
+	job->status = krdma_blk_command_read(commands, slot, &job->range);
+	if (job->status == KRDMA_BLK_DONE) {
+		if (!krdma_blk_job_turn(job))
+			return;
+		if (krdma_blk_commands_expired(commands)) {
+			krdma_conn_abort(commands->conn);
+			return;
+		}
+		job->status = krdma_blk_job_status(krdma_blk_job_execute(job));
+	}
+	if (krdma_blk_command_may_reply(commands)) {
+		if (krdma_blk_command_reply(commands, slot, job->range.tag, job->status))
+			krdma_conn_abort(commands->conn);
+		return;
+	}
+	/* The end of a reply may have come before this. */
+	set_bit(slot, commands->executed);
+	queue_work(commands->export->drains, &commands->work);
+}
+
+static int krdma_blk_jobs_open(struct krdma_blk_commands *commands, enum krdma_blk_role role)
+{
+	struct krdma_blk_export *export = commands->export;
+	struct krdma_blk_job *jobs;
+	struct krdma_conn_info info;
+	int ret;
+
+	ret = krdma_blk_memory_alloc(&commands->slots, KRDMA_BLK_SLOTS * KRDMA_BLK_SLOT_SIZE);
+	if (ret)
+		return ret;
+	krdma_conn_query(commands->conn, &info);
+	commands->window = krdma_blk_window_open(&commands->slots, export->sessions[role],
+						 info.device_id, role == KRDMA_BLK_READS);
+	if (IS_ERR(commands->window))
+		return PTR_ERR(commands->window);
+	jobs = kzalloc_objs(*jobs, KRDMA_BLK_COMMAND_SLOTS, GFP_KERNEL);
+	if (!jobs)
+		return -ENOMEM;
+	for (unsigned int slot = 0; slot < KRDMA_BLK_COMMAND_SLOTS; slot++) {
+		jobs[slot].commands = commands;
+		INIT_WORK(&jobs[slot].work, krdma_blk_job_work);
+	}
+	commands->jobs = jobs;
+	return 0;
+}
+
+/* The connection is closed, or has no QP. */
+static void krdma_blk_jobs_close(struct krdma_blk_commands *commands)
+{
+	for (unsigned int slot = 0; commands->jobs && slot < KRDMA_BLK_COMMAND_SLOTS; slot++)
+		cancel_work_sync(&commands->jobs[slot].work);
+	/* The last of them may have queued it. */
+	cancel_work_sync(&commands->work);
+	kfree(commands->jobs);
+	commands->jobs = NULL;
+	if (!IS_ERR_OR_NULL(commands->window))
+		krdma_blk_window_close(commands->window);
+	commands->window = NULL;
+	krdma_blk_memory_free(&commands->slots);
 }
 
 /**
@@ -130,34 +289,52 @@ void krdma_blk_commands_init(struct krdma_blk_commands *commands)
 /**
  * krdma_blk_commands_open() - Get ready to receive commands
  * @commands: the commands, initialized
- * @export: the export
- * @session: the session of the connection's QP
+ * @export: the export, enabled
+ * @role: what the client may do
  * @conn: the connection; it has no QP yet
  *
  * Context: process context; may sleep.
- * Return: 0, or an error of krdma_mr_register().
+ * Return: 0, and krdma_blk_commands_close() is to be called once; or an error of
+ * krdma_mr_register() or krdma_blk_window_open().
  */
 int krdma_blk_commands_open(struct krdma_blk_commands *commands, struct krdma_blk_export *export,
-			    struct krdma_session *session, struct krdma_conn *conn)
+			    enum krdma_blk_role role, struct krdma_conn *conn)
 {
 	struct krdma_blk_command *messages;
 	struct krdma_mr *mr;
+	int ret;
 
+	commands->export = export;
+	commands->conn = conn;
+	if (role == KRDMA_BLK_WRITES)
+		commands->opcodes = 1 << KRDMA_BLK_ZERO | 1 << KRDMA_BLK_DISCARD;
+	if (export->store.file) {
+		commands->opcodes |= 1 << KRDMA_BLK_READ;
+		if (role == KRDMA_BLK_WRITES)
+			commands->opcodes |= 1 << KRDMA_BLK_WRITE | 1 << KRDMA_BLK_FLUSH;
+		ret = krdma_blk_jobs_open(commands, role);
+		if (ret)
+			goto err_jobs;
+	}
 	messages = kzalloc_objs(*messages, KRDMA_BLK_COMMAND_SLOTS, GFP_KERNEL);
+	ret = -ENOMEM;
 	if (!messages)
-		return -ENOMEM;
-	mr = krdma_mr_register(session, krdma_conn_device(conn), messages,
+		goto err_jobs;
+	mr = krdma_mr_register(export->sessions[role], krdma_conn_device(conn), messages,
 			       array_size(KRDMA_BLK_COMMAND_SLOTS, sizeof(*messages)),
 			       KRDMA_ACCESS_LOCAL_WRITE);
 	if (IS_ERR(mr)) {
 		kfree(messages);
-		return PTR_ERR(mr);
+		ret = PTR_ERR(mr);
+		goto err_jobs;
 	}
-	commands->export = export;
-	commands->conn = conn;
 	commands->mr = mr;
 	commands->messages = messages;
 	return 0;
+
+err_jobs:
+	krdma_blk_jobs_close(commands);
+	return ret;
 }
 
 /**
@@ -192,6 +369,10 @@ void krdma_blk_commands_arrived(struct krdma_blk_commands *commands,
 		krdma_conn_abort(completion->conn);
 		return;
 	}
+	if (commands->jobs) {
+		queue_work(commands->export->jobs, &commands->jobs[completion->wr_id].work);
+		return;
+	}
 	set_bit(completion->wr_id, commands->arrived);
 	queue_work(krdma_blk_export_workqueue, &commands->work);
 }
@@ -208,6 +389,25 @@ void krdma_blk_commands_replied(struct krdma_blk_commands *commands)
 	/* Some may wait for this. */
 	if (!bitmap_empty(commands->arrived, KRDMA_BLK_COMMAND_SLOTS))
 		queue_work(krdma_blk_export_workqueue, &commands->work);
+	if (!bitmap_empty(commands->executed, KRDMA_BLK_COMMAND_SLOTS))
+		queue_work(commands->export->drains, &commands->work);
+}
+
+/**
+ * krdma_blk_commands_end() - Begin no command any more
+ * @commands: the commands, open or not; their connection is closed
+ *
+ * Context: process context.
+ * Return: true if krdma_blk_commands_close() may have to wait for a store.
+ */
+bool krdma_blk_commands_end(struct krdma_blk_commands *commands)
+{
+	if (!commands->jobs)
+		return false;
+	atomic_inc(&commands->export->draining);
+	WRITE_ONCE(commands->ended, true);
+	wake_up_all(&commands->export->idle);
+	return true;
 }
 
 /**
@@ -216,11 +416,13 @@ void krdma_blk_commands_replied(struct krdma_blk_commands *commands)
  *
  * When this returns, none is executed any more.
  *
- * Context: process context; sleeps until the one that is being executed has ended.
+ * Context: process context; sleeps until those that are being executed have ended.
  */
 void krdma_blk_commands_close(struct krdma_blk_commands *commands)
 {
-	cancel_work_sync(&commands->work);
+	krdma_blk_jobs_close(commands);
+	if (commands->ended && atomic_dec_and_test(&commands->export->draining))
+		wake_up_all(&commands->export->idle);
 	if (!commands->messages)
 		return;
 	/* The connection has returned all receives. */

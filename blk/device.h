@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Devices: memory of another host, used as a block device.
+ * Devices: memory or a store of another host, used as a block device.
  */
 #ifndef _KRDMA_BLK_DEVICE_H
 #define _KRDMA_BLK_DEVICE_H
@@ -8,6 +8,8 @@
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/configfs.h>
+#include <linux/dma-direction.h>
+#include <linux/errno.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/scatterlist.h>
@@ -34,17 +36,23 @@
  * @KRDMA_BLK_WR_LEAVE: the message by which the client leaves
  * @KRDMA_BLK_WR_COMMAND: a command
  * @KRDMA_BLK_WR_REPLY: a receive, for a reply
+ * @KRDMA_BLK_WR_DATA: data that are written to a slot, before a command; the end of that reports
+ *	both
  */
 enum krdma_blk_wr_id {
 	KRDMA_BLK_WR_LEAVE = 1,
 	KRDMA_BLK_WR_COMMAND = 2,
 	KRDMA_BLK_WR_REPLY = 3,
+	KRDMA_BLK_WR_DATA = 4,
 };
 
 /* Requests that can be in flight on a queue. */
 #define KRDMA_BLK_DEPTH		64
 
 static_assert(KRDMA_BLK_DEPTH <= KRDMA_BLK_COMMANDS_MAX);
+
+/* A request that was refused this often, for an error of its own, would be refused again. */
+#define KRDMA_BLK_FAILURES_MAX	3
 
 /* Requests that are posted at a time. */
 #define KRDMA_BLK_CHAIN		16
@@ -99,13 +107,16 @@ struct krdma_blk_chunk {
  *	one that the block layer has at hand
  * @chain_length: number of entries of @chain
  * @chain_most: number of entries that are posted at a time; does not change while @open
+ * @fits: the SQ has space for all requests; does not change while @open
+ * @data_fault: the device, or the server's, has refused data of a write for an error of their own,
+ *	and the end of the write's command is still to come; for the context of completions
  * @wrs: work requests of @chain, while they are posted
  * @unreported: the last request that was posted, if it was to be reported by one that was refused
  *	then; or NULL.  The next one reports it.
  * @held: list of &struct krdma_blk_request that wait
  * @failed: list of &struct krdma_blk_request that have failed, and wait for the fence
  * @commands: list of &struct krdma_blk_request that are posted as commands, without a reply
- * @chunks: locations of the chunks; do not change while @open
+ * @chunks: locations of the chunks, of the export or of the slots; do not change while @open
  * @chunk_room: number of entries allocated for @chunks
  * @chunk_shift: log2 of the size of a chunk
  * @read_sg: buffer into which the table is read
@@ -127,6 +138,8 @@ struct krdma_blk_queue {
 	struct list_head chain;
 	unsigned int chain_length;
 	unsigned int chain_most;
+	bool fits;
+	bool data_fault;
 	struct krdma_send_wr wrs[KRDMA_BLK_CHAIN];
 	struct krdma_blk_request *unreported;
 	struct list_head held;
@@ -161,7 +174,9 @@ struct krdma_blk_queue {
  *	with the queue's lock held
  * @after: the request that reports its success, or NULL; protected by the queue's lock
  * @entries: number of entries of @sg
- * @mapped: number of entries of @sges
+ * @replied: the server has executed the command, and its data are still being sent
+ * @mapped: number of entries of @sges; of a command, 0 when it has no pages that are mapped, and
+ *	protected by the queue's lock
  * @sges: SGEs of the work request
  * @sg: pages of the request
  */
@@ -179,6 +194,7 @@ struct krdma_blk_request {
 	struct krdma_blk_request *before;
 	struct krdma_blk_request *after;
 	unsigned int entries;
+	bool replied;
 	int mapped;
 	struct krdma_sge sges[KRDMA_BLK_SEGMENTS];
 	struct scatterlist sg[KRDMA_BLK_SEGMENTS];
@@ -331,27 +347,60 @@ bool krdma_blk_path_gives_up(struct krdma_blk_device *device);
 /* Does the server execute the request, without data from here? */
 static inline bool krdma_blk_is_command(const struct request *rq)
 {
-	return req_op(rq) == REQ_OP_WRITE_ZEROES || req_op(rq) == REQ_OP_DISCARD;
+	return req_op(rq) == REQ_OP_WRITE_ZEROES || req_op(rq) == REQ_OP_DISCARD ||
+	       req_op(rq) == REQ_OP_FLUSH;
+}
+
+/* Has the server the data in a store, so that they go through slots? */
+static inline bool krdma_blk_is_stored(const struct krdma_blk_device *device)
+{
+	return device->geometry.slot_size;
+}
+
+static inline enum dma_data_direction krdma_blk_direction(struct request *rq)
+{
+	return rq_data_dir(rq) == WRITE ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+}
+
+/* Undo krdma_blk_request_map(); the device does not transfer the request. */
+static inline void krdma_blk_request_unmap(struct krdma_conn *conn,
+					   struct krdma_blk_request *request)
+{
+	krdma_conn_unmap_sg(conn, request->sg, request->entries,
+			    krdma_blk_direction(blk_mq_rq_from_pdu(request)));
+}
+
+/*
+ * Has the connection ended, so that another one may take the request?  A device that is being
+ * reset may refuse work requests with any errno: drivers return -EIO or -EINVAL.
+ */
+static inline bool krdma_blk_is_lost(int error)
+{
+	return error == -ENOTCONN || error == -ENODEV || error == -EIO || error == -EINVAL;
 }
 
 /* hold.c: requests that are not posted */
 int krdma_blk_request_map(struct krdma_conn *conn, struct krdma_blk_request *request);
-void krdma_blk_request_unmap(struct krdma_conn *conn, struct krdma_blk_request *request);
 bool krdma_blk_request_fail(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 			    blk_status_t result);
 void krdma_blk_request_wait(struct krdma_blk_queue *queue, struct krdma_blk_request *request);
 bool krdma_blk_request_hold(struct krdma_blk_queue *queue, struct krdma_blk_request *request);
-bool krdma_blk_is_lost(int error);
 bool krdma_blk_request_refused(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 			       int error);
+bool krdma_blk_is_own_fault(u8 status);
 void krdma_blk_request_return(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 			      struct list_head *ended);
 void krdma_blk_requests_fail(struct list_head *ended);
 void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
 
 /* staged.c: requests that the server executes */
-int krdma_blk_command_post(struct krdma_blk_queue *queue, struct krdma_blk_request *request);
+int krdma_blk_command_place(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
+			    int mapped);
+void krdma_blk_command_data_ended(struct krdma_blk_queue *queue, u8 status);
+void krdma_blk_command_sent(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
+			    const struct krdma_wc *completion);
 void krdma_blk_command_replied(struct krdma_blk_queue *queue, const struct krdma_wc *completion);
+void krdma_blk_queue_unmap_commands(struct krdma_blk_queue *queue, struct krdma_conn *conn);
 void krdma_blk_queue_return(struct krdma_blk_queue *queue);
 
 /* request.c: requests */

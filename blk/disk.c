@@ -231,9 +231,14 @@ static struct krdma_blk_disk *krdma_blk_disk_alloc(struct krdma_blk_device *devi
 	return disk;
 }
 
-/* The size that is written as a whole if the client dies meanwhile: the payload of a packet. */
+/*
+ * The size that is written as a whole if the client dies meanwhile: the payload of a packet.  Of a
+ * store, a block is all that is known.
+ */
 static unsigned int krdma_blk_whole(const struct krdma_blk_device *device)
 {
+	if (krdma_blk_is_stored(device))
+		return device->geometry.block_size;
 	return clamp(device->path_mtu, device->geometry.block_size, (u32)SZ_4K);
 }
 
@@ -241,20 +246,26 @@ static struct gendisk *krdma_blk_gendisk_alloc(struct krdma_blk_device *device,
 					       struct krdma_blk_disk *disk)
 {
 	const struct krdma_blk_geometry *geometry = &device->geometry;
+	u32 longest = min_t(u32, geometry->chunk_size, KRDMA_BLK_REQUEST_MAX);
 	struct queue_limits limits = {
 		.logical_block_size = geometry->block_size,
 		.physical_block_size = krdma_blk_whole(device),
 		.io_min = geometry->block_size,
-		.io_opt = min_t(u32, geometry->chunk_size, KRDMA_BLK_REQUEST_MAX),
 		/* One work request uses one rkey. */
 		.chunk_sectors = geometry->chunk_size >> SECTOR_SHIFT,
-		.max_hw_sectors = min_t(u32, geometry->chunk_size, KRDMA_BLK_REQUEST_MAX) >>
-				  SECTOR_SHIFT,
 		.max_segments = KRDMA_BLK_SEGMENTS,
 		.max_segment_size = KRDMA_BLK_REQUEST_MAX,
 	};
 	struct gendisk *gendisk;
+	int ret;
 
+	if (krdma_blk_is_stored(device)) {
+		/* Each slot begins in a chunk of its own, or has its place in one. */
+		longest = min(longest, geometry->slot_size);
+		limits.chunk_sectors = 0;
+	}
+	limits.io_opt = longest;
+	limits.max_hw_sectors = longest >> SECTOR_SHIFT;
 	if (geometry->offers & KRDMA_BLK_OFFERS_ZERO)
 		limits.max_write_zeroes_sectors = KRDMA_BLK_ZERO_MAX >> SECTOR_SHIFT;
 	if (geometry->offers & KRDMA_BLK_OFFERS_DISCARD) {
@@ -269,6 +280,13 @@ static struct gendisk *krdma_blk_gendisk_alloc(struct krdma_blk_device *device,
 	gendisk->private_data = disk;
 	snprintf(gendisk->disk_name, DISK_NAME_LEN, "krdmab%d", disk->index);
 	set_disk_ro(gendisk, geometry->read_only);
+	if (krdma_blk_is_stored(device) && !geometry->read_only) {
+		ret = krdma_blk_set_write_cache(gendisk);
+		if (ret) {
+			put_disk(gendisk);
+			return ERR_PTR(ret);
+		}
+	}
 	return gendisk;
 }
 

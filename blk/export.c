@@ -3,9 +3,9 @@
  * Exports in configfs: exports/NAME/.
  *
  * Settings can change while an export is disabled; its size can grow at any time.  Enabling
- * allocates the memory, and disabling frees it when no client is connected any more.  An enabled
- * export cannot be removed, and one with clients can only be disabled by force, because the data
- * would be lost.
+ * allocates the memory or opens the store, and disabling frees or closes it when no client is
+ * connected any more.  An enabled export cannot be removed, and one with clients can only be
+ * disabled by force, because the clients would lose their data.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -21,6 +21,11 @@
 #include "blk.h"
 #include "export.h"
 
+/* Commands that are executed at a time for a store. */
+#define KRDMA_BLK_JOBS_MAX	128
+/* As many connections as it can have wait for the ends of their commands. */
+#define KRDMA_BLK_DRAINS_MAX	256
+
 static struct krdma_blk_export *to_export(struct config_item *item)
 {
 	return container_of(item, struct krdma_blk_export, item);
@@ -32,12 +37,51 @@ static struct krdma_blk_export *to_export(struct config_item *item)
 
 static void krdma_blk_export_free(struct krdma_blk_export *export)
 {
+	if (export->drains)
+		destroy_workqueue(export->drains);
+	if (export->jobs)
+		destroy_workqueue(export->jobs);
+	export->drains = NULL;
+	export->jobs = NULL;
+	krdma_blk_store_close(&export->store);
+	if (export->whole)
+		export->size = 0;
+	export->whole = false;
 	krdma_blk_memory_free(&export->memory);
 	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
 		if (!IS_ERR_OR_NULL(export->sessions[role]))
 			krdma_session_put(export->sessions[role]);
 		export->sessions[role] = NULL;
 	}
+}
+
+/* The largest size that the export can have. */
+static u64 krdma_blk_export_room(const struct krdma_blk_export *export)
+{
+	return round_down(krdma_blk_store_size(&export->store), export->block_size);
+}
+
+static int krdma_blk_export_open_store(struct krdma_blk_export *export)
+{
+	u64 room;
+	int ret;
+
+	ret = krdma_blk_store_open(&export->store, export->path, export->block_size,
+				   export->read_only);
+	if (ret)
+		return ret;
+	room = krdma_blk_export_room(export);
+	if (!room || export->size > room)
+		return -EFBIG;
+	export->whole = !export->size;
+	if (export->whole)
+		export->size = room;
+	/* No longer name fits, on some kernels. */
+	export->jobs = alloc_workqueue("krdma_blk_%.12s", WQ_UNBOUND, KRDMA_BLK_JOBS_MAX,
+				       config_item_name(&export->item));
+	export->drains = alloc_workqueue("krdma_end_%.12s", WQ_UNBOUND, KRDMA_BLK_DRAINS_MAX,
+					 config_item_name(&export->item));
+	return export->jobs && export->drains ? 0 : -ENOMEM;
 }
 
 static int krdma_blk_export_alloc(struct krdma_blk_export *export)
@@ -47,6 +91,8 @@ static int krdma_blk_export_alloc(struct krdma_blk_export *export)
 		if (IS_ERR(export->sessions[role]))
 			return PTR_ERR(export->sessions[role]);
 	}
+	if (*export->path)
+		return krdma_blk_export_open_store(export);
 	return krdma_blk_memory_alloc(&export->memory, export->size);
 }
 
@@ -59,20 +105,25 @@ static int krdma_blk_export_load(struct krdma_blk_export *export)
 
 static int krdma_blk_export_save(struct krdma_blk_export *export)
 {
-	int ret;
+	const char *where = *export->path ? export->path : export->file;
+	int ret = 0;
 
-	if (!*export->file)
-		return 0;
-	ret = krdma_blk_memory_save(&export->memory, export->size, export->file);
+	if (export->store.file && !export->read_only)
+		ret = krdma_blk_store_flush(&export->store);
+	else if (*export->file)
+		ret = krdma_blk_memory_save(&export->memory, export->size, export->file);
 	if (ret)
 		pr_err("krdma_blk: cannot keep the data of export '%s' in %s: error %d\n",
-		       config_item_name(&export->item), export->file, ret);
+		       config_item_name(&export->item), where, ret);
 	return ret;
 }
 
 static int krdma_blk_export_check(const struct krdma_blk_export *export)
 {
-	if (!export->size || export->size % export->block_size)
+	if ((!export->size && !*export->path) || export->size % export->block_size)
+		return -EINVAL;
+	/* The store keeps the data by itself. */
+	if (*export->path && *export->file)
 		return -EINVAL;
 	if (export->exclusive && export->shared)
 		return -EINVAL;
@@ -140,6 +191,17 @@ static int krdma_blk_export_disable(struct krdma_blk_export *export)
 	return 0;
 }
 
+/* The clients learn the size when they connect again. */
+static int krdma_blk_export_grow_stored(struct krdma_blk_export *export, u64 size)
+{
+	if (size > krdma_blk_export_room(export))
+		return -EFBIG;
+	krdma_blk_serve_pause(export);
+	WRITE_ONCE(export->size, size);
+	krdma_blk_serve_resume(export);
+	return 0;
+}
+
 /*
  * After an error nothing has changed.  A client has noticed something only if the error was that of
  * a device over which the first one was connecting meanwhile.
@@ -155,6 +217,8 @@ static int krdma_blk_export_grow(struct krdma_blk_export *export, u64 size)
 		return -EINVAL;
 	if (size == export->size)
 		return 0;
+	if (export->store.file)
+		return krdma_blk_export_grow_stored(export, size);
 	ret = krdma_blk_memory_alloc_more(&export->memory, size, &more);
 	if (ret)
 		return ret;
@@ -222,7 +286,7 @@ static ssize_t krdma_blk_export_size_store(struct config_item *item, const char 
 	char *end;
 	u64 size = memparse(page, &end);
 
-	if (end == page || (*end && *end != '\n') || !size || size > S64_MAX || size % SZ_512)
+	if (end == page || (*end && *end != '\n') || size > S64_MAX || size % SZ_512)
 		return -EINVAL;
 	mutex_lock(&export->lock);
 	if (export->enabled)
@@ -336,33 +400,55 @@ static ssize_t krdma_blk_export_secret_store(struct config_item *item, const cha
 }
 CONFIGFS_ATTR_WO(krdma_blk_export_, secret);
 
-static ssize_t krdma_blk_export_file_show(struct config_item *item, char *page)
+static ssize_t krdma_blk_export_show_path(struct config_item *item, char *page, const char *path)
 {
 	struct krdma_blk_export *export = to_export(item);
 	ssize_t length;
 
 	spin_lock(&export->settings_lock);
-	length = sysfs_emit(page, "%s\n", export->file);
+	length = sysfs_emit(page, "%s\n", path);
 	spin_unlock(&export->settings_lock);
 	return length;
+}
+
+static ssize_t krdma_blk_export_set_path(struct config_item *item, const char *page, size_t count,
+					 char *path)
+{
+	size_t length = strcspn(page, "\n");
+	char value[KRDMA_BLK_PATH_MAX] = {};
+	int ret;
+
+	/* Absolute paths only: the current directory of the process may be any. */
+	if (length >= sizeof(value) || (length && *page != '/'))
+		return -EINVAL;
+	memcpy(value, page, length);
+	ret = KRDMA_BLK_SET(to_export(item), memcpy(path, value, sizeof(value)));
+	return ret ?: count;
+}
+
+static ssize_t krdma_blk_export_file_show(struct config_item *item, char *page)
+{
+	return krdma_blk_export_show_path(item, page, to_export(item)->file);
 }
 
 static ssize_t krdma_blk_export_file_store(struct config_item *item, const char *page,
 					   size_t count)
 {
-	struct krdma_blk_export *export = to_export(item);
-	size_t length = strcspn(page, "\n");
-	char file[KRDMA_BLK_PATH_MAX] = {};
-	int ret;
-
-	/* Absolute paths only: the current directory of the process may be any. */
-	if (length >= sizeof(file) || (length && *page != '/'))
-		return -EINVAL;
-	memcpy(file, page, length);
-	ret = KRDMA_BLK_SET(export, memcpy(export->file, file, sizeof(file)));
-	return ret ?: count;
+	return krdma_blk_export_set_path(item, page, count, to_export(item)->file);
 }
 CONFIGFS_ATTR(krdma_blk_export_, file);
+
+static ssize_t krdma_blk_export_store_show(struct config_item *item, char *page)
+{
+	return krdma_blk_export_show_path(item, page, to_export(item)->path);
+}
+
+static ssize_t krdma_blk_export_store_store(struct config_item *item, const char *page,
+					    size_t count)
+{
+	return krdma_blk_export_set_path(item, page, count, to_export(item)->path);
+}
+CONFIGFS_ATTR(krdma_blk_export_, store);
 
 static ssize_t krdma_blk_export_allow_show(struct config_item *item, char *page)
 {
@@ -501,6 +587,7 @@ static struct configfs_attribute *krdma_blk_export_attrs[] = {
 	&krdma_blk_export_attr_force,
 	&krdma_blk_export_attr_secret,
 	&krdma_blk_export_attr_file,
+	&krdma_blk_export_attr_store,
 	&krdma_blk_export_attr_allow,
 	&krdma_blk_export_attr_enabled,
 	&krdma_blk_export_attr_clients,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Exports: memory of this host that other hosts use as a block device.
+ * Exports: memory or a store of this host that other hosts use as a block device.
  */
 #ifndef _KRDMA_BLK_EXPORT_H
 #define _KRDMA_BLK_EXPORT_H
@@ -17,6 +17,7 @@
 #include "address.h"
 #include "auth.h"
 #include "memory.h"
+#include "store.h"
 #include "wire.h"
 
 struct krdma_conn;
@@ -41,10 +42,11 @@ enum krdma_blk_role {
  * struct krdma_blk_export - an export
  * @item: configfs item, which counts the references
  * @lock: protects the settings, and serializes enabling, disabling and growing.  A mutex, outside
- *	all others here, held for as long as these take.  So @file and @allow change with
+ *	all others here, held for as long as these take.  So @file, @path and @allow change with
  *	@settings_lock held, too, and code that shows them takes only that.
  * @settings_lock: see @lock
- * @size: in bytes
+ * @size: in bytes; 0 while the export is disabled: all of the store
+ * @whole: @size was 0 when it was enabled
  * @block_size: in bytes
  * @read_only: clients can only read
  * @exclusive: only one client at a time
@@ -52,13 +54,20 @@ enum krdma_blk_role {
  * @force: it may be disabled while it has clients
  * @secret: secret that a client must know
  * @file: path of the file that keeps the data while the export is disabled; "": none
+ * @path: path of the block device or file that has the data; "": they are in memory
  * @allow: networks from which clients may connect; if empty, @secret alone decides
  * @enabled: clients can use it; the settings do not change then, except @force
  * @name: padded with zeroes; set once
  * @generation: a random number, new each time the export is enabled
  * @sessions: for each &enum krdma_blk_role: session of the peers that can access the memory.  An
  *	rkey of the writers' session is not valid in that of the readers.
- * @memory: the memory
+ * @memory: the memory, unless there is a store
+ * @store: what @path is, open
+ * @jobs: executes commands for the store, each with a worker of its own, so that a store that does
+ *	not answer delays no other export; or NULL
+ * @drains: for the ends of connections, which wait for @jobs, and for replies; or NULL
+ * @draining: number of connections that have ended, and of which @jobs may still execute a command;
+ *	@idle is woken when it becomes smaller
  * @node: entry of the list of enabled exports; protected by the list's lock, like @users
  * @users: number of contexts that have found it in the list and handle a connection request for
  *	it
@@ -87,6 +96,7 @@ struct krdma_blk_export {
 	struct mutex lock;		/* see above */
 	spinlock_t settings_lock;	/* see above */
 	u64 size;
+	bool whole;
 	u32 block_size;
 	bool read_only;
 	bool exclusive;
@@ -94,6 +104,7 @@ struct krdma_blk_export {
 	bool force;
 	struct krdma_blk_secret secret;
 	char file[KRDMA_BLK_PATH_MAX];
+	char path[KRDMA_BLK_PATH_MAX];
 	struct krdma_blk_nets allow;
 	bool enabled;
 
@@ -101,6 +112,10 @@ struct krdma_blk_export {
 	u64 generation;
 	struct krdma_session *sessions[KRDMA_BLK_ROLES];
 	struct krdma_blk_memory memory;
+	struct krdma_blk_store store;
+	struct workqueue_struct *jobs;
+	struct workqueue_struct *drains;
+	atomic_t draining;
 
 	struct list_head node;
 	unsigned int users;
@@ -177,24 +192,50 @@ int krdma_blk_clients_evict(struct krdma_blk_export *export, u64 id);
 #define KRDMA_BLK_COMMAND_SLOTS		(KRDMA_BLK_COMMANDS_MAX + 1)
 
 /**
+ * struct krdma_blk_job - a command that is executed for a store
+ * @commands: the commands of its connection
+ * @range: what it does
+ * @status: &enum krdma_blk_status
+ * @work: executes it
+ */
+struct krdma_blk_job {
+	struct krdma_blk_commands *commands;
+	struct krdma_blk_range range;
+	int status;
+	struct work_struct work;
+};
+
+/**
  * struct krdma_blk_commands - commands of a connection
  * @export: the export
  * @conn: the connection
+ * @opcodes: bits 1 << &enum krdma_blk_opcode that the client may use
  * @messages: array of KRDMA_BLK_COMMAND_SLOTS commands, into which they are received; NULL: the
  *	connection has no commands
  * @mr: MR of @messages
- * @arrived: bit map of the commands that have been received and not been executed
+ * @slots: with a store: the memory of the slots
+ * @window: with a store: @slots as the client accesses them
+ * @jobs: with a store: array of KRDMA_BLK_COMMAND_SLOTS, one for each of @messages; or NULL
+ * @arrived: bit map of the commands that @work executes
+ * @ended: the connection has ended, and no further job begins
+ * @executed: bit map of the commands whose @jobs have ended, and to which @work replies
  * @replies: number of replies in flight
- * @expires: time in jiffies from which on none is executed: the client may rely on that.  Later
- *	each time that the client has answered a check.
- * @work: executes them
+ * @expires: time in jiffies from which on none is begun: the client may rely on that.  Later each
+ *	time that the client has answered a check.
+ * @work: executes them, or replies
  */
 struct krdma_blk_commands {
 	struct krdma_blk_export *export;
 	struct krdma_conn *conn;
+	u8 opcodes;
 	struct krdma_blk_command *messages;
 	struct krdma_mr *mr;
+	struct krdma_blk_memory slots;
+	struct krdma_blk_window *window;
+	struct krdma_blk_job *jobs;
+	bool ended;
 	DECLARE_BITMAP(arrived, KRDMA_BLK_COMMAND_SLOTS);
+	DECLARE_BITMAP(executed, KRDMA_BLK_COMMAND_SLOTS);
 	atomic_t replies;
 	unsigned long expires;
 	struct work_struct work;
@@ -210,6 +251,7 @@ struct krdma_blk_commands {
  * @asked: a check is in flight, which the client has not answered
  * @asked_at: time in jiffies when the last check was posted, or the client was accepted
  * @wants_commands: the client knows commands
+ * @left: the client has said that it leaves
  * @commands: commands of the client; open if they were offered
  * @from: address of the peer
  * @answering: entry of the list of connections whose requests are being answered
@@ -217,6 +259,7 @@ struct krdma_blk_commands {
  * @lease: checks the client, or ends the connection
  * @answer: answers the connection request
  * @end: frees this structure after the connection's last event
+ * @drain: does the same when the store has executed the commands
  */
 struct krdma_blk_export_conn {
 	struct list_head node;
@@ -227,6 +270,7 @@ struct krdma_blk_export_conn {
 	bool asked;
 	unsigned long asked_at;
 	bool wants_commands;
+	bool left;
 	struct krdma_blk_commands commands;
 	struct krdma_blk_net from;
 	struct list_head answering;
@@ -234,16 +278,18 @@ struct krdma_blk_export_conn {
 	struct delayed_work lease;
 	struct work_struct answer;
 	struct work_struct end;
+	struct work_struct drain;
 };
 
 /* command.c: commands of clients */
 void krdma_blk_commands_init(struct krdma_blk_commands *commands);
 int krdma_blk_commands_open(struct krdma_blk_commands *commands, struct krdma_blk_export *export,
-			    struct krdma_session *session, struct krdma_conn *conn);
+			    enum krdma_blk_role role, struct krdma_conn *conn);
 int krdma_blk_commands_start(struct krdma_blk_commands *commands);
 void krdma_blk_commands_arrived(struct krdma_blk_commands *commands,
 				const struct krdma_wc *completion);
 void krdma_blk_commands_replied(struct krdma_blk_commands *commands);
+bool krdma_blk_commands_end(struct krdma_blk_commands *commands);
 void krdma_blk_commands_close(struct krdma_blk_commands *commands);
 
 /**

@@ -6,7 +6,6 @@
  * until there is a connection, or the wait is over.  See request.c for when that is, and fence.c
  * for when an error may be reported.
  */
-#include <linux/dma-direction.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 
@@ -18,11 +17,6 @@
 /*
  * Mapping
  */
-
-static enum dma_data_direction krdma_blk_direction(struct request *rq)
-{
-	return rq_data_dir(rq) == WRITE ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
-}
 
 /**
  * krdma_blk_request_map() - Map the pages of a request
@@ -50,19 +44,6 @@ int krdma_blk_request_map(struct krdma_conn *conn, struct krdma_blk_request *req
 			.key = krdma_conn_lkey(conn),
 		};
 	return mapped;
-}
-
-/**
- * krdma_blk_request_unmap() - Undo krdma_blk_request_map()
- * @conn: the connection
- * @request: the request, mapped; the device does not transfer it
- *
- * Context: any but NMI.
- */
-void krdma_blk_request_unmap(struct krdma_conn *conn, struct krdma_blk_request *request)
-{
-	krdma_conn_unmap_sg(conn, request->sg, request->entries,
-			    krdma_blk_direction(blk_mq_rq_from_pdu(request)));
 }
 
 /*
@@ -189,21 +170,6 @@ bool krdma_blk_request_hold(struct krdma_blk_queue *queue, struct krdma_blk_requ
 }
 
 /**
- * krdma_blk_is_lost() - Has the connection ended, so that another one may take the request?
- * @error: the error of posting, or of mapping
- *
- * A device that is being reset may refuse work requests with any errno: drivers return -EIO or
- * -EINVAL.
- *
- * Context: any.
- * Return: whether it has.
- */
-bool krdma_blk_is_lost(int error)
-{
-	return error == -ENOTCONN || error == -ENODEV || error == -EIO || error == -EINVAL;
-}
-
-/**
  * krdma_blk_request_refused() - Handle a request that could not be posted
  * @queue: its queue; the caller holds its lock
  * @request: the request, in no list
@@ -235,9 +201,32 @@ bool krdma_blk_request_refused(struct krdma_blk_queue *queue, struct krdma_blk_r
 }
 
 /**
+ * krdma_blk_is_own_fault() - Is the error one of the request itself, and not of the connection?
+ * @status: &enum krdma_wc_status
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool krdma_blk_is_own_fault(u8 status)
+{
+	switch (status) {
+	case KRDMA_WC_LOC_LEN_ERR:
+	case KRDMA_WC_LOC_QP_OP_ERR:
+	case KRDMA_WC_LOC_PROT_ERR:
+	case KRDMA_WC_LOC_ACCESS_ERR:
+	case KRDMA_WC_REM_INV_REQ_ERR:
+	case KRDMA_WC_REM_ACCESS_ERR:
+	case KRDMA_WC_REM_OP_ERR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
  * krdma_blk_request_return() - Hold a request that is not posted any more
  * @queue: its queue; the caller holds its lock
- * @request: the request, in no list
+ * @request: the request, in no list; it fails if it was refused too often
  * @ended: list to which it is added if it has failed, for krdma_blk_requests_fail()
  *
  * Context: any but NMI.
@@ -247,13 +236,19 @@ void krdma_blk_request_return(struct krdma_blk_queue *queue, struct krdma_blk_re
 {
 	lockdep_assert_held(&queue->lock);
 
+	bool kept;
+
 	WRITE_ONCE(request->posted, false);
-	if (!krdma_blk_request_hold(queue, request))
+	if (request->failures < KRDMA_BLK_FAILURES_MAX)
+		kept = krdma_blk_request_hold(queue, request);
+	else
+		kept = krdma_blk_request_fail(queue, request, BLK_STS_IOERR);
+	if (!kept)
 		list_add_tail(&request->node, ended);
 }
 
 /**
- * krdma_blk_requests_fail() - Complete failed requests to the block layer
+ * krdma_blk_requests_fail() - Complete requests to the block layer, with their results
  * @ended: list of them
  *
  * Context: any but NMI; without a lock.

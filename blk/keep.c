@@ -31,9 +31,6 @@
 /* How much longer a file is that is not complete.  A multiple of no export's block size. */
 #define KRDMA_BLK_INCOMPLETE	1
 
-/* Switches of the processor at such intervals keep a long wait from being taken for a hang. */
-#define KRDMA_BLK_SAVE_WAIT	(10 * HZ)
-
 /**
  * struct krdma_blk_save - what a work item writes to a file
  * @memory: the memory
@@ -129,7 +126,7 @@ int krdma_blk_memory_save(const struct krdma_blk_memory *memory, u64 size, const
 	INIT_WORK_ONSTACK(&save.work, krdma_blk_save_work);
 	get_fs_root(current->fs, &save.root);
 	queue_work(krdma_blk_export_workqueue, &save.work);
-	while (!wait_for_completion_timeout(&save.done, KRDMA_BLK_SAVE_WAIT))
+	while (!wait_for_completion_timeout(&save.done, KRDMA_BLK_LONG_WAIT))
 		;
 	flush_work(&save.work);
 	path_put(&save.root);

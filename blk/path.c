@@ -90,7 +90,9 @@ static int krdma_blk_conn_post_recv(struct krdma_conn *conn)
 }
 
 /*
- * Creates a QP for all requests that can be in flight, each in as many parts as it is split into.
+ * Creates a QP for all requests that can be in flight, each in as many parts as it is split into,
+ * and with a command.  Up to half of the SQ can be work requests that have been executed, and are
+ * not signaled.
  */
 static noinline_for_stack int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 {
@@ -113,9 +115,12 @@ static noinline_for_stack int krdma_blk_conn_prepare(struct krdma_blk_queue *que
 	sge = min3(dev.limits.max_send_sge, dev.limits.max_read_sge, (u32)KRDMA_BLK_SEGMENTS);
 	parts = DIV_ROUND_UP(KRDMA_BLK_SEGMENTS, max(sge, 1U));
 	attr.max_send_sge = sge;
+	if (!plain)
+		parts = 2 * (parts + 1);
 	attr.send_depth = min(KRDMA_BLK_DEPTH * parts, dev.limits.max_send_wr);
 	/* Requests that are not signaled stay in the SQ until one that is completes. */
-	queue->chain_most = attr.send_depth == KRDMA_BLK_DEPTH * parts ? KRDMA_BLK_CHAIN : 1;
+	queue->fits = attr.send_depth == KRDMA_BLK_DEPTH * parts;
+	queue->chain_most = queue->fits ? KRDMA_BLK_CHAIN : 1;
 	if (!plain) {
 		attr.recv_depth = KRDMA_BLK_DEPTH;
 		attr.max_inline = sizeof(struct krdma_blk_command);
@@ -145,8 +150,11 @@ krdma_blk_conn_welcomed(struct krdma_blk_queue *queue, const struct krdma_blk_no
 	if (ret)
 		return ret;
 	/* There are no receives for replies. */
-	if (device->plain && geometry->offers)
+	if (device->plain && (geometry->offers || geometry->slot_size))
 		return -EPROTO;
+	/* A write whose command does not fit would end the connection. */
+	if (geometry->slot_size && !queue->fits)
+		return -ENOBUFS;
 	memcpy(&welcome, data, sizeof(welcome));
 	if (device->secret.length && !krdma_blk_server_knows(&device->secret, nonces, &welcome))
 		return -EKEYREJECTED;
@@ -200,7 +208,7 @@ static bool krdma_blk_same(const struct krdma_blk_geometry *a, const struct krdm
 {
 	return a->generation == b->generation && a->size <= b->size &&
 	       a->block_size == b->block_size && a->read_only == b->read_only &&
-	       a->offers == b->offers;
+	       a->offers == b->offers && a->slot_size == b->slot_size;
 }
 
 /*
@@ -238,8 +246,9 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 		if (queue->conn)
 			krdma_conn_abort(queue->conn);
 		spin_unlock_irqrestore(&queue->lock, flags);
-		/* From here on nothing is added to the chain. */
+		/* From here on nothing is added to the chain, and no command is posted. */
 		krdma_blk_queue_unchain(queue, queue->conn);
+		krdma_blk_queue_unmap_commands(queue, queue->conn);
 	}
 	for (unsigned int i = 0; i < device->conn_count; i++) {
 		struct krdma_blk_queue *queue = &device->queues[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests: transferred directly between their pages and the peer's memory; or, without data,
- * sent to the server as commands.
+ * Requests: transferred directly between their pages and the peer's memory; or, without data or
+ * for a store, sent to the server as commands.
  *
  * A request is posted, or it is held: then it is in its queue's list, until there is a connection
  * or the wait is over.  A request that was posted and completed with an error is held too,
@@ -26,9 +26,6 @@
 #include <linux/rcupdate.h>
 
 #include "device.h"
-
-/* A request that was refused this often, for an error of its own, would be refused again. */
-#define KRDMA_BLK_FAILURES_MAX	3
 
 /*
  * Posting
@@ -65,14 +62,24 @@ static void krdma_blk_chain_add(struct krdma_blk_queue *queue, struct krdma_blk_
 	queue->chain_length++;
 }
 
+/* Adds a request that is mapped to the chain, or posts its command: krdma_blk_command_place(). */
+static inline int krdma_blk_request_place(struct krdma_blk_queue *queue,
+					  struct krdma_blk_request *request, int mapped)
+{
+	if (krdma_blk_is_stored(queue->device))
+		return krdma_blk_command_place(queue, request, mapped);
+	krdma_blk_chain_add(queue, request, mapped);
+	return 0;
+}
+
 /*
- * Maps a request that is in no list, and adds it to the chain; or posts a command.  The queue's
+ * Maps a request that is in no list, and places it; or posts a command.  The queue's
  * lock is held when this is called and when it returns, but not while the pages are mapped.  The
  * caller is in an RCU read-side critical section, which keeps the connection; the mapping keeps
  * the device's resources that it uses.
  *
  * Returns 0, -EAGAIN if there is no connection for requests, or an error of
- * krdma_blk_request_map() or krdma_blk_command_post().
+ * krdma_blk_request_map() or krdma_blk_command_place().
  */
 static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 				  unsigned long *flags)
@@ -85,7 +92,7 @@ static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_bl
 		if (!queue->open)
 			return -EAGAIN;
 		if (krdma_blk_is_command(blk_mq_rq_from_pdu(request)))
-			return krdma_blk_command_post(queue, request);
+			return krdma_blk_command_place(queue, request, 0);
 		conn = queue->conn;
 		spin_unlock_irqrestore(&queue->lock, *flags);
 		mapped = krdma_blk_request_map(conn, request);
@@ -96,11 +103,7 @@ static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_bl
 		if (mapped > 0)
 			krdma_blk_request_unmap(conn, request);
 	}
-	if (mapped < 0)
-		return mapped;
-
-	krdma_blk_chain_add(queue, request, mapped);
-	return 0;
+	return mapped < 0 ? mapped : krdma_blk_request_place(queue, request, mapped);
 }
 
 /* Returns BLK_STS_OK if the server executes such requests. */
@@ -115,6 +118,8 @@ static blk_status_t krdma_blk_check(const struct krdma_blk_device *device,
 	case REQ_OP_WRITE:
 		/* The block layer only warns.  The server's device would break the connection. */
 		return device->geometry.read_only ? BLK_STS_IOERR : BLK_STS_OK;
+	case REQ_OP_FLUSH:
+		return krdma_blk_is_stored(device) ? BLK_STS_OK : BLK_STS_NOTSUPP;
 	case REQ_OP_WRITE_ZEROES:
 		offer = KRDMA_BLK_OFFERS_ZERO;
 		break;
@@ -265,12 +270,12 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 	/* Not for a request that was returned to the block layer, and is queued again. */
 	if (!(bd->rq->rq_flags & RQF_DONTPREP)) {
 		bd->rq->rq_flags |= RQF_DONTPREP;
+		request->posted = false;
 		request->troubled = false;
 		request->unmapped = false;
 		request->failures = 0;
 		request->epoch = 0;
 	}
-	request->posted = false;
 	request->result = BLK_STS_OK;
 	request->entries = krdma_blk_is_command(bd->rq) ? 0 : blk_rq_map_sg(bd->rq, request->sg);
 	blk_mq_start_request(bd->rq);
@@ -282,7 +287,7 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 		mapped = krdma_blk_request_map(conn, request);
 	spin_lock_irqsave(&queue->lock, flags);
 	if (mapped > 0 && queue->open && queue->conn == conn && list_empty(&queue->held)) {
-		krdma_blk_chain_add(queue, request, mapped);
+		ret = krdma_blk_request_place(queue, request, mapped);
 	} else {
 		if (mapped > 0)
 			krdma_blk_request_unmap(conn, request);
@@ -368,23 +373,6 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 /*
  * Completing
  */
-
-/* Is the error one of the request itself, and not of the connection? */
-static bool krdma_blk_is_own_fault(u8 status)
-{
-	switch (status) {
-	case KRDMA_WC_LOC_LEN_ERR:
-	case KRDMA_WC_LOC_QP_OP_ERR:
-	case KRDMA_WC_LOC_PROT_ERR:
-	case KRDMA_WC_LOC_ACCESS_ERR:
-	case KRDMA_WC_REM_INV_REQ_ERR:
-	case KRDMA_WC_REM_ACCESS_ERR:
-	case KRDMA_WC_REM_OP_ERR:
-		return true;
-	default:
-		return false;
-	}
-}
 
 /* The device has executed the request. */
 static void krdma_blk_request_end(struct krdma_conn *conn, struct krdma_blk_request *request)
@@ -513,6 +501,9 @@ void krdma_blk_request_done(const struct krdma_wc *completion)
 	struct krdma_blk_request *request;
 
 	switch (completion->wr_id) {
+	case KRDMA_BLK_WR_DATA:
+		krdma_blk_command_data_ended(queue, completion->status);
+		return;
 	case KRDMA_BLK_WR_LEAVE:
 	case KRDMA_BLK_WR_COMMAND:
 		/* It could not be sent; the end of the connection reports that, too. */
@@ -528,7 +519,9 @@ void krdma_blk_request_done(const struct krdma_wc *completion)
 	}
 
 	request = blk_mq_rq_to_pdu(rq);
-	if (completion->status)
+	if (krdma_blk_is_stored(queue->device) && rq_data_dir(rq) == WRITE)
+		krdma_blk_command_sent(queue, request, completion);
+	else if (completion->status)
 		krdma_blk_request_failed(queue, completion->conn, request, completion->status);
 	else
 		krdma_blk_requests_end(completion->conn, request);
@@ -550,13 +543,17 @@ static enum blk_eh_timer_return krdma_blk_timeout(struct request *rq)
 {
 	struct krdma_blk_request *request = blk_mq_rq_to_pdu(rq);
 	struct krdma_blk_queue *queue = rq->mq_hctx->driver_data;
+	struct krdma_blk_device *device = queue->device;
 
 	/* If its submitter does not poll any more, it may have completed long ago. */
 	krdma_blk_poll_all(queue);
 	if (blk_mq_rq_state(rq) != MQ_RQ_IN_FLIGHT)
 		return BLK_EH_DONE;
+	/* A store may take any time, unless the device is detached by force. */
+	if (krdma_blk_is_stored(device) && !(READ_ONCE(device->stop) && READ_ONCE(device->force)))
+		return BLK_EH_RESET_TIMER;
 	if (READ_ONCE(request->posted))
-		krdma_blk_path_lost(queue->device);
+		krdma_blk_path_lost(device);
 	return BLK_EH_RESET_TIMER;
 }
 

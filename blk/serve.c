@@ -2,9 +2,9 @@
 /*
  * The connections of an export's clients.
  *
- * The server does nothing for a read or write: clients do that by RDMA.  It executes commands, see
- * command.c.  Otherwise it only has to know which clients are connected, because an rkey is valid
- * as long as its connection exists:
+ * The server does nothing for a read or write of memory: clients do that by RDMA.  It executes
+ * commands, see command.c.  Otherwise it only has to know which clients are connected, because an
+ * rkey is valid as long as its connection exists:
  *
  * - A client that connects again may repeat a write whose outcome it does not know.  The first
  *   one could still be in flight and arrive last.  So the connection that is replaced is taken
@@ -55,6 +55,9 @@
 #define KRDMA_BLK_LEASE_INTERVAL	msecs_to_jiffies(KRDMA_BLK_LEASE_MS / 2)
 
 #define KRDMA_BLK_BUSY_WAIT		HZ
+
+/* How long an answer waits for the ends of connections.  A client that returns waits longer. */
+#define KRDMA_BLK_ENDS_WAIT		(8 * HZ)
 
 /* After a pause: clients try again after up to 7 seconds. */
 #define KRDMA_BLK_RETURN_WAIT		(20 * HZ)
@@ -123,6 +126,29 @@ static void krdma_blk_conn_leave(struct krdma_blk_export_conn *conn)
 	mutex_unlock(&export->clients_lock);
 }
 
+static void krdma_blk_conn_free(struct krdma_blk_export_conn *conn)
+{
+	/* Before it leaves: nothing of the client may happen after that. */
+	krdma_blk_commands_close(&conn->commands);
+	if (conn->export)
+		krdma_blk_conn_leave(conn);
+	krdma_conn_put(conn->conn);
+	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CONN, conn));
+	if (atomic_dec_and_test(&conn_count))
+		wake_up_var(&conn_count);
+}
+
+/* A client that leaves believes that its data are where they belong. */
+static void krdma_blk_conn_drain(struct work_struct *work)
+{
+	struct krdma_blk_export_conn *conn = container_of(work, struct krdma_blk_export_conn,
+							  drain);
+
+	if (READ_ONCE(conn->left) && conn->client->role == KRDMA_BLK_WRITES)
+		krdma_blk_store_flush(&conn->export->store);
+	krdma_blk_conn_free(conn);
+}
+
 static void krdma_blk_conn_end(struct work_struct *work)
 {
 	struct krdma_blk_export_conn *conn = container_of(work, struct krdma_blk_export_conn, end);
@@ -134,14 +160,11 @@ static void krdma_blk_conn_end(struct work_struct *work)
 	cancel_delayed_work_sync(&conn->lease);
 	/* The last event has been raised, so this only waits for that callback to return. */
 	krdma_conn_close(conn->conn);
-	/* Before it leaves: nothing of the client may happen after that. */
-	krdma_blk_commands_close(&conn->commands);
-	if (conn->export)
-		krdma_blk_conn_leave(conn);
-	krdma_conn_put(conn->conn);
-	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CONN, conn));
-	if (atomic_dec_and_test(&conn_count))
-		wake_up_var(&conn_count);
+	/* A store that does not answer must not take the workers that check other clients. */
+	if (krdma_blk_commands_end(&conn->commands))
+		queue_work(conn->export->drains, &conn->drain);
+	else
+		krdma_blk_conn_free(conn);
 }
 
 static void krdma_blk_conn_event(struct krdma_conn *krdma_conn, const struct krdma_event *event)
@@ -155,6 +178,7 @@ static void krdma_blk_conn_event(struct krdma_conn *krdma_conn, const struct krd
 /* The client leaves: it does not return, and does not keep others out. */
 static void krdma_blk_conn_left(struct krdma_blk_export_conn *conn)
 {
+	WRITE_ONCE(conn->left, true);
 	mutex_lock(&conn->export->clients_lock);
 	if (!list_empty(&conn->client->node))
 		krdma_blk_client_forget(conn->export, conn->client);
@@ -282,25 +306,32 @@ static u64 krdma_blk_export_forgets(struct krdma_blk_export *export)
 
 /*
  * Waits until they are gone, or @conn has ended.  Not for clients that are forgotten meanwhile, of
- * which a host could have one after the other: those that @conn replaces are forgotten before.  The
+ * which a host could have one after the other: those that @conn replaces are forgotten before.  Nor
+ * for ever: a store can take any time, and the places of answers are those of all exports.  The
  * condition takes a mutex, so wait_event() cannot be used.  Returns the reason to refuse @conn, or
  * 0.
  */
 static int krdma_blk_conn_fence(struct krdma_blk_export_conn *conn)
 {
 	u64 until = krdma_blk_export_forgets(conn->export);
+	unsigned long deadline = jiffies + KRDMA_BLK_ENDS_WAIT;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct krdma_conn_info info = {};
+	int reason = 0;
 
 	add_wait_queue(&conn->export->idle, &wait);
-	while (info.state <= KRDMA_CONN_CONNECTED && krdma_blk_conn_abort_others(conn, until)) {
+	while (!reason && krdma_blk_conn_abort_others(conn, until)) {
 		/* Nobody wakes us when @conn ends. */
 		wait_woken(&wait, TASK_UNINTERRUPTIBLE, HZ);
 		krdma_conn_query(conn->conn, &info);
+		/* As if it could not be accepted. */
+		if (info.state > KRDMA_CONN_CONNECTED)
+			reason = KRDMA_BLK_NO_MEMORY;
+		else if (time_after(jiffies, deadline))
+			reason = KRDMA_BLK_BUSY;
 	}
 	remove_wait_queue(&conn->export->idle, &wait);
-	/* As if it could not be accepted. */
-	return info.state <= KRDMA_CONN_CONNECTED ? 0 : KRDMA_BLK_NO_MEMORY;
+	return reason;
 }
 
 /*
@@ -326,17 +357,24 @@ static bool krdma_blk_export_abort_client(struct krdma_blk_export *export, u64 i
 
 /*
  * A client that is refused permanently fails its writes, so none of them may arrive after that.  It
- * was forgotten before it asked: somebody else may use its id from then on.
+ * was forgotten before it asked: somebody else may use its id from then on.  Returns the reason to
+ * refuse it: if a store takes too long, one with which it asks again.
  */
-static void krdma_blk_export_fence_client(struct krdma_blk_export *export, u64 id)
+static int krdma_blk_export_fence_client(struct krdma_blk_export *export, u64 id)
 {
 	u64 until = krdma_blk_export_forgets(export);
+	unsigned long deadline = jiffies + KRDMA_BLK_ENDS_WAIT;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int reason = KRDMA_BLK_FENCED;
 
 	add_wait_queue(&export->idle, &wait);
-	while (krdma_blk_export_abort_client(export, id, until))
-		wait_woken(&wait, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
+	while (reason == KRDMA_BLK_FENCED && krdma_blk_export_abort_client(export, id, until)) {
+		wait_woken(&wait, TASK_UNINTERRUPTIBLE, HZ);
+		if (time_after(jiffies, deadline))
+			reason = KRDMA_BLK_BUSY;
+	}
 	remove_wait_queue(&export->idle, &wait);
+	return reason;
 }
 
 static struct krdma_blk_window *krdma_blk_find_window(struct krdma_blk_export *export,
@@ -360,42 +398,75 @@ static struct krdma_blk_window *krdma_blk_find_window(struct krdma_blk_export *e
 	return window;
 }
 
+static void krdma_blk_welcome_window(struct krdma_blk_welcome *welcome,
+				     const struct krdma_blk_window *window)
+{
+	struct krdma_mr_info table;
+
+	krdma_mr_query(window->chunks.table_mr, &table);
+	welcome->table_addr = cpu_to_le64(table.remote_addr);
+	welcome->table_key = cpu_to_le32(table.rkey);
+	welcome->chunk_size = cpu_to_le32(window->chunk_size);
+}
+
+/* Returns the reason to refuse a client whose memory could not be registered. */
+static int krdma_blk_window_reason(int error)
+{
+	return error == -EOPNOTSUPP ? KRDMA_BLK_NO_FABRIC : KRDMA_BLK_NO_MEMORY;
+}
+
 /* Sets address and rkey of the table.  Returns the reason to refuse the client, or 0. */
 static int krdma_blk_conn_open_window(struct krdma_blk_export_conn *conn,
 				      struct krdma_blk_welcome *welcome)
 {
 	struct krdma_blk_export *export = conn->export;
 	struct krdma_blk_window *window;
-	struct krdma_mr_info table;
 	struct krdma_conn_info info;
 	int reason = 0;
 
+	/* Its slots have one of their own. */
+	if (export->store.file)
+		return 0;
 	krdma_conn_query(conn->conn, &info);
 	mutex_lock(&export->windows_lock);
 	window = krdma_blk_find_window(export, conn->client->role, info.device_id);
-	if (!IS_ERR(window)) {
-		krdma_mr_query(window->chunks.table_mr, &table);
-		welcome->table_addr = cpu_to_le64(table.remote_addr);
-		welcome->table_key = cpu_to_le32(table.rkey);
-		welcome->chunk_size = cpu_to_le32(window->chunk_size);
-	} else {
-		reason = PTR_ERR(window) == -EOPNOTSUPP ? KRDMA_BLK_NO_FABRIC :
-							  KRDMA_BLK_NO_MEMORY;
-	}
+	if (!IS_ERR(window))
+		krdma_blk_welcome_window(welcome, window);
+	else
+		reason = krdma_blk_window_reason(PTR_ERR(window));
 	mutex_unlock(&export->windows_lock);
 	return reason;
 }
 
-/* Offers commands to a client that knows them and may write. */
+/*
+ * Offers commands to a client that knows them and may write; or, for a store, to all.  Returns the
+ * reason to refuse the client, or 0.
+ */
 static int krdma_blk_conn_offer(struct krdma_blk_export_conn *conn, struct krdma_conn_attr *attr,
 				struct krdma_blk_welcome *welcome)
 {
-	if (!conn->wants_commands || conn->client->role == KRDMA_BLK_READS)
+	bool stored = conn->export->store.file;
+	bool writes = conn->client->role == KRDMA_BLK_WRITES;
+	int ret;
+
+	if (!conn->wants_commands && stored)
+		return KRDMA_BLK_OTHER_VERSION;
+	if (!conn->wants_commands || (!writes && !stored))
 		return 0;
 	attr->send_depth += KRDMA_BLK_COMMANDS_MAX;
 	attr->recv_depth = KRDMA_BLK_COMMAND_SLOTS;
-	welcome->flags |= KRDMA_BLK_OFFERS;
-	return krdma_blk_commands_open(&conn->commands, conn->export, attr->session, conn->conn);
+	if (writes)
+		welcome->flags |= KRDMA_BLK_OFFERS;
+	ret = krdma_blk_commands_open(&conn->commands, conn->export, conn->client->role,
+				      conn->conn);
+	if (ret)
+		return krdma_blk_window_reason(ret);
+	if (stored) {
+		welcome->flags |= KRDMA_BLK_STORED;
+		welcome->slot_size = cpu_to_le32(KRDMA_BLK_SLOT_SIZE);
+		krdma_blk_welcome_window(welcome, conn->commands.window);
+	}
+	return 0;
 }
 
 /* Posts the receives: all for commands, or one for the message with which the client leaves. */
@@ -440,11 +511,10 @@ static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 	};
 	int reason;
 
-	reason = krdma_blk_conn_open_window(conn, &welcome);
+	reason = krdma_blk_conn_open_window(conn, &welcome) ?:
+		 krdma_blk_conn_offer(conn, &attr, &welcome);
 	if (reason)
 		return reason;
-	if (krdma_blk_conn_offer(conn, &attr, &welcome))
-		return KRDMA_BLK_NO_MEMORY;
 	if (export->secret.length)
 		krdma_blk_prove_server(&export->secret, nonces, &welcome);
 	if (krdma_conn_create_qp(conn->conn, &attr) || krdma_blk_conn_post_recv(conn))
@@ -683,7 +753,7 @@ static void krdma_blk_conn_greet(struct krdma_blk_export_conn *conn)
 	if (!refusal.reason)
 		goto out;
 	if (refusal.reason == KRDMA_BLK_FENCED)
-		krdma_blk_export_fence_client(export, le64_to_cpu(hello.client));
+		refusal.reason = krdma_blk_export_fence_client(export, le64_to_cpu(hello.client));
 	krdma_blk_count_refusal(export, refusal.reason);
 reject:
 	krdma_blk_conn_reject(conn, &refusal);
@@ -757,6 +827,7 @@ static int krdma_blk_serve_take(struct krdma_listener *listener)
 	INIT_DELAYED_WORK(&conn->lease, krdma_blk_conn_lease);
 	INIT_WORK(&conn->answer, krdma_blk_conn_answer);
 	INIT_WORK(&conn->end, krdma_blk_conn_end);
+	INIT_WORK(&conn->drain, krdma_blk_conn_drain);
 	/* The last event may come at once; its work item waits for this function. */
 	conn->conn = krdma_listener_next(listener, &krdma_blk_conn_ops, conn, 0);
 	if (IS_ERR(conn->conn)) {
@@ -990,7 +1061,8 @@ void krdma_blk_serve_grow_end(struct krdma_blk_export *export, bool grown)
  * The clients keep their records, and return after krdma_blk_serve_resume(): for them it is a lost
  * connection.  No peer can access the memory when this returns.
  *
- * Context: process context; sleeps, uninterruptibly, until the devices have destroyed the QPs.
+ * Context: process context; sleeps, uninterruptibly, until the devices have destroyed the QPs, and
+ * a store has ended what it had begun.
  */
 void krdma_blk_serve_pause(struct krdma_blk_export *export)
 {
@@ -1001,7 +1073,9 @@ void krdma_blk_serve_pause(struct krdma_blk_export *export)
 	list_for_each_entry(conn, &export->conns, node)
 		krdma_conn_abort(conn->conn);
 	mutex_unlock(&export->clients_lock);
-	wait_event(export->idle, !READ_ONCE(export->conn_count));
+	while (!wait_event_timeout(export->idle, !READ_ONCE(export->conn_count),
+				   KRDMA_BLK_LONG_WAIT))
+		;
 }
 
 /**
@@ -1049,7 +1123,8 @@ static int krdma_blk_serve_stop(struct krdma_blk_export *export, bool force)
  * No peer can access the memory when this has returned 0.  krdma_blk_serve_begin() can follow, or
  * krdma_blk_serve_close().
  *
- * Context: process context; sleeps, uninterruptibly, until the devices have destroyed the QPs.
+ * Context: process context; sleeps, uninterruptibly, until the devices have destroyed the QPs, and
+ * a store has ended what it had begun.
  * Return: 0; -EBUSY: there are clients, and nothing has changed.
  */
 int krdma_blk_serve_end(struct krdma_blk_export *export, bool force)
@@ -1059,7 +1134,9 @@ int krdma_blk_serve_end(struct krdma_blk_export *export, bool force)
 	ret = krdma_blk_serve_stop(export, force);
 	if (ret)
 		return ret;
-	wait_event(export->idle, !READ_ONCE(export->users) && !READ_ONCE(export->conn_count));
+	while (!wait_event_timeout(export->idle, !READ_ONCE(export->users) &&
+				   !READ_ONCE(export->conn_count), KRDMA_BLK_LONG_WAIT))
+		;
 	/* The last contexts may still be about to wake us. */
 	mutex_lock(&exports_lock);
 	mutex_lock(&export->clients_lock);

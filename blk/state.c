@@ -94,6 +94,9 @@ void krdma_blk_path_explain(struct krdma_blk_device *device, const char *refused
 		case -EKEYREJECTED:
 			text = "the server has not proved that it knows the secret";
 			break;
+		case -ENOBUFS:
+			text = "the device's send queue is too short for an export with a store";
+			break;
 		case -EOPNOTSUPP:
 			text = "the device on the way to the server speaks iWARP";
 			break;

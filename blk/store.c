@@ -25,25 +25,62 @@
 /* A slot may consist of single pages. */
 #define KRDMA_BLK_STORE_PARTS	(KRDMA_BLK_SLOT_SIZE / PAGE_SIZE)
 
-/* The block device whose blocks bound what is transferred directly; or NULL. */
-static struct block_device *krdma_blk_store_bdev(const struct file *file)
+/* Transfers all of @iter; the position and the flags are those of @kiocb. */
+static int krdma_blk_store_iterate(struct kiocb *kiocb, struct iov_iter *iter, bool write)
+{
+	struct file *file = kiocb->ki_filp;
+	ssize_t done;
+
+	while (iov_iter_count(iter)) {
+		if (write) {
+			file_start_write(file);
+			done = file->f_op->write_iter(kiocb, iter);
+			file_end_write(file);
+		} else {
+			done = file->f_op->read_iter(kiocb, iter);
+		}
+		/* A file that has become shorter ends too early. */
+		if (done <= 0)
+			return done ?: -EIO;
+	}
+	return 0;
+}
+
+static int krdma_blk_store_check(struct file *file, u32 block_size)
 {
 	struct inode *inode = file->f_mapping->host;
 
-	return S_ISBLK(inode->i_mode) ? I_BDEV(inode) : inode->i_sb->s_bdev;
+	if (!S_ISBLK(inode->i_mode) && !S_ISREG(inode->i_mode))
+		return -ENOTBLK;
+	/* Not every file can be written: one of hugetlbfs cannot. */
+	if (!file->f_op->read_iter || (file->f_mode & FMODE_WRITE && !file->f_op->write_iter))
+		return -EOPNOTSUPP;
+	if (!S_ISBLK(inode->i_mode))
+		return 0;
+	if (bdev_logical_block_size(I_BDEV(inode)) > block_size)
+		return -ERANGE;
+	return file->f_mode & FMODE_WRITE && bdev_read_only(I_BDEV(inode)) ? -EROFS : 0;
 }
 
-/* Returns -EINVAL if the file cannot be used in such blocks, or directly, but perhaps otherwise. */
-static int krdma_blk_store_check(const struct file *file, u32 block_size)
+/*
+ * Reads the first block.  File systems that can transfer directly say so when a file is opened, but
+ * not always of which size a block must be: that shows here, by -EINVAL.
+ */
+static int krdma_blk_store_probe(struct file *file, u32 block_size)
 {
-	struct block_device *bdev = krdma_blk_store_bdev(file);
-	umode_t mode = file->f_mapping->host->i_mode;
+	struct page *page = alloc_page(GFP_KERNEL);
+	struct bio_vec part = { .bv_page = page, .bv_len = block_size };
+	struct iov_iter iter;
+	struct kiocb kiocb;
+	int ret;
 
-	if (!S_ISBLK(mode) && !S_ISREG(mode))
-		return -ENOTBLK;
-	if (!S_ISBLK(mode) && !(file->f_flags & O_DIRECT))
-		return 0;
-	return bdev && bdev_logical_block_size(bdev) > block_size ? -EINVAL : 0;
+	if (!page)
+		return -ENOMEM;
+	iov_iter_bvec(&iter, READ, &part, 1, block_size);
+	init_sync_kiocb(&kiocb, file);
+	ret = krdma_blk_store_iterate(&kiocb, &iter, false);
+	__free_page(page);
+	return ret;
 }
 
 static int krdma_blk_store_try(struct krdma_blk_store *store, const char *path, u32 block_size,
@@ -55,11 +92,14 @@ static int krdma_blk_store_try(struct krdma_blk_store *store, const char *path, 
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	ret = krdma_blk_store_check(file, block_size);
+	if (!ret && flags & O_DIRECT && i_size_read(file->f_mapping->host) >= block_size)
+		ret = krdma_blk_store_probe(file, block_size);
 	if (ret) {
 		filp_close(file, NULL);
 		return ret;
 	}
 	store->file = file;
+	store->lost = 0;
 	return 0;
 }
 
@@ -74,7 +114,8 @@ static int krdma_blk_store_try(struct krdma_blk_store *store, const char *path, 
  *
  * Context: process context; may sleep.
  * Return: 0; -EBUSY: the block device is in use; -ENOTBLK: @path is neither block device nor file;
- * -EINVAL: its blocks are larger than @block_size; an error of opening it.
+ * -ERANGE: the blocks of the block device are larger than @block_size; -EROFS: it cannot be
+ * written; -EOPNOTSUPP: nor can this file; an error of opening it, or of reading the first block.
  */
 int krdma_blk_store_open(struct krdma_blk_store *store, const char *path, u32 block_size,
 			 bool read_only)
@@ -83,7 +124,7 @@ int krdma_blk_store_open(struct krdma_blk_store *store, const char *path, u32 bl
 	int ret;
 
 	ret = krdma_blk_store_try(store, path, block_size, flags | O_DIRECT);
-	/* Not every file system knows O_DIRECT. */
+	/* Not every file system can; all block devices can. */
 	if (ret == -EINVAL)
 		ret = krdma_blk_store_try(store, path, block_size, flags);
 	return ret;
@@ -114,27 +155,6 @@ void krdma_blk_store_close(struct krdma_blk_store *store)
 u64 krdma_blk_store_size(const struct krdma_blk_store *store)
 {
 	return i_size_read(store->file->f_mapping->host);
-}
-
-/* Transfers all of @iter; the position and the flags are those of @kiocb. */
-static int krdma_blk_store_iterate(struct kiocb *kiocb, struct iov_iter *iter, bool write)
-{
-	struct file *file = kiocb->ki_filp;
-	ssize_t done;
-
-	while (iov_iter_count(iter)) {
-		if (write) {
-			file_start_write(file);
-			done = file->f_op->write_iter(kiocb, iter);
-			file_end_write(file);
-		} else {
-			done = file->f_op->read_iter(kiocb, iter);
-		}
-		/* A file that has become shorter ends too early. */
-		if (done <= 0)
-			return done ?: -EIO;
-	}
-	return 0;
 }
 
 static noinline_for_stack int
@@ -178,6 +198,17 @@ int krdma_blk_store_read(const struct krdma_blk_store *store, const struct krdma
 	return krdma_blk_store_transfer(store, span, false, false);
 }
 
+/*
+ * The kernel reports each error of writing back once.  Which data are lost is not known, so nothing
+ * that asks for stable data succeeds after it: also not the same request, when it is repeated.
+ */
+static int krdma_blk_store_settle(struct krdma_blk_store *store, int ret)
+{
+	if (ret)
+		cmpxchg(&store->lost, 0, ret);
+	return READ_ONCE(store->lost);
+}
+
 /**
  * krdma_blk_store_write() - Write to a store from memory
  * @store: the store, open, not only to be read
@@ -188,10 +219,12 @@ int krdma_blk_store_read(const struct krdma_blk_store *store, const struct krdma
  * Return: 0; -ENOSPC: also if what the store rests on is full; another error of the store, and any
  * part may have been written.
  */
-int krdma_blk_store_write(const struct krdma_blk_store *store, const struct krdma_blk_span *span,
+int krdma_blk_store_write(struct krdma_blk_store *store, const struct krdma_blk_span *span,
 			  bool stable)
 {
-	return krdma_blk_store_transfer(store, span, true, stable);
+	int ret = krdma_blk_store_transfer(store, span, true, stable);
+
+	return stable ? krdma_blk_store_settle(store, ret) : ret;
 }
 
 /* For a store that has no other way to become zero. */
@@ -230,12 +263,15 @@ static noinline_for_stack int krdma_blk_store_write_zeroes(const struct krdma_bl
  */
 int krdma_blk_store_zero(const struct krdma_blk_store *store, u64 offset, u64 length, bool discard)
 {
-	const int modes[] = { FALLOC_FL_ZERO_RANGE, FALLOC_FL_PUNCH_HOLE };
 	int ret = -EOPNOTSUPP;
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(modes) && ret == -EOPNOTSUPP; i++)
-		ret = vfs_fallocate(store->file, modes[i ^ discard] | FALLOC_FL_KEEP_SIZE, offset,
-				    length);
+	if (discard)
+		ret = vfs_fallocate(store->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				    offset, length);
+	/* The space stays allocated, so that a later write need not fail. */
+	if (ret == -EOPNOTSUPP)
+		ret = vfs_fallocate(store->file, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE,
+				    offset, length);
 	if (ret == -EOPNOTSUPP)
 		ret = krdma_blk_store_write_zeroes(store, offset, length);
 	return ret;
@@ -246,9 +282,10 @@ int krdma_blk_store_zero(const struct krdma_blk_store *store, u64 offset, u64 le
  * @store: the store, open
  *
  * Context: process context; sleeps as long as the store takes.
- * Return: 0, and what was written before is on stable storage; or an error of the store.
+ * Return: 0, and what was written before is on stable storage; or an error of the store, also one
+ * of an earlier flush.
  */
-int krdma_blk_store_flush(const struct krdma_blk_store *store)
+int krdma_blk_store_flush(struct krdma_blk_store *store)
 {
-	return vfs_fsync(store->file, 1);
+	return krdma_blk_store_settle(store, vfs_fsync(store->file, 1));
 }

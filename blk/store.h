@@ -13,9 +13,11 @@ struct krdma_blk_memory;
 /**
  * struct krdma_blk_store - a store that may be open
  * @file: the block device or file; NULL: it is not open
+ * @lost: the first error with which it could not be flushed; 0: none
  */
 struct krdma_blk_store {
 	struct file *file;
+	int lost;
 };
 
 /**
@@ -37,10 +39,10 @@ int krdma_blk_store_open(struct krdma_blk_store *store, const char *path, u32 bl
 void krdma_blk_store_close(struct krdma_blk_store *store);
 u64 krdma_blk_store_size(const struct krdma_blk_store *store);
 int krdma_blk_store_read(const struct krdma_blk_store *store, const struct krdma_blk_span *span);
-int krdma_blk_store_write(const struct krdma_blk_store *store, const struct krdma_blk_span *span,
+int krdma_blk_store_write(struct krdma_blk_store *store, const struct krdma_blk_span *span,
 			  bool stable);
 int krdma_blk_store_zero(const struct krdma_blk_store *store, u64 offset, u64 length,
 			 bool discard);
-int krdma_blk_store_flush(const struct krdma_blk_store *store);
+int krdma_blk_store_flush(struct krdma_blk_store *store);
 
 #endif /* _KRDMA_BLK_STORE_H */

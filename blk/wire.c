@@ -26,14 +26,14 @@
 int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geometry *geometry)
 {
 	struct krdma_blk_welcome welcome;
-	u64 chunks;
+	u64 chunks, memory;
 
 	if (length < sizeof(welcome))
 		return -EPROTO;
 	memcpy(&welcome, data, sizeof(welcome));
 	if (welcome.magic != cpu_to_le32(KRDMA_BLK_MAGIC) ||
 	    welcome.version != KRDMA_BLK_VERSION || (welcome.flags & ~KRDMA_BLK_FLAGS) ||
-	    welcome.reserved || welcome.reserved2)
+	    welcome.reserved || !(welcome.flags & KRDMA_BLK_STORED) != !welcome.slot_size)
 		return -EPROTO;
 
 	*geometry = (struct krdma_blk_geometry) {
@@ -43,6 +43,7 @@ int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geo
 		.table_key = le32_to_cpu(welcome.table_key),
 		.block_size = le32_to_cpu(welcome.block_size),
 		.chunk_size = le32_to_cpu(welcome.chunk_size),
+		.slot_size = le32_to_cpu(welcome.slot_size),
 		.read_only = welcome.flags & KRDMA_BLK_READ_ONLY,
 		.offers = welcome.flags & KRDMA_BLK_OFFERS,
 	};
@@ -55,9 +56,16 @@ int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geo
 		return -EPROTO;
 	if (!geometry->size || geometry->size % geometry->block_size)
 		return -EPROTO;
+	memory = geometry->size;
+	if (geometry->slot_size) {
+		if (geometry->slot_size < PAGE_SIZE || geometry->slot_size > SZ_1M ||
+		    !is_power_of_2(geometry->slot_size))
+			return -EPROTO;
+		memory = KRDMA_BLK_SLOTS * (u64)geometry->slot_size;
+	}
 
 	/* Divide first, because rounding up could overflow. */
-	chunks = geometry->size / geometry->chunk_size + !!(geometry->size % geometry->chunk_size);
+	chunks = memory / geometry->chunk_size + !!(memory % geometry->chunk_size);
 	if (chunks > KRDMA_BLK_CHUNKS_MAX)
 		return -EPROTO;
 	if (geometry->table_addr + chunks * sizeof(struct krdma_blk_entry) < geometry->table_addr)
@@ -111,33 +119,51 @@ const char *krdma_blk_read_refusal(const void *data, size_t length,
 	return krdma_blk_reasons[KRDMA_BLK_OTHER_VERSION];
 }
 
+/* Returns false if the range is not one for the command's opcode. */
+static bool krdma_blk_range_fits(const struct krdma_blk_range *range)
+{
+	switch (range->opcode) {
+	case KRDMA_BLK_READ:
+	case KRDMA_BLK_WRITE:
+		return range->length && range->length <= KRDMA_BLK_SLOT_SIZE &&
+		       range->tag < KRDMA_BLK_SLOTS;
+	case KRDMA_BLK_FLUSH:
+		return !range->offset && !range->length;
+	default:
+		return range->length && range->length <= KRDMA_BLK_ZERO_MAX;
+	}
+}
+
 /**
  * krdma_blk_read_command() - Check and convert a client's command
  * @command: the command; a copy that the client cannot change
- * @size: size of the export in bytes
- * @block_size: its block size in bytes
+ * @bounds: what it may do
  * @range: filled in on success; on failure, only its tag is valid
  *
  * Context: any.
- * Return: &enum krdma_blk_status: KRDMA_BLK_DONE: it may be executed; KRDMA_BLK_INVALID: unknown
- * opcode, or a range that is empty, too long, not in whole blocks, or not within the export.
+ * Return: &enum krdma_blk_status: KRDMA_BLK_DONE: it may be executed; KRDMA_BLK_INVALID: another
+ * opcode, a flag or a slot that does not exist, or a range that is empty, too long, not in whole
+ * blocks, or not within the export.
  */
-int krdma_blk_read_command(const struct krdma_blk_command *command, u64 size, u32 block_size,
-			   struct krdma_blk_range *range)
+int krdma_blk_read_command(const struct krdma_blk_command *command,
+			   const struct krdma_blk_bounds *bounds, struct krdma_blk_range *range)
 {
 	*range = (struct krdma_blk_range) {
 		.offset = le64_to_cpu(command->offset),
 		.length = le32_to_cpu(command->length),
 		.tag = le16_to_cpu(command->tag),
+		.opcode = command->opcode,
+		.stable = command->flags & KRDMA_BLK_STABLE,
 	};
-	if (command->reserved ||
-	    (command->opcode != KRDMA_BLK_ZERO && command->opcode != KRDMA_BLK_DISCARD))
+	if (range->opcode > KRDMA_BLK_FLUSH || !(bounds->opcodes & 1 << range->opcode))
 		return KRDMA_BLK_INVALID;
-	if (!range->length || range->length > KRDMA_BLK_ZERO_MAX ||
-	    (range->length | range->offset) & (block_size - 1))
+	if (command->flags & ~(range->opcode == KRDMA_BLK_WRITE ? KRDMA_BLK_STABLE : 0))
+		return KRDMA_BLK_INVALID;
+	if (!krdma_blk_range_fits(range) ||
+	    (range->length | range->offset) & (bounds->block_size - 1))
 		return KRDMA_BLK_INVALID;
 	/* The sum of the two could overflow. */
-	if (range->offset > size || range->length > size - range->offset)
+	if (range->offset > bounds->size || range->length > bounds->size - range->offset)
 		return KRDMA_BLK_INVALID;
 	return KRDMA_BLK_DONE;
 }

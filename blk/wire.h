@@ -5,6 +5,11 @@
  * Messages are private data of the connection manager, a table of rkeys that the client reads,
  * and commands with their replies; everything else is memory that is read and written by RDMA.
  * All numbers are little-endian.
+ *
+ * The memory is that of the export; or, if its data are in a store of the server, slots of each
+ * connection.  Then the data of a request go through the slot whose number is the request's tag:
+ * the client writes them there and sends KRDMA_BLK_WRITE, or it sends KRDMA_BLK_READ and reads them
+ * there after the reply.
  */
 #ifndef _KRDMA_BLK_WIRE_H
 #define _KRDMA_BLK_WIRE_H
@@ -33,7 +38,8 @@
 /* Maximum number of commands of a connection without a reply. */
 #define KRDMA_BLK_COMMANDS_MAX	64
 
-/* Bytes of a slot, through which the data of a command go. */
+/* Number of slots of a connection, and bytes of each. */
+#define KRDMA_BLK_SLOTS		KRDMA_BLK_COMMANDS_MAX
 #define KRDMA_BLK_SLOT_SIZE	0x20000
 
 /* Maximum number of bytes of a command's range: what a processor zeroes in a moment. */
@@ -44,9 +50,9 @@
  * @KRDMA_BLK_ANSWER: @proof answers a challenge; without it, @proof is a random number
  * @KRDMA_BLK_RETURN: the server has accepted a connection of this client before
  * @KRDMA_BLK_READER: the client does not write
- * @KRDMA_BLK_COMMANDS: the client knows commands; without it, the welcome offers none.  A server
- *	that does not know commands refuses a hello with this flag as one of another version, and
- *	the client repeats the hello without it.
+ * @KRDMA_BLK_COMMANDS: the client knows commands; without it, the welcome offers none, and an
+ *	export with a store is refused.  A server that does not know commands refuses a hello with
+ *	this flag as one of another version, and the client repeats the hello without it.
  */
 enum krdma_blk_hello_flags {
 	KRDMA_BLK_ANSWER = 0x01,
@@ -91,6 +97,9 @@ static_assert(sizeof(struct krdma_blk_hello) == 56);
  * @KRDMA_BLK_OFFERS_ZERO: the server executes KRDMA_BLK_ZERO; only without KRDMA_BLK_READ_ONLY
  * @KRDMA_BLK_OFFERS_DISCARD: the server executes KRDMA_BLK_DISCARD; only without
  *	KRDMA_BLK_READ_ONLY
+ * @KRDMA_BLK_STORED: the server has the data in a store, and the memory is the connection's slots.
+ *	The server executes KRDMA_BLK_READ; and without KRDMA_BLK_READ_ONLY also KRDMA_BLK_WRITE and
+ *	KRDMA_BLK_FLUSH.  What was written is stable after a flush, or with KRDMA_BLK_STABLE.
  *
  * For the same generation the offers are always the same.
  */
@@ -98,10 +107,11 @@ enum krdma_blk_welcome_flags {
 	KRDMA_BLK_READ_ONLY = 0x01,
 	KRDMA_BLK_OFFERS_ZERO = 0x02,
 	KRDMA_BLK_OFFERS_DISCARD = 0x04,
+	KRDMA_BLK_STORED = 0x08,
 };
 
 #define KRDMA_BLK_OFFERS	(KRDMA_BLK_OFFERS_ZERO | KRDMA_BLK_OFFERS_DISCARD)
-#define KRDMA_BLK_FLAGS		(KRDMA_BLK_READ_ONLY | KRDMA_BLK_OFFERS)
+#define KRDMA_BLK_FLAGS		(KRDMA_BLK_READ_ONLY | KRDMA_BLK_OFFERS | KRDMA_BLK_STORED)
 
 /**
  * struct krdma_blk_welcome - private data of the acceptance
@@ -115,7 +125,8 @@ enum krdma_blk_welcome_flags {
  * @table_key: rkey of the table
  * @block_size: in bytes
  * @chunk_size: in bytes, a power of two; the client may use the last chunk only in part
- * @reserved2: 0
+ * @slot_size: with KRDMA_BLK_STORED: bytes of a slot, a power of two; the memory has
+ *	KRDMA_BLK_SLOTS of them.  Else 0.
  * @proof: for an export with a secret, see auth.h; else 0
  */
 struct krdma_blk_welcome {
@@ -129,7 +140,7 @@ struct krdma_blk_welcome {
 	__le32 table_key;
 	__le32 block_size;
 	__le32 chunk_size;
-	__le32 reserved2;
+	__le32 slot_size;
 	u8 proof[KRDMA_BLK_PROOF_SIZE];
 };
 
@@ -145,35 +156,46 @@ struct krdma_blk_entry {
 static_assert(sizeof(struct krdma_blk_entry) == 16);
 
 /**
- * enum krdma_blk_opcode - what a command does with a range of the memory
+ * enum krdma_blk_opcode - what a command does with a range of the export
  * @KRDMA_BLK_ZERO: fill it with zeroes
  * @KRDMA_BLK_DISCARD: the client does not need the data any more; the range reads as zeroes
+ * @KRDMA_BLK_READ: read it into the slot
+ * @KRDMA_BLK_WRITE: write it from the slot
+ * @KRDMA_BLK_FLUSH: make all stable that was written before; the range is empty
  */
 enum krdma_blk_opcode {
 	KRDMA_BLK_ZERO = 1,
 	KRDMA_BLK_DISCARD = 2,
+	KRDMA_BLK_READ = 3,
+	KRDMA_BLK_WRITE = 4,
+	KRDMA_BLK_FLUSH = 5,
 };
+
+/* Of KRDMA_BLK_WRITE: what it writes is stable before the reply. */
+#define KRDMA_BLK_STABLE	0x01
 
 /**
  * struct krdma_blk_command - a message to the server
  * @offset: start of the range in bytes, a multiple of the block size
- * @length: bytes of the range, a multiple of the block size, at most KRDMA_BLK_ZERO_MAX.  The
- *	range may cross chunks.
- * @tag: repeated in the reply; the client uses it for one command of a connection at a time
+ * @length: bytes of the range, a multiple of the block size, at most KRDMA_BLK_ZERO_MAX, or the
+ *	size of a slot.  The range may cross chunks.
+ * @tag: repeated in the reply; the client uses it for one command of a connection at a time.  For
+ *	KRDMA_BLK_READ and KRDMA_BLK_WRITE it is the number of the slot.
  * @opcode: &enum krdma_blk_opcode
- * @reserved: 0
+ * @flags: KRDMA_BLK_STABLE, or 0
  *
  * The server executes a command and then replies with an empty message with immediate data, see
  * KRDMA_BLK_REPLY_TAG().  A client has at most KRDMA_BLK_COMMANDS_MAX commands without a reply on
- * a connection.  The server executes no command of a connection any more when it accepts the
- * connection that replaces it, or KRDMA_BLK_FENCE_MS after the client has closed it.
+ * a connection; they are executed in any order.  The server executes no command of a connection any
+ * more when it accepts the connection that replaces it, and begins none KRDMA_BLK_FENCE_MS after
+ * the client has closed it.
  */
 struct krdma_blk_command {
 	__le64 offset;
 	__le32 length;
 	__le16 tag;
 	u8 opcode;
-	u8 reserved;
+	u8 flags;
 };
 
 static_assert(sizeof(struct krdma_blk_command) == 16);
@@ -182,10 +204,14 @@ static_assert(sizeof(struct krdma_blk_command) == 16);
  * enum krdma_blk_status - how a command has ended
  * @KRDMA_BLK_DONE: it was executed
  * @KRDMA_BLK_INVALID: it is invalid, and nothing has changed
+ * @KRDMA_BLK_FAILED: the store has failed, and any part of the range may have changed
+ * @KRDMA_BLK_NO_SPACE: the same, because the store is full
  */
 enum krdma_blk_status {
 	KRDMA_BLK_DONE = 0,
 	KRDMA_BLK_INVALID = 1,
+	KRDMA_BLK_FAILED = 2,
+	KRDMA_BLK_NO_SPACE = 3,
 };
 
 /* The immediate data of a reply: status and tag. */
@@ -249,6 +275,7 @@ static_assert(sizeof(struct krdma_blk_refusal) == 24);
  * @table_key: rkey of the table
  * @block_size: in bytes
  * @chunk_size: in bytes
+ * @slot_size: bytes of a slot; 0: the memory is that of the export
  * @chunks: number of chunks
  * @read_only: the export cannot be written
  * @offers: commands that the server executes, bits of &enum krdma_blk_welcome_flags
@@ -260,9 +287,22 @@ struct krdma_blk_geometry {
 	u32 table_key;
 	u32 block_size;
 	u32 chunk_size;
+	u32 slot_size;
 	u32 chunks;
 	bool read_only;
 	u8 offers;
+};
+
+/**
+ * struct krdma_blk_bounds - what a command may do
+ * @size: size of the export in bytes
+ * @block_size: its block size in bytes
+ * @opcodes: bits 1 << &enum krdma_blk_opcode
+ */
+struct krdma_blk_bounds {
+	u64 size;
+	u32 block_size;
+	u8 opcodes;
 };
 
 /**
@@ -270,11 +310,15 @@ struct krdma_blk_geometry {
  * @offset: start in bytes
  * @length: in bytes
  * @tag: as in &struct krdma_blk_command
+ * @opcode: &enum krdma_blk_opcode
+ * @stable: what it writes is stable before the reply
  */
 struct krdma_blk_range {
 	u64 offset;
 	u32 length;
 	u16 tag;
+	u8 opcode;
+	bool stable;
 };
 
 /* Maximum number of chunks; their table then has 16 MiB. */
@@ -283,7 +327,7 @@ struct krdma_blk_range {
 int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geometry *geometry);
 const char *krdma_blk_read_refusal(const void *data, size_t length,
 				   struct krdma_blk_refusal *refusal);
-int krdma_blk_read_command(const struct krdma_blk_command *command, u64 size, u32 block_size,
-			   struct krdma_blk_range *range);
+int krdma_blk_read_command(const struct krdma_blk_command *command,
+			   const struct krdma_blk_bounds *bounds, struct krdma_blk_range *range);
 
 #endif /* _KRDMA_BLK_WIRE_H */

@@ -22,7 +22,7 @@
 #define BLK_SECRET_MAX	64
 
 static const char usage[] =
-	"Usage: krdma blk serve --size SIZE --name NAME [OPTION]...\n"
+	"Usage: krdma blk serve --name NAME --size SIZE|--store PATH [OPTION]...\n"
 	"       krdma blk end NAME [-f]\n"
 	"       krdma blk clients NAME\n"
 	"       krdma blk evict NAME CLIENT\n"
@@ -31,14 +31,14 @@ static const char usage[] =
 	"       krdma blk detach NAME|DISK [-f]\n"
 	"       krdma blk list\n"
 	"\n"
-	"Exports memory of this host as a block device for others, and attaches what\n"
-	"others export as /dev/krdmabN.\n"
+	"Exports memory of this host, or a block device or file, as a block device for\n"
+	"others, and attaches what others export as /dev/krdmabN.\n"
 	"\n"
 	"  -k, --secret FILE    a file with a line of up to 64 characters, the same at\n"
 	"                       server and client; -: standard input\n"
 	"      --read-only      serve: clients can only read; attach: only read\n"
 	"serve:\n"
-	"  -s, --size SIZE      size of the export: 512M, 8G\n"
+	"  -s, --size SIZE      size of the export: 512M, 8G; default: all of --store\n"
 	"  -n, --name NAME      name of the export\n"
 	"  -x, --exclusive      one client at a time; by default one writer, and readers\n"
 	"  -S, --shared         any number of clients can write, and must coordinate\n"
@@ -46,6 +46,7 @@ static const char usage[] =
 	"                       all; required without a secret\n"
 	"  -K, --keep FILE      save the data to FILE at the end, and load them at the\n"
 	"                       start\n"
+	"      --store PATH     the data are in this block device or file, not in memory\n"
 	"      --block-size N   512 or 4096; default 4096\n"
 	"attach:\n"
 	"  -n, --name NAME      name of the device, if it differs from the export's\n"
@@ -54,7 +55,7 @@ static const char usage[] =
 	"      --hold SECONDS   how long requests wait for a lost server; default 60\n"
 	"end, detach:\n"
 	"  -f, --force          even if it is in use: its users get errors, and without\n"
-	"                       --keep its data are lost\n"
+	"                       --keep or --store its data are lost\n"
 	"\n"
 	OPTIONS_HELP
 	"\n"
@@ -67,9 +68,10 @@ enum {
 	OPTION_QUEUES,
 	OPTION_POLL_QUEUES,
 	OPTION_HOLD,
+	OPTION_STORE,
 };
 
-#define BLK_SETTINGS 11
+#define BLK_SETTINGS 12
 
 /* A value to write to an attribute, in the order of the command line. */
 struct setting {
@@ -81,6 +83,8 @@ struct settings {
 	struct setting list[BLK_SETTINGS];
 	size_t count;
 	const char *name;
+	const char *store;
+	const char *keep;
 	char size[24];
 	char secret[BLK_SECRET_MAX + 2];
 	char remote[BLK_TEXT_MAX];
@@ -95,7 +99,8 @@ static const struct own_option own_options[] = {
 	{ "exclusive", 'x', false },
 	{ "shared", 'S', false },
 	{ "allow", OPTION_ALLOW, true },
-	{ "keep", 'K', true },
+	{ "keep", 'K', FILE_VALUE },
+	{ "store", OPTION_STORE, FILE_VALUE },
 	{ "block-size", OPTION_BLOCK_SIZE, true },
 	{ "queues", OPTION_QUEUES, true },
 	{ "poll-queues", OPTION_POLL_QUEUES, true },
@@ -206,7 +211,11 @@ static int set(int key, const char *value, void *to)
 	case OPTION_ALLOW:
 		return add_setting(settings, "allow", value);
 	case 'K':
+		settings->keep = value;
 		return add_setting(settings, "file", value);
+	case OPTION_STORE:
+		settings->store = value;
+		return add_setting(settings, "store", value);
 	case OPTION_BLOCK_SIZE:
 		return add_setting(settings, "block_size", value);
 	case OPTION_QUEUES:
@@ -277,7 +286,14 @@ static void explain_enable(const char *kind, const char *name, int err)
 			 "Permit addresses: --allow 10.0.0.0/24, or any for all\n"
 			 "Or give a secret: -k FILE", name);
 	else if (err == -EFBIG)
-		complain("cannot export '%s': it is too large, or --keep's file has another size",
+		complain("cannot export '%s': it is too large\n"
+			 "It is larger than --store, or --keep's file has another size", name);
+	else if (err == -ENOTBLK)
+		complain("cannot export '%s': --store is neither a block device nor a file", name);
+	else if (err == -EBUSY)
+		complain("cannot export '%s': --store is mounted or in use", name);
+	else if (err == -ERANGE)
+		complain("cannot export '%s': the blocks of --store are larger than --block-size",
 			 name);
 	else if (err == -EADDRINUSE)
 		complain("cannot export '%s': the port is in use\n"
@@ -321,8 +337,10 @@ static int blk_serve(int argc, char **argv, struct settings *settings, struct op
 {
 	(void)argv;
 	(void)options;
-	if (argc || !settings->name || !*settings->size)
-		return usage_error("'krdma blk serve' needs --size and --name");
+	if (argc || !settings->name || (!*settings->size && !settings->store))
+		return usage_error("'krdma blk serve' needs --name, and --size or --store");
+	if (settings->store && settings->keep)
+		return usage_error("--store keeps the data without --keep");
 	return make_one(BLK_EXPORTS, settings->name, settings);
 }
 
@@ -403,7 +421,9 @@ static void explain_end(const char *name, int err)
 {
 	char file[BLK_TEXT_MAX];
 
-	blk_config_read(file, BLK_EXPORTS, name, "file");
+	/* An export has at most one of the two. */
+	if (!*blk_config_read(file, BLK_EXPORTS, name, "file"))
+		blk_config_read(file, BLK_EXPORTS, name, "store");
 	if (err == -EBUSY)
 		complain("cannot end the export '%s': it has clients that may hold writes\n"
 			 "'krdma blk clients %s' shows them; -f ends it anyway, and %s%s",
@@ -520,7 +540,7 @@ static int blk_grow(int argc, char **argv, struct settings *settings, struct opt
 		complain("cannot grow '%s' to %s: %s", argv[0], argv[1],
 			 err == -EINVAL ? "this is not a size, or the export is larger" :
 			 err == -ENOMEM ? "there is not enough memory; nothing has changed" :
-			 err == -EFBIG ? "the RDMA devices cannot export as much" :
+			 err == -EFBIG ? "the store, or an RDMA device, has not as much" :
 			 err == -ENOENT ? "there is no such export" : strerror(-err));
 	return err ? EXIT_FAILED : EXIT_OK;
 }
@@ -617,7 +637,7 @@ static int blk_list(int argc, char **argv, struct settings *settings, struct opt
 	static const struct attribute of_export[] = {
 		{ "enabled", true }, { "size", true }, { "block_size", true },
 		{ "read_only", true }, { "exclusive", true }, { "shared", true },
-		{ "allow", false }, { "file", false },
+		{ "allow", false }, { "file", false }, { "store", false },
 		{ "connections", true }, { "accepted", true },
 		{ "refused_address", true }, { "refused_secret", true }, { "refused_busy", true },
 		{ "refused_fenced", true }, { "refused_other", true },

@@ -833,7 +833,7 @@ tier_blk()
 	for series in 6.1 6.12 7.2; do
 		echo "# Linux $series"
 		blk "$series" "KRDMA_ROUNDS=10 sh /tests/one.sh && sh /tests/own.sh &&
-			sh /tests/zero.sh && sh /tests/grow.sh"
+			sh /tests/zero.sh && sh /tests/grow.sh && sh /tests/store.sh"
 	done
 	"$topdir/tools/testing/tool/schemas" blk "$topdir/build/testing/blk/7.2/left"
 	blk 6.1 "sh /tests/hostile.sh && KRDMA_ROUNDS=20 sh /tests/own.sh"

@@ -102,6 +102,25 @@ load_module()
 	insmod "$here/krdma_blk.ko"
 }
 
+# address_away, address_back: remove the address $network of $interface, by which a device reaches
+# its server, and add it again.  If rxe had to send a message of the connection manager meanwhile,
+# the manager's QP is in error, and the device is made again, as an administrator would do it.
+# shellcheck disable=SC2154 # set by who uses these
+address_away()
+{
+	ip addr del "$network" dev "$interface"
+}
+
+# shellcheck disable=SC2154 # as above
+address_back()
+{
+	ip addr add "$network" dev "$interface"
+	rdma resource show qp 2>/dev/null | grep -q ' type GSI state ERR' || return 0
+	echo "# the manager's queue pair of rxe0 is in error: the device is made again"
+	rdma link delete rxe0
+	rdma link add rxe0 type rxe netdev "$interface"
+}
+
 # put FILE VALUE: one write, by a program that prints the error of write().
 put()
 {

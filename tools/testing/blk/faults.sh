@@ -35,5 +35,32 @@ check "and read" same $work/data "$(disk swept)"
 device_end swept
 becomes "the server knows that it has gone" 0 $config/exports/swept/connections 60
 export_end swept
+
+# The same with a store, and a connection that is lost beside requests.
+interface=$(ip -o -4 addr show to $here_address | awk '{ print $2 }')
+network=$(ip -o -4 addr show to $here_address | awk '{ print $4 }')
+check "a file for an export" cp $work/data $work/image
+check "an export with a store is made" export_make stored 4M store=$work/image
+check "allocations fail while it is enabled, too" sweep $config/exports/stored/enabled 1 0
+check "it is enabled when none fails" put $config/exports/stored/enabled 1
+check "a device is made" device_make stored $here_address hold_seconds=600
+# Proves: F3 (blk-debug)
+check "allocations fail while that is attached" sweep $config/devices/stored/enabled 1 0
+check "it is attached when none fails" put $config/devices/stored/enabled 1
+disk=$(disk stored)
+check "it has the data" same $work/data "$disk"
+check "it is discarded in part" blkdiscard -o 1M -l 1M "$disk"
+verified "$disk" --number_ios=400 >$work/fio 2>&1 &
+fio=$!
+await_write "$disk"
+address_away
+becomes "its connections are lost" holding $config/devices/stored/state 60
+address_back
+becomes "and come back" live $config/devices/stored/state 120
+wait $fio
+# Proves: F3 (blk-debug)
+check "fio has seen no error, and what it had written" [ $? = 0 ]
+device_end stored
+export_end stored
 check "the module is unloaded" rmmod krdma_blk
 tap_end

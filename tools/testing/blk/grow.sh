@@ -199,12 +199,12 @@ check "and by a reader" device_new other $here_address export=grow queues=1 read
 	hold_seconds=600
 network=$(ip -o -4 addr show to $here_address | awk '{ print $4 }')
 interface=$(ip -o -4 addr show to $here_address | awk '{ print $2 }')
-ip addr del "$network" dev "$interface"
+address_away
 becomes "the reader is cut off" holding $config/devices/other/state 60
 becomes "which the server notices" 1 $export/connections 60
 check "it grows" put $export/size 3M
 check "the reader may return to its memory" [ "$(windows)" = 2 ]
-ip addr add "$network" dev "$interface"
+address_back
 becomes "it does" live $config/devices/other/state 60
 becomes "the writer is back" live $attach/state 60
 check "the reader leaves" device_end other

@@ -117,8 +117,28 @@ check "only what was valid is zero" same $work/data "$(disk hostile)"
 device_end hostile
 check "the export is ended" export_end hostile
 
+# Slots of an export with a store.
+fill $work/data 8
+cp $work/data $work/wanted
+check "an export with a store" export_new stored 8M store=$work/data
+check "a stranger sends commands for slots" sh -c "$outsider slot $here_address stored >$work/answers"
+answers "a writer is offered commands and slots" 1 '^flags 8: welcome, flags 14$'
+answers "a reader slots" 1 '^flags 12: welcome, flags 9$'
+answers "of that size" 1 '^slots of 131072 bytes$'
+answers "valid ones are executed" 6 '^(read|write|stable|flush|zero|reader-read): status 0, tag '
+answers "others are refused" 13 '^(other-slot|no-slot|long|empty|odd|across|flush-of-a-range|flush-from|stable-read|flags|opcode-[0-9]*): status 1, '
+answers "and those of a reader that are not to read" 3 '^reader-(write|flush|zero): status 1, tag '
+answers "a reader cannot write to a slot" 1 "^a reader's write: refused$"
+answers "who does not know commands is refused" 1 '^without commands: refused, reason 2$'
+# The slot of the write was not written before, and all the rest of that writes what was there.
+dd if=/dev/zero of=$work/wanted bs=128k count=1 conv=notrunc 2>/dev/null
+# Proves: F3
+check "only what was valid is written" cmp $work/wanted $work/data
+check "the export is ended" export_end stored
+
 # Welcomes.
-give none none short empty magic version flags reserved reserved2 no-size odd-size \
+give none none short empty magic version flags reserved slot no-slot odd-slot small-slot \
+	huge-slot no-size odd-size \
 	huge-size no-block odd-block no-chunk odd-chunk small-chunk huge-chunk table-wraps \
 	table-key table-elsewhere entry-wraps entry-reserved reader-zeroes old-offers old \
 	entry-key
@@ -135,7 +155,11 @@ attached_to "another magic" magic "$none"
 attached_to "another version" version "$none"
 attached_to "flags that there are not" flags "$none"
 attached_to "reserved bytes that are not zero" reserved "$none"
-attached_to "others that are not" reserved2 "$none"
+attached_to "slots of an export without them" slot "$none"
+attached_to "an export with a store, without slots" no-slot "$none"
+attached_to "slots that are no power of two" odd-slot "$none"
+attached_to "slots that are smaller than a page" small-slot "$none"
+attached_to "slots of 2 MiB" huge-slot "$none"
 attached_to "no memory" no-size "$none"
 attached_to "memory that is no multiple of a block" odd-size "$none"
 attached_to "more memory than there are chunks" huge-size "$none"

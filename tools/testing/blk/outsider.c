@@ -22,6 +22,11 @@
  * a command has to the memory, with immediate data, which takes a receive of the server.  Prints a
  * line for each, with the reply.
  *
+ *	outsider slot HOST EXPORT
+ *
+ * Does the same to an export with a store: valid and invalid commands for slots, as a writer and as
+ * a reader.  Then it asks without knowing commands, and writes to a slot as a reader.
+ *
  *	outsider crowd HOST EXPORT COUNT [PREFIX]
  *
  * Sends COUNT hellos at the same time, each as another reader.  With PREFIX, the beginning of an
@@ -59,10 +64,17 @@
 #define RETURN		0x02
 #define READER		0x04
 #define COMMANDS	0x08
+#define STORED		0x08
 #define REASON_VERSION	2
 #define REASON_CHALLENGE	4
 #define ZERO		1
 #define DISCARD		2
+#define READ		3
+#define WRITE		4
+#define FLUSH		5
+#define STABLE		1
+#define SLOTS		64
+#define SLOT		0x20000
 #define PAGE		4096
 #define CHUNKS		4
 
@@ -87,7 +99,7 @@ struct welcome {
 	uint32_t table_key;
 	uint32_t block_size;
 	uint32_t chunk_size;
-	uint32_t reserved2;
+	uint32_t slot_size;
 	uint8_t proof[PROOF];
 };
 
@@ -102,7 +114,7 @@ struct command {
 	uint32_t length;
 	uint16_t tag;
 	uint8_t opcode;
-	uint8_t reserved;
+	uint8_t flags;
 };
 
 struct refusal {
@@ -401,7 +413,7 @@ static const struct {
 	{ "longest", { .offset = 0x3ff000, .length = 0x200000, .opcode = ZERO } },
 	{ "opcode-0", { .length = 0x1000, .opcode = 0 } },
 	{ "opcode-3", { .length = 0x1000, .opcode = 3 } },
-	{ "reserved", { .length = 0x1000, .opcode = ZERO, .reserved = 1 } },
+	{ "reserved", { .length = 0x1000, .opcode = ZERO, .flags = 1 } },
 	{ "empty", { .opcode = ZERO } },
 	{ "odd-length", { .length = 0x200, .opcode = ZERO } },
 	{ "odd-offset", { .offset = 0x200, .length = 0x1000, .opcode = ZERO } },
@@ -578,6 +590,100 @@ static void command_all(struct client *client)
 	leave(&guest);
 }
 
+/*
+ * Slots, for an export of 8 MiB with a store
+ */
+
+struct slot_command {
+	const char *name;
+	struct command command;
+};
+
+static const struct slot_command slot_commands[] = {
+	{ "read", { .length = 0x1000, .opcode = READ } },
+	{ "write", { .length = SLOT, .tag = SLOTS - 1, .opcode = WRITE } },
+	{ "stable", { .length = 0x1000, .opcode = WRITE, .flags = STABLE } },
+	{ "flush", { .tag = 500, .opcode = FLUSH } },
+	{ "zero", { .length = 0x1000, .tag = 500, .opcode = ZERO } },
+	{ "other-slot", { .length = 0x1000, .tag = SLOTS, .opcode = READ } },
+	{ "no-slot", { .length = 0x1000, .tag = 65535, .opcode = WRITE } },
+	{ "long", { .length = SLOT + 0x1000, .opcode = READ } },
+	{ "empty", { .opcode = READ } },
+	{ "odd", { .length = 0x200, .opcode = WRITE } },
+	{ "across", { .offset = SIZE - 0x1000, .length = 0x2000, .opcode = READ } },
+	{ "flush-of-a-range", { .length = 0x1000, .opcode = FLUSH } },
+	{ "flush-from", { .offset = 0x1000, .opcode = FLUSH } },
+	{ "stable-read", { .length = 0x1000, .opcode = READ, .flags = STABLE } },
+	{ "flags", { .length = 0x1000, .opcode = WRITE, .flags = 2 } },
+	{ "opcode-6", { .length = 0x1000, .opcode = 6 } },
+	{ "opcode-8", { .length = 0x1000, .opcode = 8 } },
+	{ "opcode-255", { .length = 0x1000, .opcode = 255 } },
+};
+
+static const struct slot_command slot_reader[] = {
+	{ "reader-read", { .length = 0x1000, .opcode = READ } },
+	{ "reader-write", { .length = 0x1000, .opcode = WRITE } },
+	{ "reader-flush", { .opcode = FLUSH } },
+	{ "reader-zero", { .length = 0x1000, .opcode = ZERO } },
+};
+
+static void slot_all(struct visit *visit, const struct slot_command *all, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		struct command wire = all[i].command;
+
+		wire.offset = htole64(wire.offset);
+		wire.length = htole32(wire.length);
+		wire.tag = htole16(wire.tag);
+		command(visit, all[i].name, &wire, sizeof(wire));
+	}
+}
+
+/* Write to the first slot. */
+static void slot_write(struct krdma *session, struct visit *visit)
+{
+	struct krdma_mr *mr = memory(session, visit->conn, PAGE);
+	struct krdma_remote_mr remote = {
+		.addr = le64toh(visit->welcome.table_addr),
+		.length = sizeof(struct entry), .key = le32toh(visit->welcome.table_key),
+	};
+	const struct entry *entry;
+	struct krdma_sqe write;
+	struct krdma_cqe cqe;
+	size_t taken;
+
+	fetch(visit, mr, &remote, sizeof(struct entry));
+	entry = krdma_mr_data(mr);
+	remote = (struct krdma_remote_mr) {
+		.addr = le64toh(entry->addr), .length = PAGE, .key = le32toh(entry->key),
+	};
+	fetch(visit, mr, &remote, PAGE);
+	write = krdma_entry_write(visit->conn, 2, mr, 0, PAGE, &remote, 0);
+	check("write", krdma_ring_post(visit->ring, &write, 1, NULL));
+	check("write", krdma_ring_wait(visit->ring, &cqe, 1, 1, krdma_deadline(PATIENCE_MS),
+				       &taken));
+	printf("a reader's write: %s\n", cqe.status ? "refused" : "done");
+	fflush(stdout);
+}
+
+static void visit_slots(struct client *client)
+{
+	struct visit guest = visit(client, COMMANDS);
+
+	printf("slots of %u bytes\n", le32toh(guest.welcome.slot_size));
+	slot_all(&guest, slot_commands, ARRAY_SIZE(slot_commands));
+	leave(&guest);
+	client->hello.client = htole64(9);
+	guest = visit(client, COMMANDS | READER);
+	slot_all(&guest, slot_reader, ARRAY_SIZE(slot_reader));
+	slot_write(client->session, &guest);
+	leave(&guest);
+	client->hello.client = htole64(10);
+	client->hello.flags = READER;
+	printf("without commands: ");
+	ask(client, sizeof(client->hello));
+}
+
 #define CROWD_MAX	64
 
 static void crowd(struct client *client, unsigned int count, const char *prefix)
@@ -666,7 +772,11 @@ FAULT(bad_flags, welcome->flags = 0x80)
 FAULT(reader_zeroes, welcome->flags = 0x03)
 FAULT(offers, welcome->flags = 0x06)
 FAULT(bad_reserved, welcome->reserved = htole16(1))
-FAULT(bad_reserved2, welcome->reserved2 = htole32(1))
+FAULT(bad_slot, welcome->slot_size = htole32(PAGE))
+FAULT(no_slot, welcome->flags |= STORED)
+FAULT(odd_slot, welcome->flags |= STORED; welcome->slot_size = htole32(3 * PAGE))
+FAULT(small_slot, welcome->flags |= STORED; welcome->slot_size = htole32(512))
+FAULT(huge_slot, welcome->flags |= STORED; welcome->slot_size = htole32(0x200000))
 FAULT(half, welcome->size = htole64(CHUNKS / 2 * PAGE))
 FAULT(no_size, welcome->size = 0)
 FAULT(odd_size, welcome->size = htole64(PAGE + 1))
@@ -693,7 +803,11 @@ static const struct fault faults[] = {
 	{ "version", bad_version, 0 },
 	{ "flags", bad_flags, 0 },
 	{ "reserved", bad_reserved, 0 },
-	{ "reserved2", bad_reserved2, 0 },
+	{ "slot", bad_slot, 0 },
+	{ "no-slot", no_slot, 0 },
+	{ "odd-slot", odd_slot, 0 },
+	{ "small-slot", small_slot, 0 },
+	{ "huge-slot", huge_slot, 0 },
 	{ "no-size", no_size, 0 },
 	{ "odd-size", odd_size, 0 },
 	{ "huge-size", huge_size, 0 },
@@ -850,6 +964,8 @@ int main(int argc, char **argv)
 		guess(&client, (unsigned int)strtoul(argv[5], NULL, 10));
 	else if (argc == 4 && !strcmp(argv[1], "command"))
 		command_all(&client);
+	else if (argc == 4 && !strcmp(argv[1], "slot"))
+		visit_slots(&client);
 	else if ((argc == 5 || argc == 6) && !strcmp(argv[1], "crowd") &&
 		 strtoul(argv[4], NULL, 10) <= CROWD_MAX)
 		crowd(&client, (unsigned int)strtoul(argv[4], NULL, 10), argv[5]);

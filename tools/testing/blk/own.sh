@@ -40,7 +40,7 @@ replaced()
 
 	device_new first $first_address export="$export" queues=2 hold_seconds=600 || return
 	first=$(disk first)
-	ip addr del "$network" dev "$interface"
+	address_away
 	write_direct $work/old "$first" 64k 2>$work/writer &
 	writer=$!
 	await holding $config/devices/first/state || failed=1
@@ -48,7 +48,7 @@ replaced()
 	device_new other $other_address export="$export" || failed=1
 	write_direct $work/new "$(disk other)" 64k 2>/dev/null || failed=1
 	device_end other || failed=1
-	ip addr add "$network" dev "$interface"
+	address_back
 
 	await dead $config/devices/first/state || failed=1
 	put $config/devices/first/force 1
@@ -205,8 +205,8 @@ is "force is reset when a device is attached" 0 $config/devices/other/force
 device_end other
 refused "one without clients is not removed either" "Device or resource busy" rmdir $config/exports/own
 check "but ended" krdma blk end own
-ip addr del "$network" dev "$interface"
-ip addr add "$network" dev "$interface"
+address_away
+address_back
 check "an export with a client" device_new first $first_address export=alone
 check "is ended by force" krdma blk end -f alone
 krdma blk detach -f first

@@ -112,9 +112,9 @@ fill $work/wanted $mib
 check "it is written again" write_direct $work/wanted "$disk" 1M
 put $test/stall "krdma_blk_memory_zero any"
 begin blkdiscard -z -o 1M -l 1M "$disk"
-ip addr del "$network" dev "$interface"
+address_away
 becomes "its connection is lost" holding $attach/state 30
-ip addr add "$network" dev "$interface"
+address_back
 sleep 15
 is "there is no other one meanwhile" holding $attach/state
 put $test/stall go
@@ -129,7 +129,7 @@ check "and are not zero" same $work/wanted "$disk"
 put $attach/hold_seconds 1
 put $test/stall "krdma_blk_read_command any"
 begin blkdiscard -z -o 2M -l 1M "$disk"
-ip addr del "$network" dev "$interface"
+address_away
 becomes "the client fails it when it cannot be executed any more" 1 $work/ended 60
 put $test/stall go
 sleep 2
@@ -137,14 +137,14 @@ check "another one reads" device_new other $other_address export=zero read_only=
 # Proves: F3
 check "that it was not" same $work/wanted "$(disk other)"
 check "and leaves" device_end other
-ip addr add "$network" dev "$interface"
+address_back
 becomes "the first one is back" live $attach/state 60
 check "with what was there" same $work/wanted "$disk"
 
 # It gives up while the command is being executed, and the processors do something else.
 put $test/stall "krdma_blk_memory_zero any"
 begin blkdiscard -z -o 2M -l 2M "$disk"
-ip addr del "$network" dev "$interface"
+address_away
 becomes "the client fails one that is being executed" 1 $work/ended 60
 put $test/stall go
 sleep 2
@@ -154,7 +154,7 @@ dd if=$work/wanted of=$work/rest bs=1M skip=3 count=1 2>/dev/null
 # Proves: F3
 check "that its second half was not executed" cmp $work/rest $work/half
 check "and leaves" device_end other
-ip addr add "$network" dev "$interface"
+address_back
 becomes "the first one is back" live $attach/state 60
 check "what was there is written again" write_direct $work/wanted "$disk" 1M
 
@@ -162,6 +162,7 @@ check "what was there is written again" write_direct $work/wanted "$disk" 1M
 put $test/stall "krdma_blk_memory_zero any"
 begin blkdiscard -o 3M -l 1M "$disk"
 writer=$(awk '$2 == "writer" { print $1 }' $config/exports/zero/clients)
+rm -f $work/evicted
 (krdma blk evict zero "$writer"; echo $? >$work/evicted) >/dev/null 2>&1 &
 sleep 5
 check "an eviction waits for a command" [ ! -e $work/evicted ]

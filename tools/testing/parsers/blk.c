@@ -9,6 +9,7 @@
 int parser_blk_welcome(const uint8_t *data, size_t size)
 {
 	struct krdma_blk_geometry geometry;
+	u64 memory;
 	int err = krdma_blk_read_welcome(data, size, &geometry);
 
 	if (err) {
@@ -17,8 +18,11 @@ int parser_blk_welcome(const uint8_t *data, size_t size)
 	}
 	EXPECT(geometry.block_size && geometry.size && !(geometry.size % geometry.block_size));
 	EXPECT(geometry.chunks && geometry.chunks <= KRDMA_BLK_CHUNKS_MAX);
-	EXPECT((u64)geometry.chunks * geometry.chunk_size >= geometry.size);
-	EXPECT((u64)(geometry.chunks - 1) * geometry.chunk_size < geometry.size);
+	memory = geometry.slot_size ? KRDMA_BLK_SLOTS * (u64)geometry.slot_size : geometry.size;
+	EXPECT((u64)geometry.chunks * geometry.chunk_size >= memory);
+	EXPECT((u64)(geometry.chunks - 1) * geometry.chunk_size < memory);
+	EXPECT(!(geometry.slot_size & (geometry.slot_size - 1)));
+	EXPECT(!geometry.slot_size || geometry.slot_size >= geometry.block_size);
 	EXPECT(geometry.table_addr + geometry.chunks * 16ull >= geometry.table_addr);
 	EXPECT(!geometry.read_only || !geometry.offers);
 	return 0;
@@ -34,10 +38,11 @@ int parser_blk_refusal(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* The export's size, which also gives the block size, and a command. */
+/* The export's size, which also gives the block size and what is offered, and a command. */
 int parser_blk_command(const uint8_t *data, size_t size)
 {
 	struct krdma_blk_command command;
+	struct krdma_blk_bounds bounds;
 	struct krdma_blk_range range;
 	u32 block_size;
 	u64 export;
@@ -48,17 +53,26 @@ int parser_blk_command(const uint8_t *data, size_t size)
 	memcpy(&export, data, sizeof(export));
 	memcpy(&command, data + sizeof(export), sizeof(command));
 	block_size = export & 1 ? SZ_512 : SZ_4K;
+	bounds = (struct krdma_blk_bounds) {
+		.block_size = block_size, .opcodes = export >> 1 & 0xff,
+	};
 	export &= ~(u64)(block_size - 1);
+	bounds.size = export;
 
-	status = krdma_blk_read_command(&command, export, block_size, &range);
+	status = krdma_blk_read_command(&command, &bounds, &range);
 	EXPECT(status == KRDMA_BLK_DONE || status == KRDMA_BLK_INVALID);
 	EXPECT(range.tag == le16toh(command.tag));
 	EXPECT(KRDMA_BLK_REPLY_TAG(KRDMA_BLK_REPLY(status, range.tag)) == range.tag);
 	EXPECT(KRDMA_BLK_REPLY_STATUS(KRDMA_BLK_REPLY(status, range.tag)) == (u32)status);
 	if (status != KRDMA_BLK_DONE)
 		return 0;
-	EXPECT(range.length && range.length <= KRDMA_BLK_ZERO_MAX);
+	EXPECT(bounds.opcodes & 1 << range.opcode);
+	EXPECT(!range.length == (range.opcode == KRDMA_BLK_FLUSH));
+	EXPECT(!range.stable || range.opcode == KRDMA_BLK_WRITE);
+	EXPECT(range.length <= KRDMA_BLK_ZERO_MAX);
+	if (range.opcode == KRDMA_BLK_READ || range.opcode == KRDMA_BLK_WRITE)
+		EXPECT(range.tag < KRDMA_BLK_SLOTS && range.length <= KRDMA_BLK_SLOT_SIZE);
 	EXPECT(!(range.length % block_size) && !(range.offset % block_size));
-	EXPECT(range.offset < export && range.length <= export - range.offset);
+	EXPECT(range.offset <= export && range.length <= export - range.offset);
 	return 0;
 }

@@ -21,6 +21,7 @@ typedef __u64 u64;
 
 #define SZ_512		0x200
 #define SZ_4K		0x1000
+#define SZ_1M		0x100000
 #define SZ_1G		0x40000000
 #define PAGE_SIZE	4096u
 
