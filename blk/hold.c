@@ -30,19 +30,19 @@
 int krdma_blk_request_map(struct krdma_conn *conn, struct krdma_blk_request *request)
 {
 	struct request *rq = blk_mq_rq_from_pdu(request);
-	struct scatterlist *sg;
 	int mapped;
-	int i;
+	u32 key;
 
 	mapped = krdma_conn_map_sg(conn, request->sg, request->entries, krdma_blk_direction(rq));
 	if (mapped < 0)
 		return mapped == -EIO ? -ENOMEM : mapped;
-	for_each_sg(request->sg, sg, mapped, i)
-		request->sges[i] = (struct krdma_sge) {
-			.addr = sg_dma_address(sg),
-			.length = sg_dma_len(sg),
-			.key = krdma_conn_lkey(conn),
-		};
+	key = krdma_conn_lkey(conn);
+	/* The table is not chained, and the SGEs have no MR: see krdma_blk_init_request(). */
+	for (int i = 0; i < mapped; i++) {
+		request->sges[i].addr = sg_dma_address(&request->sg[i]);
+		request->sges[i].length = sg_dma_len(&request->sg[i]);
+		request->sges[i].key = key;
+	}
 	return mapped;
 }
 

@@ -31,7 +31,7 @@
  * Posting
  */
 
-/* Sets the work request of a request that is mapped. */
+/* Sets the work request of a request that is mapped; the rest of it is always 0. */
 static void krdma_blk_request_set_wr(const struct krdma_blk_queue *queue,
 				     struct krdma_blk_request *request, struct krdma_send_wr *wr)
 {
@@ -40,15 +40,13 @@ static void krdma_blk_request_set_wr(const struct krdma_blk_queue *queue,
 	const struct krdma_blk_chunk *chunk = &queue->chunks[at >> queue->chunk_shift];
 	u64 chunk_mask = (1ULL << queue->chunk_shift) - 1;
 
-	*wr = (struct krdma_send_wr) {
-		.wr_id = (uintptr_t)rq,
-		.flags = KRDMA_POST_UNSIGNALED,
-		.opcode = rq_data_dir(rq) == WRITE ? KRDMA_OP_WRITE : KRDMA_OP_READ,
-		.sges = request->sges,
-		.sge_count = request->mapped,
-		.remote_addr = chunk->addr + (at & chunk_mask),
-		.rkey = chunk->key,
-	};
+	wr->wr_id = (uintptr_t)rq;
+	wr->opcode = rq_data_dir(rq) == WRITE ? KRDMA_OP_WRITE : KRDMA_OP_READ;
+	wr->flags = KRDMA_POST_UNSIGNALED;
+	wr->sge_count = request->mapped;
+	wr->sges = request->sges;
+	wr->remote_addr = chunk->addr + (at & chunk_mask);
+	wr->rkey = chunk->key;
 }
 
 static void krdma_blk_chain_add(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
@@ -304,7 +302,7 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 	spin_unlock_irqrestore(&queue->lock, flags);
 	rcu_read_unlock();
 
-	if (krdma_blk_is_lost(ret) || krdma_blk_is_lost(posted))
+	if (unlikely(ret || posted) && (krdma_blk_is_lost(ret) || krdma_blk_is_lost(posted)))
 		krdma_blk_path_lost(queue->device);
 	krdma_blk_refused_end(&refused);
 	return result;
@@ -374,24 +372,37 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
  * Completing
  */
 
-/* The device has executed the request. */
-static void krdma_blk_request_end(struct krdma_conn *conn, struct krdma_blk_request *request)
+static void krdma_blk_complete_rq(struct request *rq)
 {
-	krdma_blk_request_unmap(conn, request);
-	WRITE_ONCE(request->posted, false);
-	request->result = BLK_STS_OK;
-	blk_mq_complete_request(blk_mq_rq_from_pdu(request));
+	struct krdma_blk_request *request = blk_mq_rq_to_pdu(rq);
+
+	blk_mq_end_request(rq, request->result);
 }
 
-/* The same for a request and all that it reports: those posted before it. */
+/*
+ * The device has executed the request, and all that it reports: those posted before it.  The block
+ * layer releases the tags of many at a time.
+ */
 static void krdma_blk_requests_end(struct krdma_conn *conn, struct krdma_blk_request *request)
 {
+	DEFINE_IO_COMP_BATCH(batch);
 	struct krdma_blk_request *before;
 
 	for (; request; request = before) {
+		struct request *rq = blk_mq_rq_from_pdu(request);
+
 		before = request->before;
-		krdma_blk_request_end(conn, request);
+		krdma_blk_request_unmap(conn, request);
+		WRITE_ONCE(request->posted, false);
+		request->result = BLK_STS_OK;
+		if (blk_mq_complete_request_remote(rq))
+			continue;
+		if ((!before && !batch.complete) ||
+		    !blk_mq_add_to_batch(rq, &batch, 0, blk_mq_end_request_batch))
+			krdma_blk_complete_rq(rq);
 	}
+	if (batch.complete)
+		batch.complete(&batch);
 }
 
 /* Returns the request that was posted before it, and which nothing else reports now. */
@@ -527,13 +538,6 @@ void krdma_blk_request_done(const struct krdma_wc *completion)
 		krdma_blk_requests_end(completion->conn, request);
 }
 
-static void krdma_blk_complete_rq(struct request *rq)
-{
-	struct krdma_blk_request *request = blk_mq_rq_to_pdu(rq);
-
-	blk_mq_end_request(rq, request->result);
-}
-
 /*
  * A connection whose peer does not answer breaks by itself, long before this.  If it does not,
  * its device has failed, and the end of the connection returns all requests.  Requests that are
@@ -570,13 +574,17 @@ static int krdma_blk_init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned 
 	return 0;
 }
 
-/* Only once: the code that maps the pages of a request moves the end mark of the table itself. */
+/*
+ * Only once: the code that maps the pages of a request moves the end mark of the table itself, and
+ * sets only a part of each SGE.
+ */
 static int krdma_blk_init_request(struct blk_mq_tag_set *set, struct request *rq,
 				  unsigned int index, krdma_blk_node_t node)
 {
 	struct krdma_blk_request *request = blk_mq_rq_to_pdu(rq);
 
 	sg_init_table(request->sg, KRDMA_BLK_SEGMENTS);
+	memset(request->sges, 0, sizeof(request->sges));
 	return 0;
 }
 
