@@ -165,7 +165,7 @@ table_row()
 # build_tool: what most tiers take along.
 build_tool()
 {
-	cached make -s -C "$topdir" tools static >"$results/tools.log" 2>&1 || {
+	cached make -s -j"$(nproc)" -C "$topdir" tools static >"$results/tools.log" 2>&1 || {
 		tail -n 20 "$results/tools.log" >&2
 		die "library and tool do not build; the whole output: $results/tools.log"
 	}
