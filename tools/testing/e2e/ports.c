@@ -193,9 +193,16 @@ static int accept_some(void *context)
 	return 0;
 }
 
+struct serving {
+	struct pair pair;
+	int connected[2];
+};
+
 static int serve_some(void *context)
 {
-	struct pair *pair = context;
+	struct serving *serving = context;
+	struct pair *pair = &serving->pair;
+	char word;
 
 	/* One session of this user, with the listener; its clients are root's. */
 	CHECK((pair->sessions[1] = session_open(O_CLOEXEC)) >= 0);
@@ -203,6 +210,8 @@ static int serve_some(void *context)
 	CHECK(listen_once(pair->sessions[1]) == -EDQUOT);
 	CHECK(!accept_some(pair));
 	CHECK(listen_once(pair->sessions[1]) == -EDQUOT);
+	/* A client that has not noticed yet that it is connected must not find that it was. */
+	CHECK(!read(serving->connected[0], &word, 1));
 	return 0;
 }
 
@@ -211,16 +220,20 @@ TEST_F(ports, connections_that_are_accepted_hold_none)
 	struct __kernel_sockaddr_storage address;
 	struct end clients[ACCEPTED];
 	int session = session_open(O_CLOEXEC);
-	struct pair pair = {};
+	struct serving serving = {};
 	pid_t child;
 
 	ASSERT_LE(0, session);
 	ASSERT_EQ(0, address_set(&address, BOOT_ADDRESS, 7501));
 	ASSERT_EQ(0, write_text(MAX_PORTS, "1"));
+	ASSERT_EQ(0, pipe(serving.connected));
 	child = fork();
 	ASSERT_LE(0, child);
-	if (!child)
-		_exit(!!child_run_as(LINE_USER, serve_some, &pair));
+	if (!child) {
+		close(serving.connected[1]);
+		_exit(!!child_run_as(LINE_USER, serve_some, &serving));
+	}
+	close(serving.connected[0]);
 	for (int i = 0; i < ACCEPTED; i++) {
 		uint64_t deadline = now_ms() + PATIENCE_MS;
 		int ret;
@@ -235,6 +248,7 @@ TEST_F(ports, connections_that_are_accepted_hold_none)
 		} while (ret && now_ms() < deadline);
 		EXPECT_EQ(0, ret);
 	}
+	close(serving.connected[1]);
 	/* A server that waits for a connection must not find it closed already. */
 	int status = -1;
 
