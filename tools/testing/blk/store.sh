@@ -394,6 +394,35 @@ check "the writes wait" [ ! -e $work/ended ]
 check "the file system goes on" fsfreeze --unfreeze $work/mnt
 becomes "and so do they" 0 $work/ended 60
 
+# A client that was evicted asks again and again, and is told the reason when the store has ended.
+# Meanwhile it does not take all the places where requests of its address are answered.
+hung=/proc/sys/kernel/hung_task_timeout_secs
+seconds=$(cat $hung)
+# Who waits for the file system does not hang.
+put $hung 0
+check "the file system stops again" fsfreeze --freeze $work/mnt
+begin writes 5 1
+sleep 1
+writer=$(awk '$2 == "writer" { print $1 }' $config/exports/file/clients)
+rm -f $work/evicted
+(krdma blk evict file "$writer"; echo $? >$work/evicted) >/dev/null 2>&1 &
+sleep 300
+check "another export" export_new memory 1M
+# Proves: F3
+check "is attached by the same address" device_new memory $here_address
+check "and detached" device_end memory
+check "and ended" export_end memory
+check "the eviction waits" [ ! -e $work/evicted ]
+is "and so does the client" holding $config/devices/file/state
+check "the file system goes on" fsfreeze --unfreeze $work/mnt
+put $hung "$seconds"
+becomes "and the eviction ends" 0 $work/evicted 60
+becomes "the client is dead" dead $config/devices/file/state 60
+becomes "and its write has failed" 1 $work/ended 60
+check "it is detached" device_end file
+check "and attached again" device_new file $here_address
+disk=$(disk file)
+
 # What the kernel reports only once is not forgotten.
 put $test/refuse "ext4_sync_file -5"
 refused "the file cannot be flushed" "No data available" \
