@@ -16,6 +16,7 @@
 #include <linux/fs.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/pagemap.h>
 #include <linux/uio.h>
 
 #include "memory.h"
@@ -46,25 +47,31 @@ static int krdma_blk_store_iterate(struct kiocb *kiocb, struct iov_iter *iter, b
 	return 0;
 }
 
+/* Returns -EINVAL if a file cannot be used directly, but perhaps otherwise. */
 static int krdma_blk_store_check(struct file *file, u32 block_size)
 {
 	struct inode *inode = file->f_mapping->host;
+	struct block_device *bdev;
 
 	if (!S_ISBLK(inode->i_mode) && !S_ISREG(inode->i_mode))
 		return -ENOTBLK;
 	/* Not every file can be written: one of hugetlbfs cannot. */
 	if (!file->f_op->read_iter || (file->f_mode & FMODE_WRITE && !file->f_op->write_iter))
 		return -EOPNOTSUPP;
-	if (!S_ISBLK(inode->i_mode))
+	if (!S_ISBLK(inode->i_mode)) {
+		bdev = inode->i_sb->s_bdev;
+		if (file->f_flags & O_DIRECT && bdev && bdev_logical_block_size(bdev) > block_size)
+			return -EINVAL;
 		return 0;
+	}
 	if (bdev_logical_block_size(I_BDEV(inode)) > block_size)
 		return -ERANGE;
 	return file->f_mode & FMODE_WRITE && bdev_read_only(I_BDEV(inode)) ? -EROFS : 0;
 }
 
 /*
- * Reads the first block.  File systems that can transfer directly say so when a file is opened, but
- * not always of which size a block must be: that shows here, by -EINVAL.
+ * Reads the first block.  A file system can transfer directly and still need larger blocks, also
+ * without a block device that says so: that shows here, by -EINVAL.
  */
 static int krdma_blk_store_probe(struct file *file, u32 block_size)
 {
@@ -99,6 +106,7 @@ static int krdma_blk_store_try(struct krdma_blk_store *store, const char *path, 
 		return ret;
 	}
 	store->file = file;
+	store->since = file->f_wb_err;
 	store->lost = 0;
 	return 0;
 }
@@ -199,14 +207,14 @@ int krdma_blk_store_read(const struct krdma_blk_store *store, const struct krdma
 }
 
 /*
- * The kernel reports each error of writing back once.  Which data are lost is not known, so nothing
- * that asks for stable data succeeds after it: also not the same request, when it is repeated.
+ * The kernel reports each error of writing back once, to whoever asks first.  Which data are lost
+ * is not known, so nothing that asks for stable data succeeds after it: also not the same request,
+ * when it is repeated.  So this compares with what was known in the beginning.  Returns 0, or the
+ * error.
  */
-static int krdma_blk_store_settle(struct krdma_blk_store *store, int ret)
+static int krdma_blk_store_lost(const struct krdma_blk_store *store)
 {
-	if (ret)
-		cmpxchg(&store->lost, 0, ret);
-	return READ_ONCE(store->lost);
+	return READ_ONCE(store->lost) ?: filemap_check_wb_err(store->file->f_mapping, store->since);
 }
 
 /**
@@ -219,12 +227,12 @@ static int krdma_blk_store_settle(struct krdma_blk_store *store, int ret)
  * Return: 0; -ENOSPC: also if what the store rests on is full; another error of the store, and any
  * part may have been written.
  */
-int krdma_blk_store_write(struct krdma_blk_store *store, const struct krdma_blk_span *span,
+int krdma_blk_store_write(const struct krdma_blk_store *store, const struct krdma_blk_span *span,
 			  bool stable)
 {
 	int ret = krdma_blk_store_transfer(store, span, true, stable);
 
-	return stable ? krdma_blk_store_settle(store, ret) : ret;
+	return ret || !stable ? ret : krdma_blk_store_lost(store);
 }
 
 /* For a store that has no other way to become zero. */
@@ -287,5 +295,9 @@ int krdma_blk_store_zero(const struct krdma_blk_store *store, u64 offset, u64 le
  */
 int krdma_blk_store_flush(struct krdma_blk_store *store)
 {
-	return krdma_blk_store_settle(store, vfs_fsync(store->file, 1));
+	int ret = vfs_fsync(store->file, 1);
+
+	if (ret)
+		cmpxchg(&store->lost, 0, ret);
+	return ret ?: krdma_blk_store_lost(store);
 }

@@ -5,6 +5,7 @@
 #ifndef _KRDMA_BLK_STORE_H
 #define _KRDMA_BLK_STORE_H
 
+#include <linux/errseq.h>
 #include <linux/types.h>
 
 struct file;
@@ -13,10 +14,12 @@ struct krdma_blk_memory;
 /**
  * struct krdma_blk_store - a store that may be open
  * @file: the block device or file; NULL: it is not open
- * @lost: the first error with which it could not be flushed; 0: none
+ * @since: the errors of writing back that were known when it was opened
+ * @lost: the first error of a flush; 0: none
  */
 struct krdma_blk_store {
 	struct file *file;
+	errseq_t since;
 	int lost;
 };
 
@@ -39,7 +42,7 @@ int krdma_blk_store_open(struct krdma_blk_store *store, const char *path, u32 bl
 void krdma_blk_store_close(struct krdma_blk_store *store);
 u64 krdma_blk_store_size(const struct krdma_blk_store *store);
 int krdma_blk_store_read(const struct krdma_blk_store *store, const struct krdma_blk_span *span);
-int krdma_blk_store_write(struct krdma_blk_store *store, const struct krdma_blk_span *span,
+int krdma_blk_store_write(const struct krdma_blk_store *store, const struct krdma_blk_span *span,
 			  bool stable);
 int krdma_blk_store_zero(const struct krdma_blk_store *store, u64 offset, u64 length,
 			 bool discard);
