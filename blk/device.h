@@ -107,7 +107,7 @@ struct krdma_blk_chunk {
  *	one that the block layer has at hand
  * @chain_length: number of entries of @chain
  * @chain_most: number of entries that are posted at a time; does not change while @open
- * @fits: the SQ has space for all requests; does not change while @open
+ * @fits: the SQ has space for all requests to a store; does not change while @open
  * @data_fault: the device, or the server's, has refused data of a write for an error of their own,
  *	and the end of the write's command is still to come; for the context of completions
  * @wrs: work requests of @chain, while they are posted
@@ -174,7 +174,7 @@ struct krdma_blk_queue {
  *	with the queue's lock held
  * @after: the request that reports its success, or NULL; protected by the queue's lock
  * @entries: number of entries of @sg
- * @replied: the server has executed the command, and its data are still being sent
+ * @replied: the server has executed the command, and its data are still being sent, or read
  * @mapped: number of entries of @sges; of a command, 0 when it has no pages that are mapped, and
  *	protected by the queue's lock
  * @sges: SGEs of the work request
@@ -399,6 +399,7 @@ int krdma_blk_command_place(struct krdma_blk_queue *queue, struct krdma_blk_requ
 void krdma_blk_command_data_ended(struct krdma_blk_queue *queue, u8 status);
 void krdma_blk_command_sent(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 			    const struct krdma_wc *completion);
+bool krdma_blk_command_waits(struct krdma_blk_queue *queue, struct krdma_blk_request *request);
 void krdma_blk_command_replied(struct krdma_blk_queue *queue, const struct krdma_wc *completion);
 void krdma_blk_queue_unmap_commands(struct krdma_blk_queue *queue, struct krdma_conn *conn);
 void krdma_blk_queue_return(struct krdma_blk_queue *queue);

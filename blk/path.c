@@ -115,12 +115,11 @@ static noinline_for_stack int krdma_blk_conn_prepare(struct krdma_blk_queue *que
 	sge = min3(dev.limits.max_send_sge, dev.limits.max_read_sge, (u32)KRDMA_BLK_SEGMENTS);
 	parts = DIV_ROUND_UP(KRDMA_BLK_SEGMENTS, max(sge, 1U));
 	attr.max_send_sge = sge;
-	if (!plain)
-		parts = 2 * (parts + 1);
-	attr.send_depth = min(KRDMA_BLK_DEPTH * parts, dev.limits.max_send_wr);
+	attr.send_depth = min(KRDMA_BLK_DEPTH * (plain ? parts : 2 * (parts + 1)),
+			      dev.limits.max_send_wr);
+	queue->fits = attr.send_depth == KRDMA_BLK_DEPTH * 2 * (parts + 1);
 	/* Requests that are not signaled stay in the SQ until one that is completes. */
-	queue->fits = attr.send_depth == KRDMA_BLK_DEPTH * parts;
-	queue->chain_most = queue->fits ? KRDMA_BLK_CHAIN : 1;
+	queue->chain_most = attr.send_depth >= KRDMA_BLK_DEPTH * parts ? KRDMA_BLK_CHAIN : 1;
 	if (!plain) {
 		attr.recv_depth = KRDMA_BLK_DEPTH;
 		attr.max_inline = sizeof(struct krdma_blk_command);
@@ -491,6 +490,7 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 
 		spin_lock_irqsave(&queue->lock, flags);
 		queue->epoch = device->epoch;
+		queue->data_fault = false;
 		WRITE_ONCE(queue->open, true);
 		spin_unlock_irqrestore(&queue->lock, flags);
 		/* Those whose hold limit has expired since the fence was lowered. */

@@ -554,7 +554,8 @@ static enum blk_eh_timer_return krdma_blk_timeout(struct request *rq)
 	if (blk_mq_rq_state(rq) != MQ_RQ_IN_FLIGHT)
 		return BLK_EH_DONE;
 	/* A store may take any time, unless the device is detached by force. */
-	if (krdma_blk_is_stored(device) && !(READ_ONCE(device->stop) && READ_ONCE(device->force)))
+	if (krdma_blk_is_stored(device) && krdma_blk_command_waits(queue, request) &&
+	    !(READ_ONCE(device->stop) && READ_ONCE(device->force)))
 		return BLK_EH_RESET_TIMER;
 	if (READ_ONCE(request->posted))
 		krdma_blk_path_lost(device);

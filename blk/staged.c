@@ -223,6 +223,26 @@ void krdma_blk_command_sent(struct krdma_blk_queue *queue, struct krdma_blk_requ
 }
 
 /**
+ * krdma_blk_command_waits() - Does a request wait for the server's store, and for nothing else?
+ * @queue: the queue
+ * @request: the request, not completed
+ *
+ * Context: any but NMI.
+ * Return: true if all of its work requests that were posted have completed, but perhaps that of a
+ * command without data.
+ */
+bool krdma_blk_command_waits(struct krdma_blk_queue *queue, struct krdma_blk_request *request)
+{
+	unsigned long flags;
+	bool waits;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	waits = krdma_blk_is_write(request) ? !request->mapped : !request->replied;
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return waits;
+}
+
+/**
  * krdma_blk_queue_unmap_commands() - Unmap reads whose data were not asked for
  * @queue: the queue, not open
  * @conn: its connection, aborted; or NULL
@@ -314,6 +334,7 @@ static void krdma_blk_command_fetch(struct krdma_blk_queue *queue, struct krdma_
 		return;
 	}
 	krdma_blk_slot_set_wr(queue, request, &read);
+	request->replied = true;
 	ret = krdma_conn_post_send(conn, &read, 1);
 	if (ret == 1)
 		return;
