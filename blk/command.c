@@ -191,19 +191,39 @@ static int krdma_blk_job_execute(struct krdma_blk_job *job)
 	}
 }
 
+/* Has the connection ended, or is nothing written any more for those that ended up to @until? */
+static bool krdma_blk_job_may_go(struct krdma_blk_commands *commands, u64 until)
+{
+	struct krdma_blk_export *export = commands->export;
+	struct krdma_blk_commands *first;
+	bool may;
+
+	spin_lock(&export->drain_lock);
+	first = list_first_entry_or_null(&export->draining, struct krdma_blk_commands, draining);
+	may = commands->ended || !first || first->drain > until;
+	spin_unlock(&export->drain_lock);
+	return may;
+}
+
 /*
- * Waits until nothing is written any more for clients that are lost, and may have failed it.  Of an
- * export that is not shared they are the only writers.  Returns false if the connection has ended.
+ * Waits until nothing is written any more for clients that are lost, and may have failed it: those
+ * that are lost now, for others can follow for ever.  Of an export that is not shared there is no
+ * other writer.  Returns false if the connection has ended.
  */
 static bool krdma_blk_job_turn(struct krdma_blk_job *job)
 {
 	struct krdma_blk_commands *commands = job->commands;
 	struct krdma_blk_export *export = commands->export;
+	u64 until;
 
-	if (export->shared && job->range.opcode != KRDMA_BLK_READ)
-		while (!wait_event_timeout(export->idle, READ_ONCE(commands->ended) ||
-					   !atomic_read(&export->draining), KRDMA_BLK_LONG_WAIT))
+	if (export->shared && job->range.opcode != KRDMA_BLK_READ) {
+		spin_lock(&export->drain_lock);
+		until = export->drain_count;
+		spin_unlock(&export->drain_lock);
+		while (!wait_event_timeout(export->idle, krdma_blk_job_may_go(commands, until),
+					   KRDMA_BLK_LONG_WAIT))
 			;
+	}
 	return !READ_ONCE(commands->ended);
 }
 
@@ -283,6 +303,7 @@ static void krdma_blk_jobs_close(struct krdma_blk_commands *commands)
 void krdma_blk_commands_init(struct krdma_blk_commands *commands)
 {
 	INIT_WORK(&commands->work, krdma_blk_commands_work);
+	INIT_LIST_HEAD(&commands->draining);
 	atomic_set(&commands->replies, 0);
 }
 
@@ -402,11 +423,18 @@ void krdma_blk_commands_replied(struct krdma_blk_commands *commands)
  */
 bool krdma_blk_commands_end(struct krdma_blk_commands *commands)
 {
+	struct krdma_blk_export *export = commands->export;
+
 	if (!commands->jobs)
 		return false;
-	atomic_inc(&commands->export->draining);
+	spin_lock(&export->drain_lock);
 	WRITE_ONCE(commands->ended, true);
-	wake_up_all(&commands->export->idle);
+	if (commands->opcodes & 1 << KRDMA_BLK_WRITE) {
+		commands->drain = ++export->drain_count;
+		list_add_tail(&commands->draining, &export->draining);
+	}
+	spin_unlock(&export->drain_lock);
+	wake_up_all(&export->idle);
 	return true;
 }
 
@@ -421,8 +449,12 @@ bool krdma_blk_commands_end(struct krdma_blk_commands *commands)
 void krdma_blk_commands_close(struct krdma_blk_commands *commands)
 {
 	krdma_blk_jobs_close(commands);
-	if (commands->ended && atomic_dec_and_test(&commands->export->draining))
+	if (!list_empty(&commands->draining)) {
+		spin_lock(&commands->export->drain_lock);
+		list_del_init(&commands->draining);
+		spin_unlock(&commands->export->drain_lock);
 		wake_up_all(&commands->export->idle);
+	}
 	if (!commands->messages)
 		return;
 	/* The connection has returned all receives. */

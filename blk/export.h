@@ -66,8 +66,10 @@ enum krdma_blk_role {
  * @jobs: executes commands for the store, each with a worker of its own, so that a store that does
  *	not answer delays no other export; or NULL
  * @drains: for the ends of connections, which wait for @jobs, and for replies; or NULL
- * @draining: number of connections that have ended, and of which @jobs may still execute a command;
- *	@idle is woken when it becomes smaller
+ * @drain_lock: protects @draining and @drain_count, and @ended of all commands.  Process context.
+ * @draining: list of &struct krdma_blk_commands of connections that have ended, and for which @jobs
+ *	may still write, in the order of their ends; @idle is woken when it becomes shorter
+ * @drain_count: number of those that have been added to the list
  * @node: entry of the list of enabled exports; protected by the list's lock, like @users
  * @users: number of contexts that have found it in the list and handle a connection request for
  *	it
@@ -115,7 +117,9 @@ struct krdma_blk_export {
 	struct krdma_blk_store store;
 	struct workqueue_struct *jobs;
 	struct workqueue_struct *drains;
-	atomic_t draining;
+	spinlock_t drain_lock;		/* see above */
+	struct list_head draining;
+	u64 drain_count;
 
 	struct list_head node;
 	unsigned int users;
@@ -218,6 +222,8 @@ struct krdma_blk_job {
  * @jobs: with a store: array of KRDMA_BLK_COMMAND_SLOTS, one for each of @messages; or NULL
  * @arrived: bit map of the commands that @work executes
  * @ended: the connection has ended, and no further job begins
+ * @draining: entry of the export's list
+ * @drain: its number in that list
  * @executed: bit map of the commands whose @jobs have ended, and to which @work replies
  * @replies: number of replies in flight
  * @expires: time in jiffies from which on none is begun: the client may rely on that.  Later each
@@ -234,6 +240,8 @@ struct krdma_blk_commands {
 	struct krdma_blk_window *window;
 	struct krdma_blk_job *jobs;
 	bool ended;
+	struct list_head draining;
+	u64 drain;
 	DECLARE_BITMAP(arrived, KRDMA_BLK_COMMAND_SLOTS);
 	DECLARE_BITMAP(executed, KRDMA_BLK_COMMAND_SLOTS);
 	atomic_t replies;

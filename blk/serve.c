@@ -58,6 +58,8 @@
 
 /* How long an answer waits for the ends of connections.  A client that returns waits longer. */
 #define KRDMA_BLK_ENDS_WAIT		(8 * HZ)
+/* For those that it replaces as a writer: as long as a client waits that attaches. */
+#define KRDMA_BLK_REPLACED_WAIT		(60 * HZ)
 
 /* After a pause: clients try again after up to 7 seconds. */
 #define KRDMA_BLK_RETURN_WAIT		(20 * HZ)
@@ -128,25 +130,24 @@ static void krdma_blk_conn_leave(struct krdma_blk_export_conn *conn)
 
 static void krdma_blk_conn_free(struct krdma_blk_export_conn *conn)
 {
+	bool stored = conn->commands.jobs && conn->commands.opcodes & 1 << KRDMA_BLK_WRITE;
+
 	/* Before it leaves: nothing of the client may happen after that. */
 	krdma_blk_commands_close(&conn->commands);
 	if (conn->export)
 		krdma_blk_conn_leave(conn);
+	/* A client that has left believes that its data are stable; no other waits for that. */
+	if (conn->left && stored)
+		krdma_blk_store_flush(&conn->export->store);
 	krdma_conn_put(conn->conn);
 	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CONN, conn));
 	if (atomic_dec_and_test(&conn_count))
 		wake_up_var(&conn_count);
 }
 
-/* A client that leaves believes that its data are where they belong. */
 static void krdma_blk_conn_drain(struct work_struct *work)
 {
-	struct krdma_blk_export_conn *conn = container_of(work, struct krdma_blk_export_conn,
-							  drain);
-
-	if (READ_ONCE(conn->left) && conn->client->role == KRDMA_BLK_WRITES)
-		krdma_blk_store_flush(&conn->export->store);
-	krdma_blk_conn_free(conn);
+	krdma_blk_conn_free(container_of(work, struct krdma_blk_export_conn, drain));
 }
 
 static void krdma_blk_conn_end(struct work_struct *work)
@@ -307,28 +308,30 @@ static u64 krdma_blk_export_forgets(struct krdma_blk_export *export)
 /*
  * Waits until they are gone, or @conn has ended.  Not for clients that are forgotten meanwhile, of
  * which a host could have one after the other: those that @conn replaces are forgotten before.  Nor
- * for ever: a store can take any time, and the places of answers are those of all exports.  The
- * condition takes a mutex, so wait_event() cannot be used.  Returns the reason to refuse @conn, or
- * 0.
+ * for a store longer than @patience: it can take any time, and the places of answers are those of
+ * all exports.  The condition takes a mutex, so wait_event() cannot be used.  Returns the reason to
+ * refuse @conn, or 0.
  */
-static int krdma_blk_conn_fence(struct krdma_blk_export_conn *conn)
+static int krdma_blk_conn_fence(struct krdma_blk_export_conn *conn, unsigned long patience)
 {
 	u64 until = krdma_blk_export_forgets(conn->export);
-	unsigned long deadline = jiffies + KRDMA_BLK_ENDS_WAIT;
+	unsigned long deadline = jiffies + patience;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct krdma_conn_info info = {};
 	int reason = 0;
 
 	add_wait_queue(&conn->export->idle, &wait);
 	while (!reason && krdma_blk_conn_abort_others(conn, until)) {
+		if (conn->export->store.file && time_after(jiffies, deadline)) {
+			reason = KRDMA_BLK_BUSY;
+			break;
+		}
 		/* Nobody wakes us when @conn ends. */
 		wait_woken(&wait, TASK_UNINTERRUPTIBLE, HZ);
 		krdma_conn_query(conn->conn, &info);
 		/* As if it could not be accepted. */
 		if (info.state > KRDMA_CONN_CONNECTED)
 			reason = KRDMA_BLK_NO_MEMORY;
-		else if (time_after(jiffies, deadline))
-			reason = KRDMA_BLK_BUSY;
 	}
 	remove_wait_queue(&conn->export->idle, &wait);
 	return reason;
@@ -368,10 +371,12 @@ static int krdma_blk_export_fence_client(struct krdma_blk_export *export, u64 id
 	int reason = KRDMA_BLK_FENCED;
 
 	add_wait_queue(&export->idle, &wait);
-	while (reason == KRDMA_BLK_FENCED && krdma_blk_export_abort_client(export, id, until)) {
-		wait_woken(&wait, TASK_UNINTERRUPTIBLE, HZ);
-		if (time_after(jiffies, deadline))
+	while (krdma_blk_export_abort_client(export, id, until)) {
+		if (export->store.file && time_after(jiffies, deadline)) {
 			reason = KRDMA_BLK_BUSY;
+			break;
+		}
+		wait_woken(&wait, TASK_UNINTERRUPTIBLE, HZ);
 	}
 	remove_wait_queue(&export->idle, &wait);
 	return reason;
@@ -487,7 +492,8 @@ static int krdma_blk_conn_settle(struct krdma_blk_export_conn *conn)
 	mutex_lock(&conn->export->clients_lock);
 	reason = krdma_blk_client_settle(conn->export, conn->client);
 	mutex_unlock(&conn->export->clients_lock);
-	return reason ?: krdma_blk_conn_fence(conn);
+	/* They have lost their places to it. */
+	return reason ?: krdma_blk_conn_fence(conn, KRDMA_BLK_REPLACED_WAIT);
 }
 
 static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
@@ -749,7 +755,8 @@ static void krdma_blk_conn_greet(struct krdma_blk_export_conn *conn)
 
 	refusal.reason = krdma_blk_conn_join(conn, export, &hello, &from);
 	if (!refusal.reason)
-		refusal.reason = krdma_blk_conn_fence(conn) ?: krdma_blk_conn_accept(conn, &nonces);
+		refusal.reason = krdma_blk_conn_fence(conn, KRDMA_BLK_ENDS_WAIT) ?:
+				 krdma_blk_conn_accept(conn, &nonces);
 	if (!refusal.reason)
 		goto out;
 	if (refusal.reason == KRDMA_BLK_FENCED)
@@ -884,6 +891,8 @@ void krdma_blk_serve_init(struct krdma_blk_export *export)
 	INIT_LIST_HEAD(&export->clients);
 	INIT_LIST_HEAD(&export->conns);
 	init_waitqueue_head(&export->idle);
+	spin_lock_init(&export->drain_lock);
+	INIT_LIST_HEAD(&export->draining);
 }
 
 /**
