@@ -207,10 +207,10 @@ int krdma_blk_store_read(const struct krdma_blk_store *store, const struct krdma
 }
 
 /*
- * The kernel reports each error of writing back once, to whoever asks first.  Which data are lost
- * is not known, so nothing that asks for stable data succeeds after it: also not the same request,
- * when it is repeated.  So this compares with what was known in the beginning.  Returns 0, or the
- * error.
+ * The kernel reports each error of writing back once, to the first call that asks.  Which data are
+ * lost is not known, so nothing that asks for stable data succeeds after it: also not the same
+ * request, when it is repeated.  So this compares with what was known in the beginning.  Returns 0,
+ * or the error.
  */
 static int krdma_blk_store_lost(const struct krdma_blk_store *store)
 {
