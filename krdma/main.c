@@ -73,7 +73,6 @@ static void __exit krdma_exit(void)
 	krdma_trunks_exit();
 	krdma_devices_exit();
 	/* Wait for connections whose files were closed: they end, and deliver events. */
-	krdma_conn_turns_flush();
 	krdma_resources_flush();
 	flush_workqueue(krdma_event_workqueue);
 	krdma_user_exit();

@@ -3,11 +3,9 @@
  * How connections end, over a fake device: by which side, in which state, how often, and with which
  * concurrent calls.
  */
-#include <linux/cred.h>
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
-#include <linux/user_namespace.h>
 #include <net/net_namespace.h>
 
 #include "cm/conn.h"
@@ -674,33 +672,6 @@ static void dawdlers_release(void *context)
 		krdma_user_account_put(dawdlers->account);
 }
 
-/* An account of a user in a user namespace that @owner has made, or in the initial one. */
-static struct krdma_user_account *account_of(struct kunit *test, unsigned int user,
-					     unsigned int owner)
-{
-	static struct user_namespace ns = { .parent = &init_user_ns, .level = 1 };
-	struct krdma_user_account *account;
-	struct user_namespace *saved_ns;
-	const struct cred *saved;
-	struct cred *cred;
-
-	cred = prepare_creds();
-	KUNIT_ASSERT_NOT_NULL(test, cred);
-	cred->uid = KUIDT_INIT(user);
-	saved_ns = cred->user_ns;
-	if (owner) {
-		ns.owner = KUIDT_INIT(owner);
-		cred->user_ns = &ns;
-	}
-	saved = override_creds(cred);
-	account = krdma_user_account_get();
-	revert_creds(saved);
-	cred->user_ns = saved_ns;
-	put_cred(cred);
-	KUNIT_ASSERT_NOT_NULL(test, account);
-	return account;
-}
-
 /*
  * A crowd of which all connections are to end, and none does.  @create makes its sessions, one or
  * CROWD.  @account is the crowd's from here on.
@@ -765,7 +736,7 @@ static struct dawdlers *crowd_of(struct kunit *test, struct completion *wake,
 				 unsigned int sessions, unsigned int user, unsigned int owner)
 {
 	return dawdlers_begin(test, wake, krdma_session_create, sessions,
-			      user ? account_of(test, user, owner) : NULL);
+			      user ? stage_account(test, user, owner) : NULL);
 }
 
 /* Each crowd has @sessions, of a user of its own or of none. */

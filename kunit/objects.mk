@@ -17,6 +17,7 @@ krdma_kunit-y += kunit/listen_test.o
 krdma_kunit-y += kunit/lane_test.o
 krdma_kunit-y += kunit/mr_test.o
 krdma_kunit-y += kunit/mr_keys_test.o
+krdma_kunit-y += kunit/mr_turn_test.o
 krdma_kunit-y += kunit/frwr_test.o
 krdma_kunit-y += kunit/stage.o
 krdma_kunit-y += kunit/data_test.o

@@ -2,12 +2,15 @@
 /*
  * A client and a server on a fake device.
  */
+#include <linux/cred.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/user_namespace.h>
 #include <rdma/rdma_cm.h>
 
 #include "cm/conn.h"
 #include "stage.h"
+#include "user/user.h"
 
 static void actor_note(struct actor *actor, const struct krdma_event *event, bool asleep)
 {
@@ -331,4 +334,30 @@ bool actor_hears(struct actor *actor, enum krdma_event_type type)
 bool actor_completes(struct actor *actor, unsigned int count)
 {
 	return wait_event_timeout(actor->wait, READ_ONCE(actor->completed) >= count, STAGE_LONG);
+}
+
+struct krdma_user_account *stage_account(struct kunit *test, unsigned int user,
+					 unsigned int owner)
+{
+	static struct user_namespace ns = { .parent = &init_user_ns, .level = 1 };
+	struct krdma_user_account *account;
+	struct user_namespace *saved_ns;
+	const struct cred *saved;
+	struct cred *cred;
+
+	cred = prepare_creds();
+	KUNIT_ASSERT_NOT_NULL(test, cred);
+	cred->uid = KUIDT_INIT(user);
+	saved_ns = cred->user_ns;
+	if (owner) {
+		ns.owner = KUIDT_INIT(owner);
+		cred->user_ns = &ns;
+	}
+	saved = override_creds(cred);
+	account = krdma_user_account_get();
+	revert_creds(saved);
+	cred->user_ns = saved_ns;
+	put_cred(cred);
+	KUNIT_ASSERT_NOT_NULL(test, account);
+	return account;
 }

@@ -16,6 +16,8 @@
 
 #include "device_fixture.h"
 
+struct krdma_user_account;
+
 #define STAGE_DEVICE	"kfake"
 #define STAGE_PORT	7471
 #define STAGE_LONG	(60 * HZ)
@@ -132,6 +134,10 @@ const char *actor_end(struct actor *actor);
 
 #define EXPECT_STORY(test, actor, told) \
 	KUNIT_EXPECT_STREQ(test, told, actor_end(actor))
+
+/* An account of a user, in a user namespace that @owner has made; 0: in the initial one. */
+struct krdma_user_account *stage_account(struct kunit *test, unsigned int user,
+					 unsigned int owner);
 
 /* The first events of a client. */
 #define RESOLVED	"address resolved, route resolved, "

@@ -19,6 +19,7 @@
 #include "core/private.h"
 #include "core/resource.h"
 #include "core/session.h"
+#include "core/turn.h"
 #include "io/qp.h"
 
 struct krdma_pd;
@@ -117,13 +118,13 @@ enum krdma_conn_turn {
  * @ends_with_others: the thread that ends it ends others, and then calls the @send of @lower
  * @ack_timeout: ACK timeout that the consumer asked for; 0: one that suits the route
  * @turn: &enum krdma_conn_turn: whether @work waits for its turn among those of @turn_session, or
- *	runs.  Protected by krdma_conn_turns_lock, as @turn_node and @turn_session.
+ *	runs.  Protected by krdma_turns_lock, as @turn_session.
  * @end_lock: of a connection with @lower: held by @work, and by threads that do what it would
  * @workqueue: where @grace_work and @answer_work run: krdma_workqueue, or krdma_reclaim_workqueue
  *	for a session that memory reclaim waits for.  Set when the connection is allocated.
  * @end_workqueue: where @work runs: krdma_conn_workqueue, or as @workqueue
  * @work: does what sleeps: disconnect and teardown; queued by krdma_conn_queue(), with a reference
- * @turn_node: entry of @turn_session's list, while it waits and is not in @end_workqueue yet
+ * @turn_item: @work, among the connections of @turn_session that wait for a turn
  * @turn_session: @session, or the session before, if @turn was in use when it joined @session; with
  *	a reference
  * @peer_work: the teardown if it may wait for the peer's answer; queued by @work, with a
@@ -202,7 +203,7 @@ struct krdma_conn {
 	struct workqueue_struct *workqueue;
 	struct workqueue_struct *end_workqueue;
 	struct work_struct work;
-	struct list_head turn_node;
+	struct krdma_turn_item turn_item;
 	struct krdma_session *turn_session;
 	struct work_struct peer_work;
 	struct delayed_work grace_work;
@@ -238,7 +239,6 @@ void krdma_conn_turn_exit(struct krdma_conn *conn);
 void krdma_conn_turn_join(struct krdma_conn *conn);
 void krdma_conn_turn_begin(struct krdma_conn *conn);
 void krdma_conn_turn_end(struct krdma_conn *conn);
-void krdma_conn_turns_flush(void);
 
 /* The connection as the owner of its QP (cm/conn_post.c). */
 struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn);

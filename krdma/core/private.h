@@ -70,7 +70,7 @@
  *	      krdma_wq.lock, krdma_srq.lock
  *	        krdma_wr_scratch.lock
  *	          the provider's locks for posting
- *	            krdma_conn_turns_lock
+ *	            krdma_turns_lock
  *	  krdma_cq.reserve_lock
  *	krdma_pd.lock, krdma_notifier_lock, krdma_frmr.lock, krdma_frmr_pool.lock
  *	  nothing of krdma's
@@ -156,15 +156,16 @@
  *	taken in:	any context: handlers of the connection manager, completions,
  *			the device's events, removal (inside uses_lock)
  *
- * krdma_conn_turns_lock
+ * krdma_turns_lock
  *	kind:		spinlock, interrupts off
- *	protects:	which connections' work items wait, in a list of their session or in
- *			the workqueue, and which run: struct krdma_turns,
- *			krdma_session.turn_conns and .turn_node, and krdma_conn.turn,
- *			.turn_node and .turn_session
- *	taken in:	any context, also inside krdma_conn.state_lock, and under the
- *			provider's locks when a work request is flushed.  Work is queued
- *			under it.
+ *	protects:	which work items of connections and MRs wait, in a list of their
+ *			session or in the workqueue, and which run: struct krdma_turns,
+ *			krdma_session.turn_lists, and krdma_conn.turn, .turn_item and
+ *			.turn_session
+ *	taken in:	any context, also inside krdma_conn.state_lock, under the locks for
+ *			posting, where a use of an MR ends, and under the provider's
+ *			locks when a work request is flushed.  Work is queued under it,
+ *			and no other lock is taken.
  *
  * krdma_listener.lock
  *	kind:		spinlock, interrupts off
@@ -368,9 +369,11 @@
  *	krdma_workqueue		ends listeners and the device parts of objects, probes
  *				silent peers.  Threads of other users wait for its items,
  *				which therefore wait for the device alone, and not for
- *				what a program or a peer can delay.
+ *				what a program or a peer can delay.  Few at a time; of the
+ *				ends of a user's MRs, which are many, one is queued there
+ *				that does not run yet, and half of those that run.
  *	krdma_conn_workqueue	ends connections.  Few at a time, so none waits for a
- *				call, or for a time.  Of each session one is queued there
+ *				call, or for a time.  Of each user one is queued there
  *				that does not run yet, and half of those that run.
  *	krdma_peer_workqueue
  *				ends connections whose peer has not answered, on iWARP,

@@ -8,12 +8,17 @@
 #include <linux/sched/mm.h>
 
 #include "core/resource.h"
+#include "core/session.h"
+#include "core/turn.h"
 
 /*
  * Ends listeners and the device parts of objects, unless the owner waits for the end and can run
  * it itself; what waits for a time runs here, too.  Each item waits for the device alone.  A thread
  * of another user may wait for an item, so nothing that a program or a peer can delay is queued
  * here.  Without a rescuer: an item may wait for a lock whose holder allocates memory.
+ *
+ * The ends of a user's MRs, of which a program has many, have one turn after another here, see
+ * krdma_resource_set_turns().
  *
  * Of normal priority: a program decides how many objects end at a time, and the threads of
  * other users must be scheduled meanwhile.
@@ -22,7 +27,7 @@ struct workqueue_struct *krdma_workqueue;
 
 /*
  * The same for the ends of connections, which do more, and of which a program has more: those of a
- * user have one turn after another here, see krdma_conn_queue().
+ * user have turns here, too, see krdma_conn_queue().
  */
 struct workqueue_struct *krdma_conn_workqueue;
 
@@ -105,15 +110,18 @@ void krdma_resources_exit(void)
 /**
  * krdma_resources_flush() - Wait until what was queued to end objects has run
  *
- * Connections that wait for their turn are not queued yet: see krdma_conn_turns_flush().
+ * That includes what waits for its turn, and is not queued yet.
  *
  * Context: process context; may sleep.
  */
 void krdma_resources_flush(void)
 {
+	krdma_turns_flush(KRDMA_TURN_CONN);
 	flush_workqueue(krdma_reclaim_workqueue);
 	flush_workqueue(krdma_conn_workqueue);
 	flush_workqueue(krdma_peer_workqueue);
+	/* The end of a connection ends uses of MRs, which may be the last ones. */
+	krdma_turns_flush(KRDMA_TURN_PART);
 	flush_workqueue(krdma_workqueue);
 }
 
@@ -126,11 +134,37 @@ static void krdma_resource_release(struct krdma_resource *resource)
 	resource->forget(resource);
 }
 
+static void krdma_resource_turn_begin(struct krdma_session *session)
+{
+	spin_lock_irq(&krdma_turns_lock);
+	krdma_turn_begin(session, KRDMA_TURN_PART);
+	spin_unlock_irq(&krdma_turns_lock);
+}
+
+static void krdma_resource_turn_end(struct krdma_session *session)
+{
+	spin_lock_irq(&krdma_turns_lock);
+	krdma_turn_end(session, KRDMA_TURN_PART);
+	spin_unlock_irq(&krdma_turns_lock);
+}
+
 static void krdma_resource_work(struct work_struct *work)
 {
+	struct krdma_resource *resource = container_of(to_rcu_work(work), struct krdma_resource,
+						       work);
+	struct krdma_session *session = resource->turn_session;
 	unsigned int noio = memalloc_noio_save();
 
-	krdma_resource_release(container_of(to_rcu_work(work), struct krdma_resource, work));
+	if (session) {
+		/* The object around the part, which keeps it, goes before the turn ends. */
+		krdma_session_get(session);
+		krdma_resource_turn_begin(session);
+	}
+	krdma_resource_release(resource);
+	if (session) {
+		krdma_resource_turn_end(session);
+		krdma_session_put(session);
+	}
 	memalloc_noio_restore(noio);
 }
 
@@ -165,6 +199,8 @@ int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *de
 	resource->flags = 0;
 	resource->release = release;
 	resource->forget = forget;
+	resource->turn_session = NULL;
+	resource->turn_item.work = &resource->work.work;
 	refcount_set(&resource->refs, 2);
 	INIT_RCU_WORK(&resource->work, krdma_resource_work);
 	init_completion(&resource->released);
@@ -205,6 +241,22 @@ void krdma_resource_set_reclaim(struct krdma_resource *resource)
 }
 
 /**
+ * krdma_resource_set_turns() - Let the release take turns with others of the user
+ * @resource: the device part; the caller has the creator's reference.  Neither is it released
+ *	late, nor does memory reclaim wait for it.
+ * @session: the session that has the turns; the object around the part keeps it
+ *
+ * For a part of which a user can have many, so that their releases do not keep what others end
+ * waiting.  A release by krdma_resource_end() needs no turn: it runs in the thread that waits.
+ *
+ * Context: any.
+ */
+void krdma_resource_set_turns(struct krdma_resource *resource, struct krdma_session *session)
+{
+	resource->turn_session = session;
+}
+
+/**
  * krdma_resource_keep() - Get a reference to the device part, even if its owner has dropped it
  * @resource: the device part; the caller keeps the object around it
  *
@@ -226,7 +278,14 @@ bool krdma_resource_keep(struct krdma_resource *resource)
 void krdma_resource_last(struct krdma_resource *resource)
 {
 	struct workqueue_struct *workqueue = krdma_workqueue;
+	unsigned long flags;
 
+	if (resource->turn_session) {
+		spin_lock_irqsave(&krdma_turns_lock, flags);
+		krdma_turn_add(resource->turn_session, KRDMA_TURN_PART, &resource->turn_item);
+		spin_unlock_irqrestore(&krdma_turns_lock, flags);
+		return;
+	}
 	if (test_bit(KRDMA_RESOURCE_RECLAIM, &resource->flags))
 		workqueue = krdma_reclaim_workqueue;
 	if (test_bit(KRDMA_RESOURCE_LATE, &resource->flags))

@@ -13,6 +13,9 @@
 #include <linux/workqueue.h>
 
 #include "core/private.h"
+#include "core/turn.h"
+
+struct krdma_session;
 
 /**
  * struct krdma_use - a use of a device
@@ -52,6 +55,9 @@ int krdma_device_max_message(struct krdma_device *dev, u32 port, u32 *bytes);
  * @close: called once when the owner drops the part, in any context but NMI; returns false if the
  *	owner's reference is put later, by the last user that @close has found; NULL: it is put
  *	at once.  Set before krdma_resource_init().
+ * @turn_session: session with the turns that @work takes, kept by the object around it; NULL: it
+ *	takes none.  Set before the creator's reference is put.
+ * @turn_item: @work, among the device parts of @turn_session that wait for a turn
  * @work: calls @release, unless the owner calls it from krdma_resource_end(); after a grace
  *	period if requested, see krdma_resource_release_late()
  * @released: completed when @release has returned
@@ -69,6 +75,8 @@ struct krdma_resource {
 	void (*release)(struct krdma_resource *resource);
 	void (*forget)(struct krdma_resource *resource);
 	bool (*close)(struct krdma_resource *resource);
+	struct krdma_session *turn_session;
+	struct krdma_turn_item turn_item;
 	struct rcu_work work;
 	struct completion released;
 };
@@ -89,6 +97,7 @@ int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *de
 			void (*forget)(struct krdma_resource *resource));
 void krdma_resource_release_late(struct krdma_resource *resource);
 void krdma_resource_set_reclaim(struct krdma_resource *resource);
+void krdma_resource_set_turns(struct krdma_resource *resource, struct krdma_session *session);
 bool krdma_resource_keep(struct krdma_resource *resource);
 void krdma_resource_last(struct krdma_resource *resource);
 void krdma_resource_drop(struct krdma_resource *resource);

@@ -38,7 +38,8 @@ struct krdma_session *krdma_session_create(struct net *net)
 	xa_init_flags(&session->pds, XA_FLAGS_ACCOUNT);
 	krdma_turns_init(&session->own_turns);
 	session->turns = &session->own_turns;
-	INIT_LIST_HEAD(&session->turn_conns);
+	for (unsigned int kind = 0; kind < KRDMA_TURN_KINDS; kind++)
+		INIT_LIST_HEAD(&session->turn_lists[kind].items);
 
 	return session;
 }

@@ -13,6 +13,7 @@
 #include "core/cgroup.h"
 #include "core/private.h"
 #include "core/resource.h"
+#include "core/turn.h"
 
 struct ib_pd;
 struct krdma_frwr_qp;
@@ -46,25 +47,6 @@ struct krdma_pd_user {
 };
 
 /**
- * struct krdma_turns - connections of a user of which the work item is to run (cm/conn_turn.c)
- * @sessions: sessions with connections that are not in the workqueue yet
- * @queued: one is in the workqueue, and has not begun to run
- * @running: number of those that run
- *
- * Protected by krdma_conn_turns_lock.
- */
-struct krdma_turns {
-	struct list_head sessions;
-	bool queued;
-	u8 running;
-};
-
-static inline void krdma_turns_init(struct krdma_turns *turns)
-{
-	INIT_LIST_HEAD(&turns->sessions);
-}
-
-/**
  * struct krdma_session - the session that a consumer's objects belong to
  * @refs: the consumer's reference, and one for each object in the session
  * @net: the network namespace of the creator; the session keeps it
@@ -75,11 +57,9 @@ static inline void krdma_turns_init(struct krdma_turns *turns)
  * @lock: protects @keeps_pds, @pds and the creation and destruction of PDs
  * @keeps_pds: its PDs stay without objects: krdma_session_keep_pds()
  * @pds: the session's PDs, &struct krdma_pd, by device number
- * @turns: those that its connections need to end; never changes when there are objects
+ * @turns: those that its connections and MRs need to end; never changes when there are objects
  * @own_turns: @turns of a session that shares them with no other
- * @turn_conns: its connections that wait for a turn and are not in the workqueue yet; protected
- *	by krdma_conn_turns_lock, as the next one
- * @turn_node: entry of @turns, unless @turn_conns is empty
+ * @turn_lists: what waits for a turn in the session, by &enum krdma_turn_kind
  */
 struct krdma_session {
 	refcount_t refs;
@@ -92,8 +72,7 @@ struct krdma_session {
 	struct xarray pds;
 	struct krdma_turns *turns;
 	struct krdma_turns own_turns;
-	struct list_head turn_conns;
-	struct list_head turn_node;
+	struct krdma_turn_list turn_lists[KRDMA_TURN_KINDS];
 };
 
 /*

@@ -801,7 +801,12 @@ static void krdma_trunk_connect_work(struct work_struct *work)
  * give them turns.  With turns of their own, a peer's trunks would fill the queue of all users.
  */
 static struct krdma_turns krdma_trunk_turns = {
-	.sessions = LIST_HEAD_INIT(krdma_trunk_turns.sessions),
+	.queues = {
+		[KRDMA_TURN_CONN] =
+			KRDMA_TURN_QUEUE_INIT(krdma_trunk_turns.queues[KRDMA_TURN_CONN]),
+		[KRDMA_TURN_PART] =
+			KRDMA_TURN_QUEUE_INIT(krdma_trunk_turns.queues[KRDMA_TURN_PART]),
+	},
 };
 
 /**

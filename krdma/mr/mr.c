@@ -107,6 +107,8 @@ static struct krdma_mr *krdma_mr_begin(struct krdma_session *session,
 
 	if (session->reclaim)
 		krdma_resource_set_reclaim(&mr->res);
+	else
+		krdma_resource_set_turns(&mr->res, session);
 	refcount_set(&mr->refs, 2);
 	INIT_WORK(&mr->revoke, krdma_mr_revoke_work);
 	krdma_session_get(session);

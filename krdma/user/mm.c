@@ -25,7 +25,8 @@
  *	protects:	the lists of owners; whether an MR has an ID, and with that, that the
  *			MR's session exists; whether the core's MR has ended, and with that,
  *			that it exists; the owner that a session keeps
- *	taken in:	process context.  Inside it, the lock of a session's table.
+ *	taken in:	process context.  Inside it, the lock of a session's table, and the core's
+ *			krdma_turns_lock.
  */
 #include <linux/anon_inodes.h>
 #include <linux/atomic.h>
