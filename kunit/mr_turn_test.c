@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many MRs that end at a time, over a fake device: those of one user keep nothing of another user
- * waiting.
+ * Many MRs, and other parts of a device, that end at a time, over a fake device: those of one user
+ * keep nothing of another user waiting.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -45,7 +45,7 @@ static void site_put(void *context)
 	krdma_device_put(site->dev);
 }
 
-static struct site *site_new(struct kunit *test)
+static struct site *site_new(struct kunit *test, void (*tune)(struct fake_device *fake))
 {
 	struct site *site = kunit_kzalloc(test, sizeof(*site), GFP_KERNEL);
 
@@ -53,7 +53,7 @@ static struct site *site_new(struct kunit *test)
 	site->buffer = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, site->buffer);
 	init_completion(&site->wake);
-	site->stage = stage_new(test, NULL);
+	site->stage = stage_new(test, tune);
 	stage_listen(site->stage);
 	site->dev = krdma_device_get_by_name(&init_net, STAGE_DEVICE);
 	KUNIT_ASSERT_NOT_NULL(test, site->dev);
@@ -253,7 +253,7 @@ static unsigned int queued_of(struct dawdlers *crowd)
 /* Each crowd has @sessions, of a user of its own or of none. */
 static void expect_turns(struct kunit *test, unsigned int sessions, unsigned int user)
 {
-	struct site *site = site_new(test);
+	struct site *site = site_new(test, NULL);
 	struct dawdlers *crowds[3];
 
 	crowds[0] = dawdlers_begin(test, site, sessions, user);
@@ -294,7 +294,7 @@ static void test_turns_of_users(struct kunit *test)
 /* Proves: F6 */
 static void test_turns_in_a_user(struct kunit *test)
 {
-	struct site *site = site_new(test);
+	struct site *site = site_new(test, NULL);
 	struct dawdlers *many, *few;
 
 	many = dawdlers_begin(test, site, 1, SOME_USER);
@@ -312,10 +312,68 @@ static void test_turns_in_a_user(struct kunit *test)
 	expect_asleep(test, few, CROWD);
 }
 
+/*
+ * A CQ, and an SRQ with another one.  A CQ ends after a grace period, and that of the SRQ after it.
+ */
+static void queues_come_and_go(struct kunit *test, struct site *site,
+			       struct krdma_session *session)
+{
+	struct krdma_cq_attr cq_attr = {
+		.depth = 4, .where = KRDMA_CONTEXT_POLL, .vector = -1, .session = session,
+	};
+	struct krdma_srq_attr srq_attr = { .depth = 4 };
+	struct krdma_srq *srq;
+	struct krdma_cq *cq;
+
+	cq = krdma_cq_create(site->dev, &cq_attr);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cq);
+	krdma_cq_put(cq);
+
+	cq = krdma_cq_create(site->dev, &cq_attr);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cq);
+	srq_attr.cq = cq;
+	srq = krdma_srq_create(session, &srq_attr);
+	krdma_cq_put(cq);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, srq);
+	krdma_srq_close(srq);
+	krdma_srq_put(srq);
+}
+
+static void expect_queues(struct kunit *test, struct site *site, int cqs, int srqs)
+{
+	atomic_t *live = site->stage->fake->live;
+
+	for (int i = 0; i < PROMPT_MS / 20 && (atomic_read(&live[FAKE_CQ]) != cqs ||
+					       atomic_read(&live[FAKE_SRQ]) != srqs); i++)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, cqs, atomic_read(&live[FAKE_CQ]));
+	KUNIT_EXPECT_EQ(test, srqs, atomic_read(&live[FAKE_SRQ]));
+}
+
+/* CQs and SRQs have turns with the MRs of their user. */
+/* Proves: F6 */
+static void test_turns_of_queues(struct kunit *test)
+{
+	struct site *site = site_new(test, fake_device_offer_srq);
+	int cqs = atomic_read(&site->stage->fake->live[FAKE_CQ]);
+	struct dawdlers *crowd;
+
+	crowd = dawdlers_begin(test, site, 1, SOME_USER);
+	expect_asleep(test, crowd, KRDMA_ENDS_AT_ONCE / 2);
+	queues_come_and_go(test, site, crowd->sessions[0]);
+	/* Those of another user are younger. */
+	queues_come_and_go(test, site, site->stage->session);
+	expect_queues(test, site, cqs + 2, 1);
+
+	complete_all(&site->wake);
+	expect_queues(test, site, cqs, 0);
+	expect_asleep(test, crowd, CROWD);
+}
+
 /* A thread that waits for the end of an MR ends it itself, and needs no turn. */
 static void test_deregistration_needs_no_turn(struct kunit *test)
 {
-	struct site *site = site_new(test);
+	struct site *site = site_new(test, NULL);
 	struct dawdlers *crowd;
 	struct krdma_mr *mr;
 
@@ -333,7 +391,7 @@ static void test_deregistration_needs_no_turn(struct kunit *test)
 /* Proves: B8 */
 static void test_last_turn_of_a_session(struct kunit *test)
 {
-	struct site *site = site_new(test);
+	struct site *site = site_new(test, NULL);
 	struct krdma_session *session;
 	struct krdma_mr *mr;
 
@@ -349,7 +407,7 @@ static void test_last_turn_of_a_session(struct kunit *test)
 /* Proves: B8 */
 static void test_device_goes_during_turns(struct kunit *test)
 {
-	struct site *site = site_new(test);
+	struct site *site = site_new(test, NULL);
 	struct dawdlers *crowd;
 
 	crowd = dawdlers_begin(test, site, 1, SOME_USER);
@@ -363,6 +421,7 @@ static struct kunit_case mr_turn_cases[] = {
 	KUNIT_CASE(test_turns_of_sessions),
 	KUNIT_CASE(test_turns_of_users),
 	KUNIT_CASE(test_turns_in_a_user),
+	KUNIT_CASE(test_turns_of_queues),
 	KUNIT_CASE(test_deregistration_needs_no_turn),
 	KUNIT_CASE(test_last_turn_of_a_session),
 	KUNIT_CASE(test_device_goes_during_turns),

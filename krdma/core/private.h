@@ -158,10 +158,10 @@
  *
  * krdma_turns_lock
  *	kind:		spinlock, interrupts off
- *	protects:	which work items of connections and MRs wait, in a list of their
- *			session or in the workqueue, and which run: struct krdma_turns,
- *			krdma_session.turn_lists, and krdma_conn.turn, .turn_item and
- *			.turn_session
+ *	protects:	which work items of connections and of device parts wait, in a list
+ *			of their session or in the workqueue, and which run: struct
+ *			krdma_turns, krdma_session.turn_lists, krdma_resource.turn_item, and
+ *			krdma_conn.turn, .turn_item and .turn_session
  *	taken in:	any context, also inside krdma_conn.state_lock, under the locks for
  *			posting, where a use of an MR ends, and under the provider's
  *			locks when a work request is flushed.  Work is queued under it,
@@ -369,9 +369,9 @@
  *	krdma_workqueue		ends listeners and the device parts of objects, probes
  *				silent peers.  Threads of other users wait for its items,
  *				which therefore wait for the device alone, and not for
- *				what a program or a peer can delay.  Few at a time; of the
- *				ends of a user's MRs, which are many, one is queued there
- *				that does not run yet, and half of those that run.
+ *				what a program or a peer can delay.  Few at a time; of a
+ *				user's MRs, CQs and SRQs, which are many, one is queued
+ *				there that does not run yet, and half of those that run.
  *	krdma_conn_workqueue	ends connections.  Few at a time, so none waits for a
  *				call, or for a time.  Of each user one is queued there
  *				that does not run yet, and half of those that run.

@@ -17,7 +17,7 @@
  * of another user may wait for an item, so nothing that a program or a peer can delay is queued
  * here.  Without a rescuer: an item may wait for a lock whose holder allocates memory.
  *
- * The ends of a user's MRs, of which a program has many, have one turn after another here, see
+ * The ends of a user's MRs, CQs and SRQs, of which a program has many, have turns here, see
  * krdma_resource_set_turns().
  *
  * Of normal priority: a program decides how many objects end at a time, and the threads of
@@ -153,8 +153,15 @@ static void krdma_resource_work(struct work_struct *work)
 	struct krdma_resource *resource = container_of(to_rcu_work(work), struct krdma_resource,
 						       work);
 	struct krdma_session *session = resource->turn_session;
-	unsigned int noio = memalloc_noio_save();
+	unsigned int noio;
 
+	/* The grace period has passed.  From here on the part is as others: it waits for a turn. */
+	if (session && test_and_clear_bit(KRDMA_RESOURCE_LATE, &resource->flags)) {
+		krdma_resource_last(resource);
+		return;
+	}
+
+	noio = memalloc_noio_save();
 	if (session) {
 		/* The object around the part, which keeps it, goes before the turn ends. */
 		krdma_session_get(session);
@@ -242,8 +249,8 @@ void krdma_resource_set_reclaim(struct krdma_resource *resource)
 
 /**
  * krdma_resource_set_turns() - Let the release take turns with others of the user
- * @resource: the device part; the caller has the creator's reference.  Neither is it released
- *	late, nor does memory reclaim wait for it.
+ * @resource: the device part; the caller has the creator's reference.  Memory reclaim does not wait
+ *	for it.
  * @session: the session that has the turns; the object around the part keeps it
  *
  * For a part of which a user can have many, so that their releases do not keep what others end
@@ -280,18 +287,17 @@ void krdma_resource_last(struct krdma_resource *resource)
 	struct workqueue_struct *workqueue = krdma_workqueue;
 	unsigned long flags;
 
-	if (resource->turn_session) {
+	if (test_bit(KRDMA_RESOURCE_RECLAIM, &resource->flags))
+		workqueue = krdma_reclaim_workqueue;
+	if (test_bit(KRDMA_RESOURCE_LATE, &resource->flags)) {
+		queue_rcu_work(workqueue, &resource->work);
+	} else if (resource->turn_session) {
 		spin_lock_irqsave(&krdma_turns_lock, flags);
 		krdma_turn_add(resource->turn_session, KRDMA_TURN_PART, &resource->turn_item);
 		spin_unlock_irqrestore(&krdma_turns_lock, flags);
-		return;
-	}
-	if (test_bit(KRDMA_RESOURCE_RECLAIM, &resource->flags))
-		workqueue = krdma_reclaim_workqueue;
-	if (test_bit(KRDMA_RESOURCE_LATE, &resource->flags))
-		queue_rcu_work(workqueue, &resource->work);
-	else
+	} else {
 		queue_work(workqueue, &resource->work.work);
+	}
 }
 
 /* The owner drops the part.  Returns whether that is new, and its reference is to be put now. */

@@ -57,7 +57,8 @@ struct krdma_pd_user {
  * @lock: protects @keeps_pds, @pds and the creation and destruction of PDs
  * @keeps_pds: its PDs stay without objects: krdma_session_keep_pds()
  * @pds: the session's PDs, &struct krdma_pd, by device number
- * @turns: those that its connections and MRs need to end; never changes when there are objects
+ * @turns: those that its connections and device parts need to end; never changes when there are
+ *	objects
  * @own_turns: @turns of a session that shares them with no other
  * @turn_lists: what waits for a turn in the session, by &enum krdma_turn_kind
  */

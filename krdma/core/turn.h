@@ -13,7 +13,7 @@ struct work_struct;
 /**
  * enum krdma_turn_kind - what takes turns
  * @KRDMA_TURN_CONN: the work items of connections, in krdma_conn_workqueue
- * @KRDMA_TURN_PART: the releases of device parts, in krdma_workqueue
+ * @KRDMA_TURN_PART: the releases of device parts of MRs, CQs and SRQs, in krdma_workqueue
  * @KRDMA_TURN_KINDS: number of kinds
  */
 enum krdma_turn_kind {

@@ -814,8 +814,10 @@ struct krdma_cq *krdma_cq_create(struct krdma_device *dev,
 	 * of 6.1 does not wait for that softirq when it destroys the CQ.
 	 */
 	krdma_resource_release_late(&cq->res);
-	if (attr->session && attr->session->reclaim)
+	if (cq->session && cq->session->reclaim)
 		krdma_resource_set_reclaim(&cq->res);
+	else if (cq->session)
+		krdma_resource_set_turns(&cq->res, cq->session);
 	ret = krdma_cq_alloc_ib(cq, attr->vector);
 	krdma_resource_put(&cq->res);
 	if (ret) {

@@ -39,10 +39,8 @@ struct krdma_srq_wqe {
 	bool used;
 };
 
-static void krdma_srq_free(struct work_struct *work)
+static void krdma_srq_free(struct krdma_srq *srq)
 {
-	struct krdma_srq *srq = container_of(work, struct krdma_srq, free_work);
-
 	kvfree(srq->sges);
 	kvfree(srq->mrs);
 	kvfree(srq->wqes);
@@ -50,6 +48,11 @@ static void krdma_srq_free(struct work_struct *work)
 	krdma_session_put(srq->session);
 	krdma_device_put(srq->dev);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_SRQ, srq));
+}
+
+static void krdma_srq_free_work(struct work_struct *work)
+{
+	krdma_srq_free(container_of(work, struct krdma_srq, free_work));
 }
 
 static struct krdma_srq *krdma_srq_of(struct krdma_credits *credits)
@@ -439,7 +442,11 @@ static void krdma_srq_release(struct krdma_resource *res)
 
 static void krdma_srq_forget(struct krdma_resource *res)
 {
-	krdma_srq_put(container_of(res, struct krdma_srq, res));
+	struct krdma_srq *srq = container_of(res, struct krdma_srq, res);
+
+	/* Mostly the last reference.  Free the SRQ here, without one more work item. */
+	if (refcount_dec_and_test(&srq->refs))
+		krdma_srq_free(srq);
 }
 
 static int krdma_srq_alloc_wqes(struct krdma_srq *srq, u32 depth)
@@ -557,7 +564,7 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 	srq->attr = *attr;
 	INIT_LIST_HEAD(&srq->pd_node);
 	spin_lock_init(&srq->lock);
-	INIT_WORK(&srq->free_work, krdma_srq_free);
+	INIT_WORK(&srq->free_work, krdma_srq_free_work);
 	srq->credits.depth = attr->depth;
 	srq->credits.ops = &krdma_srq_credits_ops;
 	srq->max_sge = max_sge;
@@ -571,6 +578,8 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 	ret = krdma_resource_init(&srq->res, dev, krdma_srq_release, krdma_srq_forget);
 	if (ret)
 		goto err_free;
+	if (!session->reclaim)
+		krdma_resource_set_turns(&srq->res, session);
 	ret = krdma_srq_make(srq);
 	krdma_resource_put(&srq->res);
 	if (ret) {
@@ -581,7 +590,7 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 	return srq;
 
 err_free:
-	krdma_srq_free(&srq->free_work);
+	krdma_srq_free(srq);
 	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_srq_create, "KRDMA");

@@ -84,7 +84,7 @@ MODULE_PARM_DESC(max_ports,
  * @refs: number of accounts that charge the user; the last one removes it from the table
  * @used: usage of each kind
  * @trunks: trunks that are charged
- * @turns: of the connections and MRs that the user's accounts have
+ * @turns: of the connections and device parts that the user's accounts have
  *
  * Protected by krdma_user_accounts_lock, except @turns.
  */
@@ -548,8 +548,8 @@ static const struct krdma_account_ops krdma_user_account_ops = {
  * files exist.  So the core charges and uncharges where it allocates and frees.  For the same
  * reason ports are charged where the rdma_cm IDs are created and destroyed.
  *
- * The ends of the session's connections and MRs take turns with those of the other sessions of the
- * user.
+ * The ends of the session's connections and device parts take turns with those of the other
+ * sessions of the user.
  *
  * Context: process context.
  */
