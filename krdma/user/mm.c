@@ -9,16 +9,17 @@
  * registration, and a process that registers one MR at a time pays for it once.  If the address
  * space has ended, this keeps only the structure, and nothing that was in it.
  *
- * At the end of an address space the IDs are removed first, so that nothing new is posted.  Work
+ * After the end of an address space the IDs are removed first, so that nothing new is posted.  Work
  * requests in flight may be another process's, or wait for a peer: their connections are aborted.
  * Then the exit of the process, or its exec(), waits until no device can access the memory.  A
  * working device lets that happen soon, and a broken one cannot delay it forever.
  *
- * It does not wait in the notifier.  That is called within an SRCU section for which the end of
- * every address space with notifiers waits, those of other users and of virtual machines too.  So
- * it makes a file and puts it: the last close of a file runs when the process has left that
- * section, and has closed its own files.  If there is no memory for that, the process does not
- * wait.  The pages are pinned anyway, and given to nobody else until the device is done.
+ * Nothing of that is done in the notifier.  It is called within an SRCU section for which the end
+ * of every address space with notifiers waits, those of other users and of virtual machines too,
+ * and a program may have any number of MRs.  So it makes a file and puts it: the last close of a
+ * file runs when the process has left that section, and has closed its own files.  If there is no
+ * memory for that, a work item ends the MRs, and the process does not wait.  The pages are pinned
+ * anyway, and given to nobody else until the device is done.
  *
  * krdma_user_mm_lock
  *	kind:		spinlock
@@ -45,6 +46,7 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 #include <linux/wait_bit.h>
+#include <linux/workqueue.h>
 
 #include "core/objects.h"
 #include "user/user.h"
@@ -70,13 +72,15 @@
  * @mrs: list of &struct krdma_user_mr, those with IDs first
  * @held: number of these of which the core's MR has not ended
  * @wait: woken when @held becomes 0
- * @refs: one of the notifier, until it is freed, and one of the process that waits
+ * @work: ends the MRs, if the process does not
+ * @refs: one of the notifier, until it is freed, and one of the process that ends the MRs, or @work
  */
 struct krdma_user_mm {
 	struct mmu_notifier notifier;
 	struct list_head mrs;
 	unsigned int held;
 	wait_queue_head_t wait;
+	struct work_struct work;
 	refcount_t refs;
 };
 
@@ -149,11 +153,36 @@ static void krdma_user_mm_unref(struct krdma_user_mm *owner)
 		wake_up_var(&krdma_user_mms);
 }
 
+/*
+ * No caller registers any more, because it would run in this address space.  But IDs may be
+ * released, and sessions end, at the same time.
+ */
+static void krdma_user_mm_end(struct krdma_user_mm *owner)
+{
+	struct krdma_user_mr *umr;
+
+	while ((umr = krdma_user_mm_take_next(owner))) {
+		krdma_mr_drop(umr->mr);
+		krdma_user_mr_put(umr);
+		cond_resched();
+	}
+	krdma_user_mm_end_users(owner);
+}
+
+static void krdma_user_mm_work(struct work_struct *work)
+{
+	struct krdma_user_mm *owner = container_of(work, struct krdma_user_mm, work);
+
+	krdma_user_mm_end(owner);
+	krdma_user_mm_unref(owner);
+}
+
 /* In the process that exits, or calls exec(), except that a kernel thread may have to close it. */
-static int krdma_user_mm_wait(struct inode *inode, struct file *file)
+static int krdma_user_mm_close(struct inode *inode, struct file *file)
 {
 	struct krdma_user_mm *owner = file->private_data;
 
+	krdma_user_mm_end(owner);
 	if (!(current->flags & PF_KTHREAD) &&
 	    !wait_event_timeout(owner->wait, !READ_ONCE(owner->held), KRDMA_USER_MM_PATIENCE))
 		pr_warn_ratelimited("memory of %s[%d] stays registered until its device is done\n",
@@ -164,46 +193,46 @@ static int krdma_user_mm_wait(struct inode *inode, struct file *file)
 
 static const struct file_operations krdma_user_mm_fops = {
 	.owner = THIS_MODULE,
-	.release = krdma_user_mm_wait,
+	.release = krdma_user_mm_close,
 };
 
 /*
- * Another process that drops the last reference to the address space, such as a reader of
- * /proc/PID/maps, does not wait: the process whose memory it was has ended before.
+ * Lets the process end the MRs, and wait.  Another process that drops the last reference to the
+ * address space, such as a reader of /proc/PID/maps, does not: the process whose memory it was has
+ * ended before.
  */
-static void krdma_user_mm_wait_later(struct krdma_user_mm *owner)
+static bool krdma_user_mm_end_later(struct krdma_user_mm *owner)
 {
 	struct file *file;
 
-	if (!READ_ONCE(owner->held) || (current->flags & PF_KTHREAD) ||
+	if ((current->flags & PF_KTHREAD) ||
 	    (!(current->flags & PF_EXITING) && !current->in_execve))
-		return;
+		return false;
 	file = anon_inode_getfile("[krdma-exit]", &krdma_user_mm_fops, owner, O_RDONLY);
 	if (IS_ERR(file)) {
 		pr_warn_ratelimited("memory of %s[%d] may stay registered after its end: no memory\n",
 				    current->comm, task_pid_nr(current));
-		return;
+		return false;
 	}
-	refcount_inc(&owner->refs);
 	fput(file);
+	return true;
 }
 
-/*
- * The end of an address space.  No caller registers any more, because it would run in this
- * address space.  But IDs may be released, and sessions end, at the same time.
- */
+/* The end of an address space. */
 static void krdma_user_mm_release(struct mmu_notifier *notifier, struct mm_struct *mm)
 {
 	struct krdma_user_mm *owner = container_of(notifier, struct krdma_user_mm, notifier);
-	struct krdma_user_mr *umr;
+	bool empty;
 
-	while ((umr = krdma_user_mm_take_next(owner))) {
-		krdma_mr_drop(umr->mr);
-		krdma_user_mr_put(umr);
-		cond_resched();
-	}
-	krdma_user_mm_end_users(owner);
-	krdma_user_mm_wait_later(owner);
+	spin_lock(&krdma_user_mm_lock);
+	empty = list_empty(&owner->mrs);
+	spin_unlock(&krdma_user_mm_lock);
+	if (empty)
+		return;
+
+	refcount_inc(&owner->refs);
+	if (!krdma_user_mm_end_later(owner))
+		queue_work(krdma_user_workqueue, &owner->work);
 }
 
 static struct mmu_notifier *krdma_user_mm_alloc(struct mm_struct *mm)
@@ -216,6 +245,7 @@ static struct mmu_notifier *krdma_user_mm_alloc(struct mm_struct *mm)
 
 	INIT_LIST_HEAD(&owner->mrs);
 	init_waitqueue_head(&owner->wait);
+	INIT_WORK(&owner->work, krdma_user_mm_work);
 	refcount_set(&owner->refs, 1);
 	atomic_inc(&krdma_user_mms);
 	return &owner->notifier;

@@ -226,7 +226,7 @@ static int many_listeners(void)
 	return ret;
 }
 
-static int much_memory(void)
+static int memory_in_pieces(size_t length)
 {
 	int session = session_open(O_CLOEXEC);
 	uint32_t device;
@@ -235,8 +235,19 @@ static int much_memory(void)
 
 	ret = boot_device(session, &device);
 	while (!ret)
-		ret = mr_create(session, device, PIECE, KRDMA_ACCESS_LOCAL_WRITE, &mr);
+		ret = mr_create(session, device, length, KRDMA_ACCESS_LOCAL_WRITE, &mr);
 	return ret;
+}
+
+static int much_memory(void)
+{
+	return memory_in_pieces(PIECE);
+}
+
+/* As many MRs as the memory allows. */
+static int many_pages(void)
+{
+	return memory_in_pieces(PAGE);
 }
 
 static int many_rings(void)
@@ -447,6 +458,7 @@ FIXTURE(bystander)
  * @errors: errnos of which one ends it
  * @parameter: parameter of the module that is set meanwhile, or NULL: the default is reached
  * @value: its value
+ * @slow_value: its value in the debug kernel; NULL: the same
  * @controller: controller of the control group in which the user is, or NULL
  * @file: file of the limit in that group
  * @max: what is written to the file
@@ -462,6 +474,7 @@ struct limit {
 	int errors[2];
 	const char *parameter;
 	const char *value;
+	const char *slow_value;
 	const char *controller;
 	const char *file;
 	const char *max;
@@ -486,6 +499,10 @@ FIXTURE_VARIANT_ADD(bystander, ports) { {
 	.parameter = "max_ports", .value = "1024" } };
 FIXTURE_VARIANT_ADD(bystander, memory) { {
 	.reach = much_memory, .errors = { -EDQUOT }, .parameter = "max_memory_mb", .value = "64",
+	.resource = RLIMIT_MEMLOCK, .most = RLIM_INFINITY } };
+FIXTURE_VARIANT_ADD(bystander, pages) { {
+	.reach = many_pages, .errors = { -EDQUOT },
+	.parameter = "max_memory_mb", .value = "256", .slow_value = "64",
 	.resource = RLIMIT_MEMLOCK, .most = RLIM_INFINITY } };
 FIXTURE_VARIANT_ADD(bystander, user_namespace) { {
 	.reach = sessions_of_a_namespace, .errors = { -EDQUOT } } };
@@ -590,11 +607,12 @@ FIXTURE_SETUP(bystander)
 		ASSERT_EQ(0, write_text(line, limit->max));
 	}
 	if (limit->parameter) {
+		bool slow = limit->slow_value && rounds(0, 1);
 		char path[128];
 
 		snprintf(path, sizeof(path), PARAMETERS "%s", limit->parameter);
 		ASSERT_EQ(0, read_line(self->saved, sizeof(self->saved), "%s", path));
-		ASSERT_EQ(0, write_text(path, limit->value));
+		ASSERT_EQ(0, write_text(path, slow ? limit->slow_value : limit->value));
 	}
 	ASSERT_EQ(0, resources_read(&self->before));
 	ASSERT_EQ(0, stat(SESSION_PATH, &status));

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 
 #include "kselftest_harness.h"
 #include "child.h"
+#include "interrupt.h"
 #include "pair.h"
 #include "resources.h"
 #include "session.h"
@@ -599,27 +599,11 @@ static void *post_unreadable(void *argument)
 	return NULL;
 }
 
-/* The memory of the process for which it answers page faults by itself; as root. */
-static int answer_faults(void *page)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = {
-		.range = { .start = (uintptr_t)page, .len = sysconf(_SC_PAGESIZE) },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-
-	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range))
-		return -errno;
-	return fd;
-}
-
 static int post_beside_a_fault(void *context)
 {
 	const size_t size = sysconf(_SC_PAGESIZE);
 	struct ring_options options = { .cq_entries = 1 };
 	struct krdma_sqe entry = sqe_receive(4711, 0, NULL, 0, 0);
-	struct uffdio_zeropage zero = { };
 	struct poster poster;
 	pthread_t thread;
 	struct ring ring;
@@ -631,7 +615,7 @@ static int post_beside_a_fault(void *context)
 	(void)context;
 	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(page != MAP_FAILED);
-	faults = answer_faults(page);
+	faults = faults_open(page);
 	CHECK(faults >= 0);
 	CHECK(!child_become(POSTER_USER));
 	session = session_open(O_CLOEXEC);
@@ -652,8 +636,7 @@ static int post_beside_a_fault(void *context)
 	alarm(0);
 	CHECK(memory_of(session) == before);
 
-	zero.range = (struct uffdio_range) { .start = (uintptr_t)page, .len = size };
-	CHECK(!ioctl(faults, UFFDIO_ZEROPAGE, &zero));
+	CHECK(!faults_answer(faults, page));
 	CHECK(!pthread_join(thread, NULL));
 	CHECK(ring_post(ring.fd, &entry, 1, NULL) == -ENOENT);
 	CHECK(memory_of(session) == before);

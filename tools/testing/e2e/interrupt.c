@@ -2,8 +2,15 @@
 /*
  * Signals and waiting from another thread while a test is in a system call.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "interrupt.h"
 #include "session.h"
@@ -21,6 +28,29 @@ bool await_call(pid_t thread, long number)
 		sleep_ms(5);
 	}
 	return true;
+}
+
+int faults_open(void *page)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range = { .start = (uintptr_t)page, .len = sysconf(_SC_PAGESIZE) },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range))
+		return -errno;
+	return fd;
+}
+
+int faults_answer(int faults, void *page)
+{
+	struct uffdio_zeropage zero = {
+		.range = { .start = (uintptr_t)page, .len = sysconf(_SC_PAGESIZE) },
+	};
+
+	return ioctl(faults, UFFDIO_ZEROPAGE, &zero) ? -errno : 0;
 }
 
 static void *interrupt(void *argument)

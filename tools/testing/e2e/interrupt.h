@@ -17,6 +17,15 @@
 bool await_call(pid_t thread, long number);
 
 /*
+ * A thread that first accesses the page, also in a system call, waits there until faults_answer().
+ * As root.  Returns a descriptor that is readable when a thread waits, or -errno.
+ */
+int faults_open(void *page);
+
+/* Fill the page with zeros.  Returns 0 or -errno. */
+int faults_answer(int faults, void *page);
+
+/*
  * Sends SIGUSR1 to the thread that has called interrupter_begin(), every 100 ms until
  * interrupter_end().  Repeating it is necessary, because the first signal may come before the call
  * that it is to interrupt.  interrupter_begin() returns 0 or -errno.

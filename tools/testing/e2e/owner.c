@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include "kselftest_harness.h"
 #include "child.h"
 #include "fd_pass.h"
+#include "interrupt.h"
 #include "pair.h"
 #include "resources.h"
 #include "session.h"
@@ -356,6 +358,70 @@ TEST_F(owner, memory_ends_with_exec)
 	EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR,
 		  pair_read(&self->pair, &self->local, &self->shared->mr));
 	EXPECT_TRUE(end_owner(pid));
+}
+
+/**
+ * struct reader - a thread that reads memory of a process
+ * @memory: the file
+ * @address: the address there
+ * @page: the destination
+ * @read: its result
+ */
+struct reader {
+	int memory;
+	uint64_t address;
+	void *page;
+	ssize_t read;
+};
+
+static void *read_memory(void *argument)
+{
+	struct reader *reader = argument;
+
+	reader->read = pread(reader->memory, reader->page, 1, reader->address);
+	return NULL;
+}
+
+/* The reader keeps the address space until it has read, and the process is over long before. */
+TEST_F(owner, memory_ends_when_another_process_has_read_it)
+{
+	const size_t size = sysconf(_SC_PAGESIZE);
+	struct resources with;
+	struct reader reader;
+	pthread_t thread;
+	char path[32];
+	int faults;
+	pid_t pid;
+
+	reader.page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, reader.page);
+	faults = faults_open(reader.page);
+	if (faults < 0)
+		SKIP(return, "no userfaultfd: %s", strerror(-faults));
+	pid = start_owner(&self->pair, self->shared, own_memory);
+	ASSERT_LT(0, pid);
+	ASSERT_TRUE(shared_ready(self->shared));
+	reader.address = (uintptr_t)self->shared->mr.data;
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	reader.memory = open(path, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, reader.memory);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, read_memory, &reader));
+	ASSERT_EQ(POLLIN, poll_mask(faults, POLLIN, PATIENCE_MS));
+
+	ASSERT_EQ(0, resources_read(&with));
+	EXPECT_TRUE(end_owner(pid));
+	EXPECT_EQ(KRDMA_WC_SUCCESS,
+		  pair_read(&self->pair, &self->local, &self->shared->mr));
+	EXPECT_EQ(0, faults_answer(faults, reader.page));
+	EXPECT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(1, reader.read);
+	with.count[RESOURCE_MR]--;
+	EXPECT_EQ(0, resources_await(&with, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR,
+		  pair_read(&self->pair, &self->local, &self->shared->mr));
+	close(reader.memory);
+	close(faults);
+	munmap(reader.page, size);
 }
 
 /* A process that shares the address space of another process is not an owner by itself. */
