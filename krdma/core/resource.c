@@ -110,7 +110,7 @@ void krdma_resources_exit(void)
 /**
  * krdma_resources_flush() - Wait until what was queued to end objects has run
  *
- * That includes what waits for its turn, and is not queued yet.
+ * That includes what waits for its turn, and is not queued yet; not what waits for a grace period.
  *
  * Context: process context; may sleep.
  */
@@ -154,12 +154,6 @@ static void krdma_resource_work(struct work_struct *work)
 						       work);
 	struct krdma_session *session = resource->turn_session;
 	unsigned int noio;
-
-	/* The grace period has passed.  From here on the part is as others: it waits for a turn. */
-	if (session && test_and_clear_bit(KRDMA_RESOURCE_LATE, &resource->flags)) {
-		krdma_resource_last(resource);
-		return;
-	}
 
 	noio = memalloc_noio_save();
 	if (session) {
@@ -249,12 +243,13 @@ void krdma_resource_set_reclaim(struct krdma_resource *resource)
 
 /**
  * krdma_resource_set_turns() - Let the release take turns with others of the user
- * @resource: the device part; the caller has the creator's reference.  Memory reclaim does not wait
- *	for it.
+ * @resource: the device part; the caller has the creator's reference.  Memory reclaim does not
+ *	wait for it.
  * @session: the session that has the turns; the object around the part keeps it
  *
  * For a part of which a user can have many, so that their releases do not keep what others end
- * waiting.  A release by krdma_resource_end() needs no turn: it runs in the thread that waits.
+ * waiting.  A release by krdma_resource_end() needs no turn: it runs in the thread that waits,
+ * unless somebody else uses the part just then.
  *
  * Context: any.
  */
@@ -276,6 +271,21 @@ bool krdma_resource_keep(struct krdma_resource *resource)
 	return refcount_inc_not_zero(&resource->refs);
 }
 
+static void krdma_resource_add_turn(struct krdma_resource *resource)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&krdma_turns_lock, flags);
+	krdma_turn_add(resource->turn_session, KRDMA_TURN_PART, &resource->turn_item);
+	spin_unlock_irqrestore(&krdma_turns_lock, flags);
+}
+
+/* The grace period of a part that is released late has passed: it waits for its turn, as others. */
+static void krdma_resource_grace(struct rcu_head *rcu)
+{
+	krdma_resource_add_turn(container_of(rcu, struct krdma_resource, work.rcu));
+}
+
 /**
  * krdma_resource_last() - Queue the release after the last reference was put
  * @resource: the device part
@@ -285,19 +295,18 @@ bool krdma_resource_keep(struct krdma_resource *resource)
 void krdma_resource_last(struct krdma_resource *resource)
 {
 	struct workqueue_struct *workqueue = krdma_workqueue;
-	unsigned long flags;
+	bool late = test_bit(KRDMA_RESOURCE_LATE, &resource->flags);
 
 	if (test_bit(KRDMA_RESOURCE_RECLAIM, &resource->flags))
 		workqueue = krdma_reclaim_workqueue;
-	if (test_bit(KRDMA_RESOURCE_LATE, &resource->flags)) {
+	if (late && resource->turn_session)
+		call_rcu(&resource->work.rcu, krdma_resource_grace);
+	else if (late)
 		queue_rcu_work(workqueue, &resource->work);
-	} else if (resource->turn_session) {
-		spin_lock_irqsave(&krdma_turns_lock, flags);
-		krdma_turn_add(resource->turn_session, KRDMA_TURN_PART, &resource->turn_item);
-		spin_unlock_irqrestore(&krdma_turns_lock, flags);
-	} else {
+	else if (resource->turn_session)
+		krdma_resource_add_turn(resource);
+	else
 		queue_work(workqueue, &resource->work.work);
-	}
 }
 
 /* The owner drops the part.  Returns whether that is new, and its reference is to be put now. */

@@ -5,8 +5,8 @@
  *
  * A workqueue that ends objects runs few work items at a time, in order, for all users.  Of each
  * user and kind at most one work item is queued there that has not begun to run, and
- * KRDMA_TURNS_OF_A_USER run.  So a user who has one object to end waits for at most one of each
- * other user, however many sessions and objects these have.
+ * KRDMA_TURNS_OF_A_USER run.  So what a user ends stands behind at most one of each other user that
+ * has a turn, however many sessions and objects these have.
  *
  * The other work items wait in a list of their session, and one of each session is queued in turn:
  * root's programs, for example, are one user, and do not belong together.

@@ -9,6 +9,7 @@
 #include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/miscdevice.h>
+#include <linux/mmu_notifier.h>
 #include <linux/module.h>
 #include <linux/nsproxy.h>
 #include <linux/poll.h>
@@ -406,6 +407,8 @@ void krdma_user_shut(void)
  */
 void krdma_user_exit(void)
 {
+	/* The end of an address space, in which MRs were, may be about to queue work. */
+	mmu_notifier_synchronize();
 	/*
 	 * Work that waits for an RCU grace period is then queued, and destroy_workqueue() runs
 	 * it.
