@@ -54,6 +54,8 @@
  *	    krdma_wq.lock (of a link)
  *	    krdma_lane_listeners_lock
  *	    krdma_trunk.ready_lock
+ *	    krdma_pd.reach_lock
+ *	    krdma_turns_lock
  *
  *	krdma_cq.poll_lock (of a lane)
  *	  krdma_trunk.lock, which a consumer's callback only tries to take
@@ -294,6 +296,14 @@
  *			objects may use memory.  A connection in the list exists.
  *	taken in:	process context.  Nothing is taken inside it: a pass over a list
  *			drops it between one entry and the next.
+ *
+ * krdma_pd.reach_lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	the tree of the rkeys that peers of lanes can use.  An MR in the tree
+ *			exists.
+ *	taken in:	process context by the registration and the end of an MR; inside
+ *			krdma_trunk.lock for a record of a peer, or for its answer, which who
+ *			posts may send.  Nothing is called under it.
  *
  * krdma_frmr.lock
  *	kind:		spinlock, interrupts off

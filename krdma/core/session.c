@@ -266,6 +266,8 @@ static struct krdma_pd *krdma_pd_create(struct krdma_session *session,
 	init_rwsem(&pd->connect_lock);
 	INIT_WORK(&pd->end_users, krdma_pd_ops->end_users);
 	INIT_WORK(&pd->unkeep, krdma_pd_unkeep_work);
+	spin_lock_init(&pd->reach_lock);
+	pd->reaches = RB_ROOT;
 	spin_lock_init(&pd->lock);
 	INIT_LIST_HEAD(&pd->connections);
 	INIT_LIST_HEAD(&pd->srqs);

@@ -5,6 +5,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/refcount.h>
 #include <linux/rwsem.h>
 #include <linux/workqueue.h>
@@ -107,6 +108,8 @@ enum {
  *	while memory is freed because there is none
  * @end_users: ends the objects that use revoked MRs: &struct krdma_pd_ops
  * @scan: number of its current or last pass; used by @end_users only
+ * @reach_lock: protects @reaches
+ * @reaches: rkeys that peers of lanes can use (mr/reach.c)
  * @lock: protects the fields below
  * @connections: &struct krdma_qp that a peer can use
  * @srqs: &struct krdma_srq
@@ -132,6 +135,9 @@ struct krdma_pd {
 
 	struct work_struct end_users;
 	u32 scan;
+
+	spinlock_t reach_lock;		/* see above */
+	struct rb_root reaches;
 
 	spinlock_t lock;		/* see above */
 	struct list_head connections;

@@ -41,6 +41,7 @@ static void krdma_mr_end_part(struct krdma_resource *resource)
 {
 	struct krdma_mr *mr = container_of(resource, struct krdma_mr, res);
 
+	krdma_mr_close_reach(mr);
 	if (mr->mem)
 		krdma_mem_release(mr->mem);
 	if (mr->pd)
@@ -67,6 +68,7 @@ static void krdma_mr_revoke_work(struct work_struct *work)
 {
 	struct krdma_mr *mr = container_of(work, struct krdma_mr, revoke);
 
+	krdma_mr_close_reach(mr);
 	krdma_mem_revoke(mr->mem);
 	krdma_resource_put(&mr->res);
 }
@@ -184,7 +186,7 @@ static int krdma_mr_note_keys(struct krdma_mr *mr)
 static struct krdma_mr *krdma_mr_finish(struct krdma_mr *mr, int error)
 {
 	if (!error)
-		error = krdma_mr_note_keys(mr);
+		error = krdma_mr_note_keys(mr) ?: krdma_mr_open_reach(mr);
 	if (error) {
 		if (mr->mem)
 			mr->mem->unknown = true;

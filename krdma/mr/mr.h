@@ -16,6 +16,7 @@
 struct ib_mr;
 struct krdma_pd;
 struct krdma_mem;
+struct krdma_reaches;
 struct krdma_qp;
 
 /**
@@ -54,6 +55,8 @@ struct krdma_mr_keys {
  * @rkey: the rkey, 0 without remote rights or if there are several
  * @keys: the keys if there are several; NULL: one key covers the MR, or there is none.  Valid
  *	as long as the MR.
+ * @reaches: the keys in the PD's tree, if peers of lanes can access the memory; belongs to the
+ *	device part
  * @buffer: the kernel's address of the memory, if it has one; otherwise NULL
  * @addr: its first address for local SGEs
  * @peer_addr: its first address for peers, and for the device in SGEs with a key
@@ -81,6 +84,7 @@ struct krdma_mr {
 	u32 lkey;
 	u32 rkey;
 	struct krdma_mr_keys *keys;
+	struct krdma_reaches *reaches;
 	void *buffer;
 	u64 addr;
 	u64 peer_addr;
@@ -105,6 +109,20 @@ int krdma_mr_begin_copy(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u32 
 			u32 access);
 void krdma_mr_copy_from(struct krdma_mr *mr, u64 addr, void *to, u32 length);
 void krdma_mr_copy_to(struct krdma_mr *mr, u64 addr, const void *from, u32 length);
+
+/* The same for peers, by their keys (mr/reach.c). */
+int krdma_mr_open_reach(struct krdma_mr *mr);
+void krdma_mr_close_reach(struct krdma_mr *mr);
+struct krdma_mr *krdma_mr_reach(struct krdma_pd *pd, u32 rkey, u64 addr, u32 length, u32 access);
+u64 krdma_mr_reach_atomic(struct krdma_mr *mr, u64 addr, bool add, u64 operand, u64 swap);
+void krdma_mr_reach_write(struct krdma_mr *mr, u64 addr, const void *from, u32 length);
+void krdma_mr_reach_read(struct krdma_mr *mr, u64 addr, void *to, u32 length);
+
+/* After krdma_mr_reach(): the MR may be gone when this returns.  Any context but NMI. */
+static inline void krdma_mr_leave(struct krdma_mr *mr)
+{
+	krdma_resource_put(&mr->res);
+}
 
 /*
  * Call this for each krdma_mr_begin_use() that succeeded, once the work request has completed
