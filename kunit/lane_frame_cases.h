@@ -10,7 +10,7 @@
 #include "cases.h"
 
 /* Room for the longest frame of the cases, and more than a frame may have. */
-#define LANE_SMALL	512
+#define LANE_SMALL	768
 
 /* One record of each type, with the largest numbers that it may have. */
 static const u8 lane_bytes[] = { 1, 2, 3, 4, 5 };
@@ -31,6 +31,21 @@ static const struct krdma_lane_record lane_records[] = {
 	LANE_RECORD(DATA, .flags = KRDMA_LANE_LAST, .data = lane_bytes, .length = 1),
 	LANE_RECORD(DATA, .flags = KRDMA_LANE_FIRST | KRDMA_LANE_LAST),
 	LANE_RECORD(CREDIT, .credits = 0xffffffff),
+	LANE_RECORD(WRITE, .flags = KRDMA_LANE_FIRST, .credits = 9, .addr = 0xc1c2c3c4c5c6c7c8,
+		    .key = 0xd1d2d3d4, .total = 0xffffffff, .data = lane_bytes, .length = 5),
+	LANE_RECORD(WRITE, .data = lane_bytes, .length = 2),
+	LANE_RECORD(WRITE, .flags = KRDMA_LANE_LAST | KRDMA_LANE_IMM, .value = 0xa1a2a3a4,
+		    .data = lane_bytes, .length = 1),
+	LANE_RECORD(WRITE, .flags = KRDMA_LANE_DATA_FLAGS, .value = 1, .key = 2, .total = 3,
+		    .data = lane_bytes, .length = 3),
+	LANE_RECORD(READ, .addr = 0xc1c2c3c4c5c6c7c8, .key = 0xd1d2d3d4, .total = 0xe1e2e3e4),
+	LANE_RECORD(ATOMIC, .addr = 0xc1c2c3c4c5c6c7c8, .key = 0xd1d2d3d4,
+		    .atomic = KRDMA_LANE_COMPARE_SWAP, .operand = 0x1112131415161718,
+		    .swap = 0x2122232425262728),
+	LANE_RECORD(ATOMIC, .atomic = KRDMA_LANE_FETCH_ADD, .operand = (u64)-1),
+	LANE_RECORD(RESULT, .data = lane_bytes, .length = 4),
+	LANE_RECORD(RESULT, .flags = KRDMA_LANE_LAST),
+	LANE_RECORD(DONE, .value = 0xffffffff),
 };
 
 static inline u32 lane_write(u8 *frame, const struct krdma_lane_record *records, u32 count)
@@ -68,6 +83,11 @@ static inline void lane_expect_same(struct case_report *report, s64 input,
 	check_expect(report, "read depth", input, expected->read_depth, got->read_depth);
 	check_expect(report, "read depth in", input, expected->read_depth_in, got->read_depth_in);
 	check_expect(report, "total", input, total, got->total);
+	check_expect(report, "atomic", input, expected->atomic, got->atomic);
+	check_expect(report, "key", input, expected->key, got->key);
+	check_expect(report, "address", input, 0, expected->addr != got->addr);
+	check_expect(report, "operand", input, 0, expected->operand != got->operand);
+	check_expect(report, "swap", input, 0, expected->swap != got->swap);
 	check_expect(report, "length", input, expected->length, got->length);
 	check_expect(report, "data", input, 0,
 		     expected->length && memcmp(expected->data, got->data, expected->length));
@@ -102,11 +122,21 @@ static inline void lane_frame_check_records(struct case_report *report)
 static inline void lane_frame_check_wire(struct case_report *report)
 {
 	static const u8 expected[] = {
-		1, 0, 2, 0, 72, 0, 0, 0, 0xb4, 0xb3, 0xb2, 0xb1, 0, 0, 0, 0,
+		1, 0, 5, 0, 192, 0, 0, 0, 0xb4, 0xb3, 0xb2, 0xb1, 0, 0, 0, 0,
 		3, 0, 13, 0, 0x84, 0x83, 0x82, 0x81, 0xf4, 0xf3, 0xf2, 0xf1, 1, 0, 0, 0,
 		0x92, 0x91, 16, 255, 0, 0, 0, 0, 1, 2, 3, 4, 5, 0, 0, 0,
 		7, 2, 1, 0, 0x84, 0x83, 0x82, 0x81, 0, 0, 0, 0, 0, 0, 0, 0,
 		1, 0, 0, 0, 0, 0, 0, 0,
+		9, 1, 21, 0, 0x84, 0x83, 0x82, 0x81, 9, 0, 0, 0, 0, 0, 0, 0,
+		0xc8, 0xc7, 0xc6, 0xc5, 0xc4, 0xc3, 0xc2, 0xc1, 0xd4, 0xd3, 0xd2, 0xd1,
+		0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4, 5, 0, 0, 0,
+		10, 0, 16, 0, 0x84, 0x83, 0x82, 0x81, 0, 0, 0, 0, 0, 0, 0, 0,
+		0xc8, 0xc7, 0xc6, 0xc5, 0xc4, 0xc3, 0xc2, 0xc1, 0xd4, 0xd3, 0xd2, 0xd1,
+		0xe4, 0xe3, 0xe2, 0xe1,
+		11, 0, 32, 0, 0x84, 0x83, 0x82, 0x81, 0, 0, 0, 0, 0, 0, 0, 0,
+		0xc8, 0xc7, 0xc6, 0xc5, 0xc4, 0xc3, 0xc2, 0xc1, 0xd4, 0xd3, 0xd2, 0xd1,
+		1, 0, 0, 0, 0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
+		0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21,
 	};
 	static const u8 hello_expected[] = {
 		'K', 'R', 'L', 'N', 1, 2, 0, 0, 0, 16, 32, 0, 4, 3, 2, 1,
@@ -120,7 +150,10 @@ static inline void lane_frame_check_wire(struct case_report *report)
 		.lanes = 0x01020304,
 		.instance = 0x0102030405060708,
 	};
-	struct krdma_lane_record records[] = { lane_records[2], lane_records[8] };
+	struct krdma_lane_record records[] = {
+		lane_records[2], lane_records[8], lane_records[11], lane_records[15],
+		lane_records[16],
+	};
 	u8 frame[LANE_SMALL], bytes[KRDMA_LANE_HELLO_SIZE];
 
 	check_expect(report, "length of a frame", 0, sizeof(expected),
@@ -215,8 +248,40 @@ static inline void lane_frame_check_refusals(struct case_report *report)
 			    .length = 2),
 		LANE_RECORD(CREDIT, .value = 1),
 		LANE_RECORD(CREDIT, .data = lane_bytes, .length = 1),
+		LANE_RECORD(WRITE, .flags = 8 | KRDMA_LANE_LAST, .data = lane_bytes, .length = 1),
+		LANE_RECORD(WRITE, .flags = KRDMA_LANE_FIRST | KRDMA_LANE_IMM, .total = 2,
+			    .data = lane_bytes, .length = 1),
+		LANE_RECORD(WRITE, .flags = KRDMA_LANE_LAST, .value = 1, .data = lane_bytes,
+			    .length = 1),
+		LANE_RECORD(WRITE),
+		LANE_RECORD(WRITE, .flags = KRDMA_LANE_LAST),
+		LANE_RECORD(WRITE, .flags = KRDMA_LANE_FIRST, .total = 1),
+		LANE_RECORD(WRITE, .flags = KRDMA_LANE_FIRST, .total = 2, .data = lane_bytes,
+			    .length = 2),
+		LANE_RECORD(WRITE, .flags = KRDMA_LANE_FIRST | KRDMA_LANE_LAST, .total = 1),
+		LANE_RECORD(WRITE, .flags = KRDMA_LANE_FIRST | KRDMA_LANE_LAST, .total = 1,
+			    .data = lane_bytes, .length = 2),
+		LANE_RECORD(READ, .flags = 1),
+		LANE_RECORD(READ, .credits = 1),
+		LANE_RECORD(READ, .value = 1),
+		LANE_RECORD(READ, .data = lane_bytes, .length = 1),
+		LANE_RECORD(ATOMIC),
+		LANE_RECORD(ATOMIC, .atomic = 3),
+		LANE_RECORD(ATOMIC, .atomic = 1, .addr = 4),
+		LANE_RECORD(ATOMIC, .atomic = 1, .flags = 1),
+		LANE_RECORD(ATOMIC, .atomic = 1, .credits = 1),
+		LANE_RECORD(ATOMIC, .atomic = 1, .value = 1),
+		LANE_RECORD(ATOMIC, .atomic = 1, .data = lane_bytes, .length = 1),
+		LANE_RECORD(ATOMIC, .atomic = KRDMA_LANE_FETCH_ADD, .swap = 1),
+		LANE_RECORD(RESULT),
+		LANE_RECORD(RESULT, .flags = KRDMA_LANE_FIRST | KRDMA_LANE_LAST),
+		LANE_RECORD(RESULT, .flags = KRDMA_LANE_LAST, .credits = 1),
+		LANE_RECORD(RESULT, .flags = KRDMA_LANE_LAST, .value = 1),
+		LANE_RECORD(DONE, .flags = 1),
+		LANE_RECORD(DONE, .credits = 1),
+		LANE_RECORD(DONE, .data = lane_bytes, .length = 1),
 		{ .type = 0 },
-		{ .type = KRDMA_LANE_CREDIT + 1 },
+		{ .type = KRDMA_LANE_DONE + 1 },
 		{ .type = KRDMA_LANE_OPTIONAL - 1 },
 	};
 	struct krdma_lane_record record = lane_records[2];

@@ -141,7 +141,8 @@ static int krdma_conn_post_recv_lower(struct krdma_conn *conn, const struct krdm
  * The caller may pass MRs that it found under rcu_read_lock(), held until this returns: an MR
  * that is released meanwhile is refused.
  *
- * Context: any but NMI; does not sleep, does not call the consumer.
+ * Context: any but NMI; does not sleep, and does not call the consumer, except that posting on a
+ * lane may call notify() of a lane that ends.
  * Return: the number of work requests that were accepted, at least 1; or, if none was,
  * -EAGAIN: the SQ is full;
  * -ENOTCONN: the connection is not, or no longer, connected;
@@ -197,7 +198,8 @@ int krdma_conn_post_flat(struct krdma_conn *conn, struct krdma_flat_post *post)
  * Messages take the receives in this order, and each receive completes exactly once.  The caller
  * may pass MRs that it found under rcu_read_lock(), as with krdma_conn_post_send().
  *
- * Context: any but NMI; does not sleep, does not call the consumer.
+ * Context: any but NMI; does not sleep, and does not call the consumer, except that posting on a
+ * lane may call notify() of a lane that ends.
  * Return: the number of work requests that were accepted, at least 1; or, if none was,
  * -EAGAIN: the RQ is full;
  * -ENOTCONN: the connection has no QP yet, or is ending;

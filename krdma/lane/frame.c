@@ -103,6 +103,12 @@ static u32 krdma_lane_prefix(u8 type, u8 flags)
 		/* A message in one part is as long as the part. */
 		return (flags & (KRDMA_LANE_FIRST | KRDMA_LANE_LAST)) == KRDMA_LANE_FIRST ?
 			KRDMA_LANE_TOTAL_SIZE : 0;
+	case KRDMA_LANE_WRITE:
+		return flags & KRDMA_LANE_FIRST ? KRDMA_LANE_RANGE_SIZE : 0;
+	case KRDMA_LANE_READ:
+		return KRDMA_LANE_RANGE_SIZE;
+	case KRDMA_LANE_ATOMIC:
+		return KRDMA_LANE_ATOMIC_SIZE;
 	default:
 		return 0;
 	}
@@ -122,30 +128,55 @@ static bool krdma_lane_is_zero(const u8 *bytes, u32 length)
 	return true;
 }
 
-/* Checks what a record of DATA says of its message. */
-static bool krdma_lane_data_is_valid(const struct krdma_lane_record *record)
+/* Does the part make progress, and does it leave as much to the next one as it says? */
+static bool krdma_lane_part_is_valid(const struct krdma_lane_record *record)
 {
 	bool first = record->flags & KRDMA_LANE_FIRST;
 	bool last = record->flags & KRDMA_LANE_LAST;
 
-	if (record->flags & ~KRDMA_LANE_DATA_FLAGS)
-		return false;
-	if (!first && (record->flags & KRDMA_LANE_IMM))
-		return false;
-	if (!(record->flags & KRDMA_LANE_IMM) && record->value)
-		return false;
-	/* A part without data makes no progress; a message without data is one part. */
+	/* A part without data makes no progress; without data there is one part. */
 	if (!(first && last) && !record->length)
 		return false;
-	/* The rest of the message follows. */
-	return !first || last || record->length < record->total;
+	if (first && last)
+		return record->length == record->total;
+	/* The rest follows. */
+	return !first || record->length < record->total;
+}
+
+/* Checks what a record of DATA or WRITE says of all parts. */
+static bool krdma_lane_data_is_valid(const struct krdma_lane_record *record)
+{
+	u8 with_imm = record->type == KRDMA_LANE_WRITE ? KRDMA_LANE_LAST : KRDMA_LANE_FIRST;
+
+	if (record->flags & ~KRDMA_LANE_DATA_FLAGS)
+		return false;
+	if ((record->flags & KRDMA_LANE_IMM) ? !(record->flags & with_imm) : record->value)
+		return false;
+	return krdma_lane_part_is_valid(record);
+}
+
+static bool krdma_lane_result_is_valid(const struct krdma_lane_record *record)
+{
+	if ((record->flags & ~KRDMA_LANE_LAST) || record->credits || record->value)
+		return false;
+	return (record->flags & KRDMA_LANE_LAST) || record->length;
+}
+
+static bool krdma_lane_atomic_is_valid(const struct krdma_lane_record *record)
+{
+	if (record->length || record->credits || record->value || record->addr % sizeof(u64))
+		return false;
+	return record->atomic == KRDMA_LANE_COMPARE_SWAP ||
+	       (record->atomic == KRDMA_LANE_FETCH_ADD && !record->swap);
 }
 
 /* Checks the numbers of a record whose data are in the frame. */
 static bool krdma_lane_record_is_valid(const struct krdma_lane_record *record)
 {
-	if (record->type == KRDMA_LANE_DATA)
+	if (record->type == KRDMA_LANE_DATA || record->type == KRDMA_LANE_WRITE)
 		return krdma_lane_data_is_valid(record);
+	if (record->type == KRDMA_LANE_RESULT)
+		return krdma_lane_result_is_valid(record);
 	if (record->flags)
 		return false;
 
@@ -167,9 +198,70 @@ static bool krdma_lane_record_is_valid(const struct krdma_lane_record *record)
 		return !record->length && !record->credits && record->value < KRDMA_LANE_CLOSES;
 	case KRDMA_LANE_CREDIT:
 		return !record->length && !record->value;
+	case KRDMA_LANE_READ:
+		return !record->length && !record->credits && !record->value;
+	case KRDMA_LANE_ATOMIC:
+		return krdma_lane_atomic_is_valid(record);
+	case KRDMA_LANE_DONE:
+		return !record->length && !record->credits;
 	default:
 		return false;
 	}
+}
+
+/* Reads the numbers before the data.  Returns false if they are invalid by themselves. */
+static bool krdma_lane_prefix_read(const u8 *bytes, struct krdma_lane_record *record)
+{
+	switch (record->type) {
+	case KRDMA_LANE_DATA:
+		record->total = krdma_wire_get_le32(bytes);
+		return krdma_lane_is_zero(bytes + 4, 4);
+	case KRDMA_LANE_OPEN:
+	case KRDMA_LANE_ACCEPT:
+		record->port = krdma_wire_get_le16(bytes);
+		record->read_depth = bytes[2];
+		record->read_depth_in = bytes[3];
+		return krdma_lane_is_zero(bytes + 4, 4);
+	case KRDMA_LANE_ATOMIC:
+		record->atomic = bytes[12];
+		record->operand = krdma_wire_get_le64(bytes + 16);
+		record->swap = krdma_wire_get_le64(bytes + 24);
+		if (!krdma_lane_is_zero(bytes + 13, 3))
+			return false;
+		break;
+	default:
+		record->total = krdma_wire_get_le32(bytes + 12);
+		break;
+	}
+	record->addr = krdma_wire_get_le64(bytes);
+	record->key = krdma_wire_get_le32(bytes + 8);
+	return true;
+}
+
+static void krdma_lane_prefix_write(u8 *bytes, const struct krdma_lane_record *record)
+{
+	switch (record->type) {
+	case KRDMA_LANE_DATA:
+		krdma_wire_put_le64(bytes, record->total);
+		return;
+	case KRDMA_LANE_OPEN:
+	case KRDMA_LANE_ACCEPT:
+		krdma_wire_put_le16(bytes, record->port);
+		bytes[2] = record->read_depth;
+		bytes[3] = record->read_depth_in;
+		krdma_wire_put_le32(bytes + 4, 0);
+		return;
+	case KRDMA_LANE_ATOMIC:
+		krdma_wire_put_le32(bytes + 12, record->atomic);
+		krdma_wire_put_le64(bytes + 16, record->operand);
+		krdma_wire_put_le64(bytes + 24, record->swap);
+		break;
+	default:
+		krdma_wire_put_le32(bytes + 12, record->total);
+		break;
+	}
+	krdma_wire_put_le64(bytes, record->addr);
+	krdma_wire_put_le32(bytes + 8, record->key);
 }
 
 /*
@@ -204,19 +296,10 @@ static u32 krdma_lane_record_read(const u8 *bytes, u32 left, struct krdma_lane_r
 	if (record->type >= KRDMA_LANE_OPTIONAL)
 		return whole;
 
-	if (prefix && record->type == KRDMA_LANE_DATA) {
-		record->total = krdma_wire_get_le32(bytes);
-		if (!krdma_lane_is_zero(bytes + 4, 4))
-			return 0;
-	} else if (prefix) {
-		record->port = krdma_wire_get_le16(bytes);
-		record->read_depth = bytes[2];
-		record->read_depth_in = bytes[3];
-		if (!krdma_lane_is_zero(bytes + 4, 4))
-			return 0;
-	} else if (record->type == KRDMA_LANE_DATA && (record->flags & KRDMA_LANE_FIRST)) {
+	if (prefix && !krdma_lane_prefix_read(bytes, record))
+		return 0;
+	if (!prefix && record->type == KRDMA_LANE_DATA && (record->flags & KRDMA_LANE_FIRST))
 		record->total = record->length;
-	}
 	return krdma_lane_record_is_valid(record) ? whole : 0;
 }
 
@@ -348,14 +431,8 @@ u8 *krdma_lane_frame_add(struct krdma_lane_writer *writer, const struct krdma_la
 	krdma_wire_put_le32(bytes + 12, record->value);
 
 	bytes += KRDMA_LANE_RECORD_HEADER;
-	if (prefix && record->type == KRDMA_LANE_DATA) {
-		krdma_wire_put_le64(bytes, record->total);
-	} else if (prefix) {
-		krdma_wire_put_le16(bytes, record->port);
-		bytes[2] = record->read_depth;
-		bytes[3] = record->read_depth_in;
-		krdma_wire_put_le32(bytes + 4, 0);
-	}
+	if (prefix)
+		krdma_lane_prefix_write(bytes, record);
 	if (record->data && record->length)
 		memcpy(data, record->data, record->length);
 	memset(data + record->length, 0, krdma_lane_padded(length) - length);

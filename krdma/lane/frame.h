@@ -22,9 +22,14 @@
 #define KRDMA_LANE_RECORD_HEADER	16
 #define KRDMA_LANE_RECORD_ALIGN	8
 
-/* Numbers before the private data of OPEN and ACCEPT, and before the first part of a message. */
+/*
+ * Numbers before the private data of OPEN and ACCEPT, before the first part of a message, and of
+ * requests for the peer's memory.
+ */
 #define KRDMA_LANE_OPEN_SIZE	8
 #define KRDMA_LANE_TOTAL_SIZE	8
+#define KRDMA_LANE_RANGE_SIZE	16
+#define KRDMA_LANE_ATOMIC_SIZE	32
 
 /* Private data of OPEN, ACCEPT and REJECT, in bytes. */
 #define KRDMA_LANE_DATA_MAX	251
@@ -44,16 +49,28 @@ enum krdma_lane_record_type {
 	KRDMA_LANE_CLOSE,
 	KRDMA_LANE_DATA,		/* a message, or a part of one */
 	KRDMA_LANE_CREDIT,		/* more receives were posted */
+	KRDMA_LANE_WRITE,		/* to memory of the receiver, or a part of that */
+	KRDMA_LANE_READ,		/* from memory of the receiver */
+	KRDMA_LANE_ATOMIC,		/* on 8 bytes of it */
+	KRDMA_LANE_RESULT,		/* answers READ and ATOMIC, or a part of that */
+	KRDMA_LANE_DONE,		/* answers WRITE */
 };
 
-/* Flags of KRDMA_LANE_DATA. */
+/* Flags of DATA, WRITE and RESULT. */
 enum krdma_lane_data_flags {
-	KRDMA_LANE_FIRST = 1 << 0,	/* the first part of its message */
-	KRDMA_LANE_LAST = 1 << 1,	/* the last part of its message */
-	KRDMA_LANE_IMM = 1 << 2,	/* with KRDMA_LANE_FIRST: the value is immediate data */
+	KRDMA_LANE_FIRST = 1 << 0,	/* the first part, except of RESULT */
+	KRDMA_LANE_LAST = 1 << 1,	/* the last part */
+	/* The value is immediate data: DATA with KRDMA_LANE_FIRST, WRITE with KRDMA_LANE_LAST. */
+	KRDMA_LANE_IMM = 1 << 2,
 };
 
 #define KRDMA_LANE_DATA_FLAGS	(KRDMA_LANE_FIRST | KRDMA_LANE_LAST | KRDMA_LANE_IMM)
+
+/* The operation of KRDMA_LANE_ATOMIC. */
+enum krdma_lane_atomic {
+	KRDMA_LANE_COMPARE_SWAP = 1,
+	KRDMA_LANE_FETCH_ADD,
+};
 
 /* The value of KRDMA_LANE_FOUND. */
 enum krdma_lane_find_result {
@@ -74,6 +91,7 @@ enum krdma_lane_reject_reason {
 enum krdma_lane_close_reason {
 	KRDMA_LANE_CLOSE_DISCONNECT,	/* the program has disconnected */
 	KRDMA_LANE_CLOSE_FAILED,	/* the lane cannot go on: a message did not fit, for one */
+	KRDMA_LANE_CLOSE_ACCESS,	/* a request for memory that the peer may not access so */
 	KRDMA_LANE_CLOSES,
 };
 
@@ -100,14 +118,20 @@ struct krdma_lane_hello {
  * @type: &enum krdma_lane_record_type, or an unknown type from KRDMA_LANE_OPTIONAL on
  * @flags: &enum krdma_lane_data_flags; 0 for the other types
  * @lane: number of the lane, or of the question of FIND and FOUND
- * @credits: ACCEPT, OPEN, CREDIT and DATA: receives that the sender has posted since the lane
- *	began, modulo 2^32; otherwise 0
- * @value: FIND, OPEN: the port; DATA with KRDMA_LANE_IMM: the immediate data; FOUND, REJECT,
- *	CLOSE: the answer or the reason; otherwise 0
+ * @credits: ACCEPT, OPEN, CREDIT, DATA and WRITE: receives that the sender has posted since the
+ *	lane began, modulo 2^32; otherwise 0
+ * @value: FIND, OPEN: the port; with KRDMA_LANE_IMM: the immediate data; FOUND, REJECT, CLOSE: the
+ *	answer or the reason; DONE: WRITEs that the sender has carried out since the lane began,
+ *	modulo 2^32; otherwise 0
  * @port: OPEN: port of the connecting side
  * @read_depth: OPEN, ACCEPT: reads and atomics that the sender issues at a time
  * @read_depth_in: OPEN, ACCEPT: reads and atomics that the sender serves at a time
- * @total: DATA with KRDMA_LANE_FIRST: bytes of the whole message
+ * @atomic: ATOMIC: &enum krdma_lane_atomic
+ * @total: DATA and WRITE with KRDMA_LANE_FIRST: bytes of all parts; READ: bytes
+ * @key: WRITE with KRDMA_LANE_FIRST, READ, ATOMIC: the rkey
+ * @addr: with @key: the remote address
+ * @operand: ATOMIC: what is compared, or added
+ * @swap: ATOMIC, compare and swap: the new value
  * @data: the private data, or the bytes of the message; NULL for krdma_lane_frame_add() if the
  *	caller fills them in
  * @length: bytes of @data
@@ -121,7 +145,12 @@ struct krdma_lane_record {
 	u16 port;
 	u8 read_depth;
 	u8 read_depth_in;
+	u8 atomic;
 	u32 total;
+	u32 key;
+	u64 addr;
+	u64 operand;
+	u64 swap;
 	const u8 *data;
 	u32 length;
 };

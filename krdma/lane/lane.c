@@ -194,6 +194,7 @@ static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, 
 		if (length)
 			memcpy(lane->data, data, length);
 		lane->data_len = length;
+		krdma_lane_set_depths(lane);
 		set_bit(KRDMA_LANE_DUE_OPEN, &lane->due);
 		krdma_trunk_add_ready(lane);
 		if (!more)
@@ -219,6 +220,7 @@ static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u
 			memcpy(lane->data, data, length);
 		lane->data_len = length;
 		lane->stage = KRDMA_LANE_UP;
+		krdma_lane_set_depths(lane);
 		set_bit(KRDMA_LANE_DUE_ACCEPT, &lane->due);
 		/* Before a message can arrive. */
 		krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
@@ -327,15 +329,18 @@ void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status)
 	 */
 	rejected = lane->passive ? lane->stage == KRDMA_LANE_NEW :
 				   lane->stage != KRDMA_LANE_UP && closed;
+	/* What has ended it before has the status. */
+	if (lane->stage != KRDMA_LANE_OVER)
+		lane->fail_status = status;
 	lane->stage = KRDMA_LANE_OVER;
-	lane->fail_status = status;
 	krdma_conn_advance(lane->conn, rejected ? KRDMA_INPUT_CM_REJECTED : KRDMA_INPUT_FATAL,
 			   error);
 }
 
 /*
  * What the peer has to know at the end.  It may take no frames, so as little as possible is kept
- * for it: nothing of a lane if CLOSE alone is due.
+ * for it: nothing of a lane if CLOSE alone is due, and if the peer knows which writes were carried
+ * out, or many lanes wait already to tell that.
  */
 static void krdma_lane_queue_close(struct krdma_lane *lane)
 {
@@ -354,7 +359,11 @@ static void krdma_lane_queue_close(struct krdma_lane *lane)
 		break;
 	}
 	lane->stage = KRDMA_LANE_OVER;
-	if (lane->due == BIT(KRDMA_LANE_DUE_CLOSE)) {
+	if (lane->due == BIT(KRDMA_LANE_DUE_CLOSE) &&
+	    (!krdma_lane_owes_done(lane) || lane->trunk->untold >= KRDMA_TRUNK_UNTOLD)) {
+		/* The peer cannot tell which request was refused without knowing what was done. */
+		if (krdma_lane_owes_done(lane))
+			lane->close_reason = KRDMA_LANE_CLOSE_DISCONNECT;
 		lane->due = 0;
 		krdma_link_tell_closed(lane);
 	} else if (lane->due) {
@@ -529,17 +538,24 @@ void krdma_lane_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn)
  *
  * A lane shares a queue pair with other lanes between the same two hosts, so it takes little
  * memory and is established by one message and its answer.  It has the states, the events and
- * the calls of any other connection, and carries messages of the same lengths, with immediate data
- * on every transport.  When krdma_conn_resolve() has succeeded, &struct krdma_conn_info.lane says
- * whether the connection is a lane.  If the peer's listener does not take lanes, or the peer is
- * not krdma, it is a plain connection, and the peer does not notice a difference.
+ * the calls of any other connection, and messages, reads and writes of the same lengths, with
+ * immediate data on every transport.  When krdma_conn_resolve() has succeeded,
+ * &struct krdma_conn_info.lane says whether the connection is a lane.  If the peer's listener does
+ * not take lanes, or the peer is not krdma, it is a plain connection, and the peer does not notice
+ * a difference.
  *
  * A lane differs in the following:
  *
- *  - It has messages only: krdma_conn_post_send() returns -EOPNOTSUPP for other operations, for
- *    memory without an MR, and for memory of a process that was not registered by
- *    krdma_mr_register_user_for_lanes(); krdma_conn_map_sg() returns -EOPNOTSUPP, and
+ *  - The processors of both hosts carry out its operations, and check each access to memory.  The
+ *    peer can access MRs of the session with a buffer of the kernel, and memory of a process that
+ *    was registered by krdma_mr_register_user_for_lanes(); not those of a list of pages.  Atomics
+ *    are atomic towards processors, not towards the device.
+ *  - krdma_conn_post_send() returns -EOPNOTSUPP for operations with keys (KRDMA_OP_SEND_INVALIDATE,
+ *    KRDMA_OP_LOCAL_INV, KRDMA_OP_REG_MR), for memory without an MR, and for memory of a process
+ *    that was not registered for lanes; krdma_conn_map_sg() returns -EOPNOTSUPP, and
  *    krdma_frmr_get() NULL.
+ *  - A work request has no more SGEs than the queue.  8 reads and atomics are in flight in each
+ *    direction at most; others wait for their turn.
  *  - krdma_conn_create_qp() returns -EOPNOTSUPP with an SRQ or FRMRs.
  *  - A send completes when the peer's kernel has the message.  If the message is longer than the
  *    receive that it meets, both connections end with the event LOST.

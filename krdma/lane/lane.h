@@ -38,6 +38,15 @@ struct krdma_trunk;
  * connection; with so many, a trunk takes no new one.
  */
 #define KRDMA_TRUNK_UNTOLD	(KRDMA_TRUNK_FRAMES * KRDMA_LANE_RECORDS_MAX)
+/* Reads and atomics of a lane that a side issues, and that it serves, at a time. */
+#define KRDMA_LANE_READS	8
+/*
+ * Work requests of a lane that are sent and not done, while some of them wait for an answer of the
+ * peer: one answer completes no more than these.
+ */
+#define KRDMA_LANE_WINDOW	128
+/* A part of a message, a write or a result that is not the last one is not shorter than this. */
+#define KRDMA_LANE_PART_MIN	256
 /* Ports that an active trunk remembers. */
 #define KRDMA_TRUNK_PORTS	8
 /* Lanes of a trunk, and trunks of the host. */
@@ -73,6 +82,20 @@ struct krdma_lane_wqe {
 };
 
 /**
+ * struct krdma_lane_remote - what a work request for memory of the peer has besides its WQE
+ * @addr: the remote address
+ * @operand: operand of the consumer
+ * @swap: operand of the consumer
+ * @rkey: the rkey
+ */
+struct krdma_lane_remote {
+	u64 addr;
+	u64 operand;
+	u64 swap;
+	u32 rkey;
+};
+
+/**
  * struct krdma_lane_queue - the send or the receive queue of a lane
  * @cq: the CQ, attached; NULL before krdma_lane_queues_create() and after the end
  * @cqe: entries that are reserved in @cq
@@ -83,14 +106,15 @@ struct krdma_lane_wqe {
  * @head: the next one to complete to the consumer; protected by the poll lock of @cq
  * @done: the first one that is not done; written under the trunk's lock
  * @next: send: the next one to send; receive: the next one to fill; under the trunk's lock
- * @offset: bytes of the message at @next that are sent or filled; under the trunk's lock
- * @begun: the message at @next has begun; under the trunk's lock
+ * @offset: bytes of the message or write at @next that are sent or filled; under the trunk's lock
+ * @begun: the message or write at @next has begun; under the trunk's lock
  * @total: receive: bytes of the whole message; under the trunk's lock
  * @tail: the next one to be posted; written under the lane's lock
  * @posted: work requests accepted; written under the lane's lock
  * @completed: work requests that completed; written under the poll lock
  * @wqes: the WQEs
  * @sges: their SGEs, @max_sge for each
+ * @remotes: send: one for each WQE
  */
 struct krdma_lane_queue {
 	struct krdma_cq *cq;
@@ -110,11 +134,90 @@ struct krdma_lane_queue {
 	u64 completed;
 	struct krdma_lane_wqe *wqes;
 	struct krdma_sge *sges;
+	struct krdma_lane_remote *remotes;
 };
 
 /*
  * Lanes
  */
+
+/**
+ * struct krdma_lane_asked - what a lane has asked of the peer's memory (lane/ask.c)
+ * @acked: the first WQE whose frames the peer may not have, in the order of posting
+ * @messages: messages, and writes with immediate data, that were sent
+ * @writes: writes that were sent
+ * @writes_done: those that the peer has carried out
+ * @writes_completed: those that are done
+ * @reads: reads and atomics that were sent
+ * @reads_done: those of which the result is here
+ * @reads_completed: those that are done
+ * @read_offset: bytes of the next result that are here
+ * @reads_max: results that are awaited at a time
+ * @positions: WQEs of the reads and atomics whose result is awaited, by the last bits of their
+ *	count
+ *
+ * Counts run modulo 2^32.  Protected by the trunk's lock.
+ */
+struct krdma_lane_asked {
+	u32 acked;
+	u32 messages;
+	u32 writes;
+	u32 writes_done;
+	u32 writes_completed;
+	u32 reads;
+	u32 reads_done;
+	u32 reads_completed;
+	u32 read_offset;
+	u8 reads_max;
+	u32 positions[KRDMA_LANE_READS];
+};
+
+/**
+ * struct krdma_lane_read - a read of the peer, or the result of its atomic
+ * @addr: the next byte to send; atomic: the result
+ * @rkey: the rkey
+ * @left: bytes to send
+ */
+struct krdma_lane_read {
+	u64 addr;
+	u32 rkey;
+	u32 left;
+};
+
+/**
+ * struct krdma_lane_served - what the peer has asked of a lane's memory (lane/serve.c)
+ * @addr: the next byte of the write that has begun
+ * @rkey: its rkey
+ * @left: bytes that it has left
+ * @total: bytes of all its parts
+ * @writing: a write has begun
+ * @refused: why a request or a message was refused, &enum krdma_lane_close_reason; otherwise 0.
+ *	What follows is ignored, and the lane ends when the results of what was before are sent.
+ * @results_last: in the next frame, results come after what the lane itself sends
+ * @atomics: bits of @reads that are results of atomics
+ * @writes: writes that are carried out
+ * @writes_told: those that the peer knows of
+ * @head: count of the first read or atomic whose result is not sent
+ * @tail: count after the last one
+ * @reads: reads and atomics, by the last bits of their count
+ *
+ * Counts run modulo 2^32.  Protected by the trunk's lock.
+ */
+struct krdma_lane_served {
+	u64 addr;
+	u32 rkey;
+	u32 left;
+	u32 total;
+	bool writing;
+	u8 refused;
+	bool results_last;
+	u8 atomics;
+	u32 writes;
+	u32 writes_told;
+	u32 head;
+	u32 tail;
+	struct krdma_lane_read reads[KRDMA_LANE_READS];
+};
 
 /* Bits of &struct krdma_lane.due: records that are to be sent. */
 enum krdma_lane_due {
@@ -148,10 +251,11 @@ enum krdma_lane_stage {
  * @ticket: number of its question there, while that waits for the answer; otherwise 0
  * @asked_at: when it began to wait there, in jiffies; under the trunk's lock
  * @stage: &enum krdma_lane_stage; under the trunk's lock
- * @broken: a message did not fit, so further ones are ignored; under the trunk's lock
+ * @broken: it ends, because a message did not fit or a request was refused; under the trunk's lock
  * @peer_closed: the peer has closed it, and completions of sends that it got are awaited; under the
  *	trunk's lock
- * @peer_failed: with @peer_closed: a message was too long; under the trunk's lock
+ * @peer_status: with @peer_closed: status of the first work request that the peer has not carried
+ *	out, or 0; under the trunk's lock
  * @bound: it counts in the trunk's @bound; under the trunk's lock
  * @attached: it is in the trunk's table; under the trunk's lock
  * @taken_back: passive: the peer has closed it before it was accepted; under the trunk's lock
@@ -166,6 +270,8 @@ enum krdma_lane_stage {
  * @data_len: bytes of @data
  * @peer_credits: receives that the peer has posted; under the trunk's lock
  * @advertised: own receives that the peer knows of; under the trunk's lock, read without
+ * @asked: what it has asked of the peer's memory
+ * @served: what the peer has asked of its memory
  * @fail_status: status of the first send that was not acknowledged; under the trunk's lock
  * @lock: protects posting, @made, @searched and @ending; any context
  * @made: the queues exist
@@ -200,7 +306,7 @@ struct krdma_lane {
 	u8 stage;
 	bool broken;
 	bool peer_closed;
-	bool peer_failed;
+	u8 peer_status;
 	bool bound;
 	bool attached;
 	bool taken_back;
@@ -214,6 +320,8 @@ struct krdma_lane {
 	u8 data_len;
 	u32 peer_credits;
 	u32 advertised;
+	struct krdma_lane_asked asked;
+	struct krdma_lane_served served;
 	u8 fail_status;
 
 	spinlock_t lock;		/* see above */
@@ -262,7 +370,7 @@ struct krdma_trunk_key {
 	struct sockaddr_in6 remote;
 };
 
-/* A lane of which messages are complete in a frame; with a reference to its connection. */
+/* A lane of which work requests are complete in a frame; with a reference to its connection. */
 struct krdma_frame_sent {
 	struct krdma_lane *lane;
 	u32 count;
@@ -272,7 +380,7 @@ struct krdma_frame_sent {
  * struct krdma_frame_slot - a frame that is being sent
  * @node: entry of the trunk's list of free ones
  * @data: the frame
- * @sent: lanes of which messages are complete with it
+ * @sent: lanes of which work requests are complete with it
  * @sent_count: entries of @sent
  */
 struct krdma_frame_slot {
@@ -494,7 +602,9 @@ int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv
 			 int count);
 u32 krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length);
 void krdma_lane_copy_received(struct krdma_lane *lane, const u8 *from, u32 length);
-void krdma_lane_sends_done(struct krdma_lane *lane, u32 count);
+void krdma_lane_copy_result(struct krdma_lane *lane, u32 position, u32 offset, const u8 *from,
+			    u32 length);
+void krdma_lane_send_done(struct krdma_lane *lane);
 void krdma_lane_recv_done(struct krdma_lane *lane, u8 status);
 void krdma_lane_deliver(struct krdma_lane *lane, struct krdma_lane_queue *queue);
 void krdma_lane_deliver_work(struct work_struct *work);
@@ -524,6 +634,35 @@ static inline bool krdma_lane_owes_credits(const struct krdma_lane *lane)
 	u32 used = READ_ONCE(queue->next) + READ_ONCE(queue->begun);
 
 	return (s32)(READ_ONCE(queue->tail) - advertised) > (s32)(advertised - used);
+}
+
+static inline struct krdma_lane_remote *
+krdma_lane_remote_at(const struct krdma_lane_queue *queue, u32 position)
+{
+	return &queue->remotes[position & queue->mask];
+}
+
+/* lane/ask.c */
+bool krdma_lane_may_send(const struct krdma_lane *lane);
+u32 krdma_lane_wire_length(const struct krdma_lane_wqe *wqe);
+void krdma_lane_fill_request(const struct krdma_lane *lane, struct krdma_lane_record *record);
+void krdma_lane_sent(struct krdma_lane *lane);
+bool krdma_lane_awaits_ack(const struct krdma_lane *lane);
+void krdma_lane_complete_sent(struct krdma_lane *lane);
+int krdma_lane_result(struct krdma_lane *lane, const struct krdma_lane_record *record);
+int krdma_lane_writes_done(struct krdma_lane *lane, u32 count);
+void krdma_lane_set_depths(struct krdma_lane *lane);
+
+/* lane/serve.c */
+int krdma_lane_serve(struct krdma_lane *lane, const struct krdma_lane_record *record);
+void krdma_lane_refuse(struct krdma_lane *lane, u8 reason);
+bool krdma_lane_add_results(struct krdma_lane_writer *writer, struct krdma_lane *lane);
+bool krdma_lane_add_done(struct krdma_lane_writer *writer, struct krdma_lane *lane);
+
+/* Writes that are carried out, and of which the peer does not know; under the trunk's lock. */
+static inline bool krdma_lane_owes_done(const struct krdma_lane *lane)
+{
+	return lane->served.writes != lane->served.writes_told;
 }
 
 /* lane/known.c */

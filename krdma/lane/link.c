@@ -6,8 +6,8 @@
  * The peer may be hostile.  krdma_lane_frame_read() checks each frame by itself; here records are
  * checked against the state of their lanes.  A violation ends the trunk.  Nothing that a peer
  * sends, or does not take, makes this side keep more than its lanes and their ends, which are
- * limited together, its answers, and KRDMA_TRUNK_UNTOLD lanes that have not answered, or that the
- * peer has taken back.
+ * limited together, its answers, and KRDMA_TRUNK_UNTOLD lanes that have not answered, whose last
+ * writes the peer does not know of, or that the peer has taken back.
  *
  * Frames are read in softirq, by the completions of the link.  At an OPEN, which takes memory, the
  * completion stops, and the work item reads that frame and what has arrived since.
@@ -367,6 +367,7 @@ static int krdma_link_accepted(struct krdma_lane *lane, const struct krdma_lane_
 	lane->stage = KRDMA_LANE_UP;
 	lane->peer_credits = record->credits;
 	krdma_conn_limit_depths(lane->conn, record->read_depth_in, record->read_depth);
+	krdma_lane_set_depths(lane);
 	krdma_conn_save_answer(lane->conn, record->data, record->length);
 	krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
 	/* Receives that were posted meanwhile. */
@@ -390,6 +391,12 @@ static int krdma_link_rejected(struct krdma_lane *lane, const struct krdma_lane_
 	return 0;
 }
 
+/* The status of the first work request that the peer has not carried out. */
+static const u8 krdma_link_close_status[KRDMA_LANE_CLOSES] = {
+	[KRDMA_LANE_CLOSE_FAILED] = KRDMA_WC_REM_INV_REQ_ERR,
+	[KRDMA_LANE_CLOSE_ACCESS] = KRDMA_WC_REM_ACCESS_ERR,
+};
+
 static int krdma_link_closed(struct krdma_lane *lane, const struct krdma_lane_record *record)
 {
 	switch (lane->stage) {
@@ -404,22 +411,13 @@ static int krdma_link_closed(struct krdma_lane *lane, const struct krdma_lane_re
 		/* An active lane is rejected, not closed. */
 		return -EPROTO;
 	case KRDMA_LANE_UP:
-		lane->peer_failed = record->value == KRDMA_LANE_CLOSE_FAILED;
+		lane->peer_status = krdma_link_close_status[record->value];
 		lane->peer_closed = true;
 		krdma_link_end_closed(lane);
 		return 0;
 	default:
 		return 0;
 	}
-}
-
-/* The message is longer than its receive: the lane ends, and the trunk does not. */
-static void krdma_link_break(struct krdma_lane *lane)
-{
-	lane->broken = true;
-	lane->close_reason = KRDMA_LANE_CLOSE_FAILED;
-	krdma_lane_recv_done(lane, KRDMA_WC_LOC_LEN_ERR);
-	krdma_conn_advance(lane->conn, KRDMA_INPUT_FATAL, -EIO);
 }
 
 static int krdma_link_begin_message(struct krdma_lane *lane,
@@ -429,7 +427,7 @@ static int krdma_link_begin_message(struct krdma_lane *lane,
 	struct krdma_lane_wqe *wqe;
 
 	/* Each message has a credit, and so a receive. */
-	if (queue->begun || !krdma_lane_queued(queue))
+	if (queue->begun || lane->served.writing || !krdma_lane_queued(queue))
 		return -EPROTO;
 	wqe = krdma_lane_wqe_at(queue, queue->next);
 	WRITE_ONCE(queue->begun, true);
@@ -441,24 +439,22 @@ static int krdma_link_begin_message(struct krdma_lane *lane,
 		wqe->flags = KRDMA_WC_WITH_IMM;
 		wqe->imm = record->value;
 	}
-	if (record->total > wqe->length)
-		krdma_link_break(lane);
+	if (record->total > wqe->length) {
+		krdma_lane_recv_done(lane, KRDMA_WC_LOC_LEN_ERR);
+		krdma_lane_refuse(lane, KRDMA_LANE_CLOSE_FAILED);
+	}
 	return 0;
 }
 
-static int krdma_link_received(struct krdma_lane *lane, const struct krdma_lane_record *record)
+/* A part of a message. */
+static int krdma_link_message(struct krdma_lane *lane, const struct krdma_lane_record *record)
 {
 	struct krdma_lane_queue *queue = &lane->recv;
-	int ret;
+	int ret = 0;
 
-	if (lane->stage == KRDMA_LANE_OVER || lane->peer_closed || lane->broken)
-		return 0;
-	if (lane->stage != KRDMA_LANE_UP)
-		return -EPROTO;
-	ret = krdma_link_take_credits(lane, record->credits);
-	if (!ret && (record->flags & KRDMA_LANE_FIRST))
+	if (record->flags & KRDMA_LANE_FIRST)
 		ret = krdma_link_begin_message(lane, record);
-	if (ret || lane->broken)
+	if (ret || lane->served.refused)
 		return ret;
 
 	if (!queue->begun || record->length > queue->total - queue->offset)
@@ -470,6 +466,39 @@ static int krdma_link_received(struct krdma_lane *lane, const struct krdma_lane_
 	krdma_lane_copy_received(lane, record->data, record->length);
 	if (record->flags & KRDMA_LANE_LAST)
 		krdma_lane_recv_done(lane, KRDMA_WC_SUCCESS);
+	return 0;
+}
+
+/* A record that the peer sends once both sides are open. */
+static int krdma_link_received(struct krdma_lane *lane, const struct krdma_lane_record *record)
+{
+	int ret;
+
+	if (lane->stage == KRDMA_LANE_OVER || lane->peer_closed || lane->broken)
+		return 0;
+	if (lane->stage != KRDMA_LANE_UP)
+		return -EPROTO;
+	switch (record->type) {
+	case KRDMA_LANE_RESULT:
+		return krdma_lane_result(lane, record);
+	case KRDMA_LANE_DONE:
+		return krdma_lane_writes_done(lane, record->value);
+	case KRDMA_LANE_DATA:
+	case KRDMA_LANE_WRITE:
+		ret = krdma_link_take_credits(lane, record->credits);
+		if (ret)
+			return ret;
+		break;
+	default:
+		break;
+	}
+	/* Nothing that follows what was refused is done. */
+	if (lane->served.refused)
+		return 0;
+	ret = record->type == KRDMA_LANE_DATA ? krdma_link_message(lane, record) :
+						krdma_lane_serve(lane, record);
+	if (ret || lane->served.refused)
+		return ret;
 	/*
 	 * The peer may have used its last credit.  Pairs with the barrier in
 	 * krdma_lane_post_recv(): at least one of the two sides sees what the other has written.
@@ -536,6 +565,11 @@ static int krdma_link_record(struct krdma_trunk *trunk, const struct krdma_lane_
 	case KRDMA_LANE_CLOSE:
 		return krdma_link_closed(lane, record);
 	case KRDMA_LANE_DATA:
+	case KRDMA_LANE_WRITE:
+	case KRDMA_LANE_READ:
+	case KRDMA_LANE_ATOMIC:
+	case KRDMA_LANE_RESULT:
+	case KRDMA_LANE_DONE:
 		return krdma_link_received(lane, record);
 	case KRDMA_LANE_CREDIT:
 		return krdma_link_credit(lane, record);

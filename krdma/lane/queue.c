@@ -36,8 +36,12 @@
 /* The longest inline data: krdma copies as much for QPs. */
 #define KRDMA_LANE_INLINE_MAX	1024
 
-/* What krdma itself can do, whatever the device: immediate data are part of the record. */
-#define KRDMA_LANE_CAPS		KRDMA_DEVICE_CAP_IMM
+/* The operations of lanes, whatever the device can do: processors carry them out. */
+#define KRDMA_LANE_OPS		(BIT(KRDMA_OP_SEND) | BIT(KRDMA_OP_SEND_IMM) |		\
+				 BIT(KRDMA_OP_WRITE) | BIT(KRDMA_OP_WRITE_IMM) |		\
+				 BIT(KRDMA_OP_READ) | BIT(KRDMA_OP_COMPARE_SWAP) |	\
+				 BIT(KRDMA_OP_FETCH_ADD) | BIT(KRDMA_OP_ATOMIC_WRITE) |	\
+				 BIT(KRDMA_OP_FLUSH))
 
 /*
  * Completing
@@ -205,7 +209,8 @@ void krdma_lane_deliver_work(struct work_struct *work)
  * @lane: the lane, whose queues have not ended
  * @queue: one of its queues
  *
- * The records of one frame complete no more than KRDMA_LANE_RECORDS_MAX work requests.
+ * A frame completes no more than KRDMA_LANE_RECORDS_MAX messages.  It has no more answers of the
+ * peer, each of which completes no more than KRDMA_LANE_WINDOW work requests.
  *
  * Context: softirqs are off, with the trunk's lock held.
  */
@@ -229,19 +234,16 @@ static void krdma_lane_done(struct krdma_lane_queue *queue, u8 status)
 }
 
 /**
- * krdma_lane_sends_done() - The peer has some messages
- * @lane: the lane, attached
- * @count: number of messages
+ * krdma_lane_send_done() - The first send work request that is not done was successful
+ * @lane: the lane, attached; krdma_lane_deliver() follows
  *
  * Context: softirqs are off, with the trunk's lock held.
  */
-void krdma_lane_sends_done(struct krdma_lane *lane, u32 count)
+void krdma_lane_send_done(struct krdma_lane *lane)
 {
 	lockdep_assert_held(&lane->trunk->lock);
 
-	while (count--)
-		krdma_lane_done(&lane->send, KRDMA_WC_SUCCESS);
-	krdma_lane_deliver(lane, &lane->send);
+	krdma_lane_done(&lane->send, KRDMA_WC_SUCCESS);
 }
 
 /**
@@ -273,13 +275,11 @@ static const u8 *krdma_lane_inline(const struct krdma_lane *lane, u32 position)
 	return lane->inline_data + (size_t)(position & lane->send.mask) * lane->max_inline;
 }
 
-/*
- * Copies a part of the message at @queue->next, between its SGEs and @bytes.
- */
-static void krdma_lane_copy(const struct krdma_lane_queue *queue, u8 *bytes, u32 length, bool out)
+/* Copies between the memory of a work request, from byte @skip on, and @bytes. */
+static void krdma_lane_copy(const struct krdma_lane_queue *queue, u32 position, u32 skip,
+			    u8 *bytes, u32 length, bool out)
 {
-	const struct krdma_sge *sge = krdma_lane_sges(queue, queue->next);
-	u32 skip = queue->offset;
+	const struct krdma_sge *sge = krdma_lane_sges(queue, position);
 
 	for (; length; sge++) {
 		u32 part;
@@ -300,13 +300,13 @@ static void krdma_lane_copy(const struct krdma_lane_queue *queue, u8 *bytes, u32
 }
 
 /**
- * krdma_lane_copy_sent() - Copy the next part of the message that is being sent
+ * krdma_lane_copy_sent() - Copy the next part of the message, or write, that is being sent
  * @lane: the lane
  * @to: filled in
- * @length: bytes; not more than are left of the message
+ * @length: bytes; not more than are left of it
  *
  * Context: any but NMI, with the trunk's lock held.
- * Return: bytes of the message that are left.
+ * Return: bytes that are left.
  */
 u32 krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length)
 {
@@ -315,12 +315,16 @@ u32 krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length)
 
 	lockdep_assert_held(&lane->trunk->lock);
 
-	if (wqe->flags & KRDMA_POST_INLINE)
+	/* The device gets the operand from memory, too, in the same order of bytes. */
+	if (wqe->opcode == KRDMA_OP_ATOMIC_WRITE)
+		memcpy(to, (u8 *)&krdma_lane_remote_at(queue, queue->next)->operand +
+		       queue->offset, length);
+	else if (wqe->flags & KRDMA_POST_INLINE)
 		memcpy(to, krdma_lane_inline(lane, queue->next) + queue->offset, length);
 	else
-		krdma_lane_copy(queue, to, length, true);
+		krdma_lane_copy(queue, queue->next, queue->offset, to, length, true);
 	queue->offset += length;
-	return wqe->length - queue->offset;
+	return krdma_lane_wire_length(wqe) - queue->offset;
 }
 
 /**
@@ -335,8 +339,26 @@ void krdma_lane_copy_received(struct krdma_lane *lane, const u8 *from, u32 lengt
 {
 	lockdep_assert_held(&lane->trunk->lock);
 
-	krdma_lane_copy(&lane->recv, (u8 *)from, length, false);
+	krdma_lane_copy(&lane->recv, lane->recv.next, lane->recv.offset, (u8 *)from, length, false);
 	lane->recv.offset += length;
+}
+
+/**
+ * krdma_lane_copy_result() - Copy a part of a result
+ * @lane: the lane
+ * @position: the read or atomic, which is not done
+ * @offset: the first byte of its memory that is filled
+ * @from: the part
+ * @length: its length; the memory has room for it
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_lane_copy_result(struct krdma_lane *lane, u32 position, u32 offset, const u8 *from,
+			    u32 length)
+{
+	lockdep_assert_held(&lane->trunk->lock);
+
+	krdma_lane_copy(&lane->send, position, offset, (u8 *)from, length, false);
 }
 
 /*
@@ -385,7 +407,7 @@ err:
 }
 
 static int krdma_lane_copy_inline(struct krdma_lane *lane, const struct krdma_send_wr *wr,
-				  struct krdma_lane_wqe *wqe)
+				  u32 longest, struct krdma_lane_wqe *wqe)
 {
 	u8 *to = (u8 *)krdma_lane_inline(lane, lane->send.tail);
 	u32 length = 0;
@@ -398,11 +420,33 @@ static int krdma_lane_copy_inline(struct krdma_lane *lane, const struct krdma_se
 			       wr->sges[i].length);
 		length += wr->sges[i].length;
 	}
-	if (length > lane->trunk->max_message)
+	if (length > longest)
 		return -EMSGSIZE;
 	wqe->length = length;
 	wqe->sge_count = 0;
 	return 0;
+}
+
+/* Finds the operation of a work request, and checks what does not depend on its memory. */
+static const struct krdma_op *krdma_lane_op_find(const struct krdma_send_wr *wr)
+{
+	const struct krdma_op *op;
+	u64 length = 0;
+	int ret;
+
+	/*
+	 * The device's capabilities do not matter, but those of an operation do.  No processor
+	 * makes data persistent by copying them.
+	 */
+	op = krdma_op_find(wr, ~(u64)KRDMA_DEVICE_CAP_FLUSH_PERSISTENT);
+	if (IS_ERR(op))
+		return op;
+	if (!(BIT(wr->opcode) & KRDMA_LANE_OPS))
+		return ERR_PTR(-EOPNOTSUPP);
+	for (u32 i = 0; i < wr->sge_count; i++)
+		length += wr->sges[i].length;
+	ret = krdma_op_check_length(op, wr, length);
+	return ret ? ERR_PTR(ret) : op;
 }
 
 static int krdma_lane_send_one(struct krdma_lane *lane, const struct krdma_send_wr *wr)
@@ -410,22 +454,22 @@ static int krdma_lane_send_one(struct krdma_lane *lane, const struct krdma_send_
 	struct krdma_lane_queue *queue = &lane->send;
 	struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->tail);
 	const struct krdma_op *op;
+	u32 longest, access;
 	int ret;
 
-	/* The device's capabilities do not matter, but those of an operation do. */
-	op = krdma_op_find(wr, ~0ULL);
+	op = krdma_lane_op_find(wr);
 	if (IS_ERR(op))
 		return PTR_ERR(op);
-	if (wr->opcode != KRDMA_OP_SEND && wr->opcode != KRDMA_OP_SEND_IMM)
-		return -EOPNOTSUPP;
 	if (!krdma_credits_take(&queue->credits, 1))
 		return -EAGAIN;
 
+	longest = op->traits & KRDMA_OP_REMOTE ? U32_MAX : lane->trunk->max_message;
+	access = op->traits & KRDMA_OP_READS ? KRDMA_ACCESS_LOCAL_WRITE : 0;
 	if (wr->flags & KRDMA_POST_INLINE)
-		ret = krdma_lane_copy_inline(lane, wr, wqe);
+		ret = krdma_lane_copy_inline(lane, wr, longest, wqe);
 	else
-		ret = krdma_lane_use_sges(lane, queue, wr->sges, wr->sge_count, 0,
-					  lane->trunk->max_message, wqe);
+		ret = krdma_lane_use_sges(lane, queue, wr->sges, wr->sge_count, access, longest,
+					  wqe);
 	if (ret) {
 		krdma_credits_untake(&queue->credits, 1);
 		return ret;
@@ -433,7 +477,14 @@ static int krdma_lane_send_one(struct krdma_lane *lane, const struct krdma_send_
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = wr->opcode;
 	wqe->flags = wr->flags;
-	wqe->imm = wr->opcode == KRDMA_OP_SEND_IMM ? wr->imm : 0;
+	wqe->imm = wr->imm;
+	if (op->traits & KRDMA_OP_REMOTE)
+		*krdma_lane_remote_at(queue, queue->tail) = (struct krdma_lane_remote) {
+			.addr = wr->remote_addr,
+			.operand = wr->operand,
+			.swap = wr->swap,
+			.rkey = wr->rkey,
+		};
 	/* Pairs with the acquire in krdma_lane_queued(). */
 	smp_store_release(&queue->tail, queue->tail + 1);
 	return 0;
@@ -469,7 +520,7 @@ static int krdma_lane_recv_one(struct krdma_lane *lane, const struct krdma_recv_
  * @wrs: the work requests; copied
  * @count: number of work requests, at least 1
  *
- * Context: any but NMI; does not sleep, does not call the consumer.
+ * Context: any but NMI; does not sleep; may call notify() of a lane that ends.
  * Return: as krdma_conn_post_send(); -ENOTCONN: the lane is not open.
  */
 int krdma_lane_post_send(struct krdma_conn_lower *lower, const struct krdma_send_wr *wrs,
@@ -500,7 +551,7 @@ int krdma_lane_post_send(struct krdma_conn_lower *lower, const struct krdma_send
  * @wrs: the work requests; copied
  * @count: number of work requests, at least 1
  *
- * Context: any but NMI; does not sleep, does not call the consumer.
+ * Context: any but NMI; does not sleep; may call notify() of a lane that ends.
  * Return: as krdma_conn_post_recv(); -ENOTCONN: the lane has ended, or has no queues yet.
  */
 int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv_wr *wrs,
@@ -706,15 +757,21 @@ static void krdma_lane_detach_cqs(struct krdma_lane *lane)
 	lane->send.cq = NULL;
 }
 
+static u64 krdma_lane_remote_bytes(const struct krdma_budget *budget)
+{
+	return roundup_pow_of_two(budget->send_depth) * sizeof(struct krdma_lane_remote);
+}
+
 static int krdma_lane_alloc_queues(struct krdma_lane *lane, const struct krdma_budget *budget)
 {
 	u64 send = krdma_lane_queue_bytes(budget->send_depth, budget->send_sge);
 	u64 recv = krdma_lane_queue_bytes(budget->recv_depth, budget->recv_sge);
 
 	/* Each WQE is filled in when it is posted, and not read before. */
-	lane->queues = kvmalloc(send + recv, GFP_KERNEL_ACCOUNT);
+	lane->queues = kvmalloc(send + recv + krdma_lane_remote_bytes(budget), GFP_KERNEL_ACCOUNT);
 	if (!lane->queues)
 		return -ENOMEM;
+	lane->send.remotes = lane->queues + send + recv;
 	krdma_lane_queue_init(&lane->send, budget->send_depth, budget->send_sge,
 			      &krdma_lane_send_credits_ops, lane->queues);
 	krdma_lane_queue_init(&lane->recv, budget->recv_depth, budget->recv_sge,
@@ -732,6 +789,7 @@ static int krdma_lane_charge(struct krdma_lane *lane, const struct krdma_budget 
 {
 	u64 bytes = krdma_lane_queue_bytes(budget->send_depth, budget->send_sge) +
 		    krdma_lane_queue_bytes(budget->recv_depth, budget->recv_sge) +
+		    krdma_lane_remote_bytes(budget) +
 		    roundup_pow_of_two(budget->send_depth) * (u64)budget->inline_data;
 	int ret;
 

@@ -19,9 +19,6 @@
 #include "cm/conn.h"
 #include "lane/lane.h"
 
-/* A part of a message that is not the last one is not shorter than this. */
-#define KRDMA_LANE_PART_MIN	256
-
 /* Lanes that are looked at for a frame: who posts has interrupts off. */
 #define KRDMA_LINK_LOOKS	256
 
@@ -281,6 +278,9 @@ static bool krdma_link_add_end(struct krdma_trunk *trunk, struct krdma_lane_writ
 		record.data = lane->data;
 		record.length = lane->data_len;
 	} else if (test_bit(KRDMA_LANE_DUE_CLOSE, &lane->due)) {
+		/* What is done is done, whatever ends the lane. */
+		if (!krdma_lane_add_done(writer, lane))
+			return false;
 		record.type = KRDMA_LANE_CLOSE;
 		record.value = lane->close_reason;
 	} else {
@@ -295,7 +295,7 @@ static bool krdma_link_add_end(struct krdma_trunk *trunk, struct krdma_lane_writ
 	return true;
 }
 
-/* A message of the lane is complete with this frame. */
+/* A work request of the lane is complete with this frame. */
 static void krdma_link_note_sent(struct krdma_frame_slot *slot, struct krdma_lane *lane)
 {
 	struct krdma_frame_sent *last = slot->sent + slot->sent_count - 1;
@@ -308,57 +308,48 @@ static void krdma_link_note_sent(struct krdma_frame_slot *slot, struct krdma_lan
 	slot->sent[slot->sent_count++] = (struct krdma_frame_sent) { .lane = lane, .count = 1 };
 }
 
-/* Adds the next part of the message at the head of the queue. */
+/* Adds the next work request of the lane, or its next part. */
 static bool krdma_link_add_part(struct krdma_lane_writer *writer, struct krdma_frame_slot *slot,
 				struct krdma_lane *lane)
 {
 	struct krdma_lane_queue *queue = &lane->send;
-	const struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->next);
-	u32 left = wqe->length - queue->offset;
-	struct krdma_lane_record record = {
-		.type = KRDMA_LANE_DATA,
-		.lane = lane->number,
-		.flags = KRDMA_LANE_LAST,
-		.total = wqe->length,
-		.length = left,
-	};
+	struct krdma_lane_record record;
+	bool has_data, last = true;
 	u32 room;
+	u8 *to;
 
-	if (!queue->begun) {
-		record.flags |= KRDMA_LANE_FIRST;
-		if (wqe->opcode == KRDMA_OP_SEND_IMM) {
-			record.flags |= KRDMA_LANE_IMM;
-			record.value = wqe->imm;
-		}
-	}
+	krdma_lane_fill_request(lane, &record);
 	room = krdma_lane_frame_room(writer, record.type, record.flags);
 	if (room == U32_MAX)
 		return false;
-	if (room < left) {
+	/* A read and an atomic have no parts. */
+	has_data = record.flags & KRDMA_LANE_LAST;
+	if (room < record.length) {
+		u32 left = record.length;
+
+		last = false;
 		record.flags &= ~KRDMA_LANE_LAST;
+		if (record.type == KRDMA_LANE_WRITE && (record.flags & KRDMA_LANE_IMM)) {
+			record.flags &= ~KRDMA_LANE_IMM;
+			record.value = 0;
+		}
 		room = krdma_lane_frame_room(writer, record.type, record.flags);
 		if (room == U32_MAX || room < KRDMA_LANE_PART_MIN)
 			return false;
 		record.length = min(room, left - 1);
 	}
-	record.credits = krdma_link_advertise(lane);
-	queue->begun = true;
-	krdma_lane_copy_sent(lane, krdma_lane_frame_add(writer, &record), record.length);
-	if (record.flags & KRDMA_LANE_LAST) {
-		queue->next++;
-		queue->offset = 0;
-		queue->begun = false;
+	if (has_data)
+		record.credits = krdma_link_advertise(lane);
+	to = krdma_lane_frame_add(writer, &record);
+	if (has_data) {
+		queue->begun = true;
+		krdma_lane_copy_sent(lane, to, record.length);
+	}
+	if (last) {
+		krdma_lane_sent(lane);
 		krdma_link_note_sent(slot, lane);
 	}
 	return true;
-}
-
-static bool krdma_link_may_send(const struct krdma_lane *lane)
-{
-	const struct krdma_lane_queue *queue = &lane->send;
-
-	return krdma_lane_queued(queue) &&
-	       (queue->begun || (s32)(lane->peer_credits - queue->next) > 0);
 }
 
 static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
@@ -366,19 +357,46 @@ static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
 {
 	struct krdma_lane_record record = { .type = KRDMA_LANE_CREDIT, .lane = lane->number };
 
-	if (lane->stage != KRDMA_LANE_UP || lane->peer_closed || !lane->attached)
-		return true;
-	while (krdma_link_may_send(lane)) {
+	while (krdma_lane_may_send(lane)) {
 		if (!krdma_link_add_part(writer, slot, lane))
 			return false;
 	}
-	if (!krdma_lane_owes_credits(lane))
+	/* No message is taken any more after one that was refused. */
+	if (lane->served.refused || !krdma_lane_owes_credits(lane))
 		return true;
 	if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
 		return false;
 	record.credits = krdma_link_advertise(lane);
 	krdma_lane_frame_add(writer, &record);
 	return true;
+}
+
+/*
+ * Results for the peer, and the lane's own messages and requests.  Either may fill a frame, so they
+ * take turns in being first.  The count of writes is behind neither.
+ */
+static bool krdma_link_add_both(struct krdma_lane_writer *writer, struct krdma_frame_slot *slot,
+				struct krdma_lane *lane)
+{
+	bool results_last = lane->served.results_last;
+	u32 before;
+	bool all;
+
+	if (lane->stage != KRDMA_LANE_UP || lane->peer_closed || !lane->attached)
+		return true;
+	if (!krdma_lane_add_done(writer, lane))
+		return false;
+	before = writer->records;
+	if (results_last)
+		all = krdma_link_add_messages(writer, slot, lane) &&
+		      krdma_lane_add_results(writer, lane);
+	else
+		all = krdma_lane_add_results(writer, lane) &&
+		      krdma_link_add_messages(writer, slot, lane);
+	/* Without room for anything, it was no turn. */
+	if (writer->records != before)
+		lane->served.results_last = !results_last;
+	return all;
 }
 
 static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer *writer,
@@ -400,7 +418,7 @@ static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer 
 			break;
 		all = krdma_link_add_open(trunk, writer, lane) &&
 		      krdma_link_add_accept(writer, lane) &&
-		      krdma_link_add_messages(writer, slot, lane) &&
+		      krdma_link_add_both(writer, slot, lane) &&
 		      krdma_link_add_end(trunk, writer, lane);
 		if (!all)
 			krdma_trunk_return_ready(lane, writer->records != before);
@@ -568,11 +586,14 @@ void krdma_link_probe(struct krdma_trunk *trunk)
  */
 void krdma_link_end_closed(struct krdma_lane *lane)
 {
-	if (!lane->peer_closed || lane->stage != KRDMA_LANE_UP ||
-	    lane->send.done != lane->send.next)
+	if (!lane->peer_closed || lane->stage != KRDMA_LANE_UP || krdma_lane_awaits_ack(lane))
 		return;
-	if (lane->peer_failed) {
-		krdma_lane_lost(lane, -EIO, KRDMA_WC_REM_INV_REQ_ERR);
+	if (lane->peer_status) {
+		/* A whole message that did not fit has arrived, and is not what failed. */
+		bool arrived = lane->peer_status == KRDMA_WC_REM_INV_REQ_ERR &&
+			       lane->send.done != lane->send.next;
+
+		krdma_lane_lost(lane, -EIO, arrived ? 0 : lane->peer_status);
 		return;
 	}
 	lane->stage = KRDMA_LANE_OVER;
@@ -598,7 +619,8 @@ void krdma_link_sent(struct krdma_trunk *trunk, const struct krdma_wc *wc)
 
 		if (!lane->attached)
 			continue;
-		krdma_lane_sends_done(lane, slot->sent[i].count);
+		lane->asked.acked += slot->sent[i].count;
+		krdma_lane_complete_sent(lane);
 		krdma_link_end_closed(lane);
 	}
 	krdma_link_forget_sent(slot);

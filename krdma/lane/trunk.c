@@ -382,8 +382,9 @@ static bool krdma_trunk_is_unused(const struct krdma_trunk *trunk)
 }
 
 /*
- * A trunk that is not used any more ends when its frames have arrived, which is the peer's doing:
- * a peer without a receive can make the device try for ever.
+ * A trunk that is not used any more ends when its frames have arrived, and what lanes that have
+ * ended owe is sent.  That is the peer's doing: one without a receive can make the device try for
+ * ever.
  */
 static void krdma_trunk_end_unused(struct krdma_trunk *trunk)
 {
@@ -391,7 +392,7 @@ static void krdma_trunk_end_unused(struct krdma_trunk *trunk)
 
 	if (trunk->state != KRDMA_TRUNK_UP || trunk->link_over)
 		return;
-	if (!trunk->in_flight) {
+	if (!trunk->in_flight && !trunk->untold) {
 		krdma_trunk_fail(trunk, -ESHUTDOWN);
 		return;
 	}
@@ -445,7 +446,7 @@ static void krdma_trunk_end_idle(struct krdma_trunk *trunk)
 
 	if (trunk->bound || trunk->state != KRDMA_TRUNK_UP)
 		return;
-	if (trunk->in_flight || trunk->end_count)
+	if (trunk->in_flight || trunk->end_count || trunk->untold)
 		until += msecs_to_jiffies(KRDMA_TRUNK_REST_MS);
 	if (time_before(jiffies, until))
 		krdma_trunk_start_timer(trunk, until - jiffies);

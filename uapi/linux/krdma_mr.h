@@ -9,7 +9,8 @@
 
 /**
  * enum krdma_mr_register_flags - bits of &struct krdma_mr_register_args.flags
- * @KRDMA_MR_REGISTER_LANES: lanes can use the memory, too.  krdma pins it itself, whatever the
+ * @KRDMA_MR_REGISTER_LANES: lanes can use the memory, too, and so can the peers of lanes, with the
+ *	same rkeys and rights as those of plain connections.  krdma pins it itself, whatever the
  *	device's driver supports.
  */
 enum krdma_mr_register_flags {

@@ -46,6 +46,7 @@ static const struct core_case *const core_tables[] = {
 	core_lane_cases,
 	core_lane_peer_cases,
 	core_lane_grant_cases,
+	core_lane_memory_cases,
 	core_memory_cases,
 	core_account_cases,
 	core_reclaim_cases,

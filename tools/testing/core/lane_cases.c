@@ -392,8 +392,7 @@ out:
 static void lane_refusals(struct core_test *test)
 {
 	static const u8 opcodes[] = {
-		KRDMA_OP_WRITE, KRDMA_OP_WRITE_IMM, KRDMA_OP_READ, KRDMA_OP_SEND_INVALIDATE,
-		KRDMA_OP_LOCAL_INV,
+		KRDMA_OP_SEND_INVALIDATE, KRDMA_OP_LOCAL_INV,
 	};
 	struct core_buffer buffer = {}, foreign = {};
 	struct core_pair *pair = lane_alloc(test);

@@ -149,7 +149,8 @@ static bool lane_miser_post(struct lane_miser *miser, u32 used, u32 frames)
 {
 	if (!lane_miser_take(miser, miser->sent == miser->granted))
 		return false;
-	miser->allowed = max_t(u32, miser->first, miser->got + frames);
+	/* What was granted is not taken back. */
+	miser->allowed = max3(miser->first, miser->allowed, miser->got + frames);
 	lane_post(miser->stranger, used, miser->allowed);
 	miser->sent++;
 	return !miser->stranger->end.test->failures;
@@ -261,6 +262,89 @@ out:
 		lane_drop_requests(pair->listener);
 	core_pair_close(pair);
 	lane_purse_close(purse);
+}
+
+/* Frames of requests, and more lanes than may wait to tell what was written. */
+#define LANE_WRITER_OPENS	40
+
+/* Lanes that the server accepts.  Returns how many. */
+static u32 lane_miser_open(struct lane_miser *miser, struct core_pair *pair,
+			   struct krdma_conn **conns)
+{
+	struct core_test *test = pair->test;
+	u32 used, count = 0;
+
+	for (u32 i = 0; i < LANE_WRITER_OPENS; i++) {
+		used = lane_begin(miser->stranger);
+		for (u32 j = 0; j < LANE_OPENS; j++)
+			used = lane_add(miser->stranger, used, OPEN, 0, count + j + 1,
+					lane_port_of(pair));
+		if (!lane_miser_post(miser, used, LANE_FRAMES - 1))
+			return count;
+		for (u32 j = 0; j < LANE_OPENS; j++) {
+			conns[count] = krdma_listener_next(pair->listener, NULL, NULL,
+							   CORE_TIMEOUT_MS);
+			if (!CORE_OK_PTR(test, conns[count]))
+				return count;
+			CORE_EQ(test, 0, krdma_conn_create_qp(conns[count], &lane_small));
+			CORE_EQ(test, 0, krdma_conn_accept(conns[count++],
+							   &(struct krdma_conn_param) {}));
+		}
+	}
+	return count;
+}
+
+/*
+ * A bounded number of lanes is kept to tell a peer that takes no frames what it has written.  Of
+ * the others, it learns only that they have ended.
+ */
+/* Proves: F14 */
+static void lane_writes_unheard(struct core_test *test)
+{
+	struct lane_miser miser = { .first = LANE_MISER_FRAMES, .granted = LANE_FRAMES };
+	const struct lane_range nothing = {};
+	struct core_pair *pair = lane_open(test);
+	struct krdma_conn **conns;
+	u32 used, before, count = 0;
+
+	conns = kvcalloc(LANE_WRITER_OPENS * LANE_OPENS, sizeof(*conns), GFP_KERNEL);
+	if (!pair || !CORE_TRUE(test, conns))
+		goto out;
+	miser.stranger = lane_stranger_open(test, lane_miser_hello, sizeof(lane_miser_hello));
+	if (!miser.stranger)
+		goto out;
+	CORE_EQ(test, 0, krdma_conn_wait(miser.stranger->end.conn, CORE_TIMEOUT_MS));
+	count = lane_miser_open(&miser, pair, conns);
+	for (u32 i = 0; i < LANE_WRITER_OPENS && !test->failures; i++) {
+		used = lane_begin(miser.stranger);
+		for (u32 j = 0; j < LANE_OPENS; j++)
+			used = lane_add_write(miser.stranger, used, i * LANE_OPENS + j + 1,
+					      FIRST | LAST, 0, &nothing, NULL, 0);
+		lane_miser_post(&miser, used, 1);
+	}
+	miser.answers = 0;
+	while (count)
+		lane_drop(conns[--count]);
+	do {
+		before = miser.answers;
+		if (!lane_miser_post(&miser, lane_begin(miser.stranger), LANE_FRAMES - 1))
+			break;
+		msleep(10 * CORE_QUIET_MS);
+		lane_miser_take(&miser, false);
+	} while (miser.answers != before);
+	/* The end of each. */
+	count = LANE_WRITER_OPENS * LANE_OPENS;
+	CORE_TRUE(test, miser.answers > count && miser.answers - count <= LANE_UNTOLD_MAX);
+	count = 0;
+out:
+	while (count)
+		lane_drop(conns[--count]);
+	kvfree(conns);
+	if (miser.stranger)
+		lane_stranger_close(miser.stranger);
+	if (pair)
+		lane_drop_requests(pair->listener);
+	core_pair_close(pair);
 }
 
 /* So it is with requests that could not be sent, and were given up. */
@@ -663,6 +747,7 @@ static void lane_asks_in_vain(struct core_test *test)
 
 const struct core_case core_lane_grant_cases[] = {
 	CORE_CASE(lane_ends_unheard),
+	CORE_CASE(lane_writes_unheard),
 	CORE_CASE(lane_requests_unsent),
 	CORE_CASE(lane_keeps_its_turn),
 	CORE_CASE(lane_behind_idle_ones),

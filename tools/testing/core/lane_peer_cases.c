@@ -115,7 +115,7 @@ u32 lane_begin(struct lane_stranger *stranger)
 	return 16;
 }
 
-static void lane_set(struct lane_stranger *stranger, u32 length, u32 grant)
+void lane_set(struct lane_stranger *stranger, u32 length, u32 grant)
 {
 	stranger->from.data[4] = length & 0xff;
 	stranger->from.data[5] = length >> 8;

@@ -23,7 +23,10 @@ struct core_pair *lane_open(struct core_test *test);
 #define LANE_HEADER	16
 
 /* Types of records, see Documentation/lanes.rst. */
-enum { FIND = 1, FOUND, OPEN, ACCEPT, REJECT, CLOSE, DATA, CREDIT };
+enum {
+	FIND = 1, FOUND, OPEN, ACCEPT, REJECT, CLOSE, DATA, CREDIT,
+	MEM_WRITE, MEM_READ, MEM_ATOMIC, RESULT, DONE
+};
 
 /* As many lanes in a frame take longer to open than the next frame takes to arrive. */
 #define LANE_OPENS	60
@@ -45,7 +48,25 @@ void lane_stranger_close(struct lane_stranger *stranger);
 void lane_put(u8 *to, u32 value);
 u32 lane_begin(struct lane_stranger *stranger);
 u32 lane_add(struct lane_stranger *stranger, u32 used, u8 type, u8 flags, u32 lane, u32 value);
+void lane_set(struct lane_stranger *stranger, u32 length, u32 grant);
 void lane_post(struct lane_stranger *stranger, u32 length, u32 grant);
+
+/* Flags of parts. */
+#define FIRST	1
+#define LAST	2
+#define IMM	4
+
+/* Memory of the peer that a record names. */
+struct lane_range {
+	u64 addr;
+	u32 key;
+	/* MEM_ATOMIC: 1 or 2, compare and swap or fetch and add. */
+	u32 length;
+};
+
+/* Adds a part of a write, of 64 bytes at most: in lane_memory_cases.c */
+u32 lane_add_write(struct lane_stranger *stranger, u32 used, u32 lane, u8 flags, u32 imm,
+		   const struct lane_range *range, const void *data, u16 length);
 
 #define LANE_HOST_PORT	4243
 

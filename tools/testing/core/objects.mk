@@ -19,6 +19,7 @@ krdma_core_test-y += tools/testing/core/flow_cases.o
 krdma_core_test-y += tools/testing/core/shared_cases.o
 krdma_core_test-y += tools/testing/core/lane_cases.o
 krdma_core_test-y += tools/testing/core/lane_grant_cases.o
+krdma_core_test-y += tools/testing/core/lane_memory_cases.o
 krdma_core_test-y += tools/testing/core/lane_peer_cases.o
 krdma_core_test-y += tools/testing/core/memory_cases.o
 krdma_core_test-y += tools/testing/core/netns_cases.o

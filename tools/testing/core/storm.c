@@ -33,6 +33,9 @@
  * @connected: connections that were established
  * @messages: messages that were received in order
  * @failed: connections that were not established, or broke
+ * @accesses: successful reads, writes and atomics
+ * @given_lock: protects @given
+ * @given: memory that some server has given to peers, and may have taken back
  * @added: devices that were added
  * @removed: devices that were removed
  * @stalls: processors that were to stall
@@ -44,6 +47,9 @@ struct storm {
 	atomic_t connected;
 	atomic_t messages;
 	atomic_t failed;
+	atomic_t accesses;
+	spinlock_t given_lock;		/* see above */
+	struct krdma_mr_info given;
 	atomic_t added;
 	atomic_t removed;
 	atomic_t stalls;
@@ -54,7 +60,7 @@ struct storm {
  * @storm: the run
  * @conn: the connection
  * @mr: MR of @memory
- * @memory: STORM_DEPTH slots to receive into, and one to send from
+ * @memory: STORM_DEPTH slots to receive into, and one for reads and writes
  * @next: number of the next message to be received
  * @sent: completions of sends
  * @received: completions of receives
@@ -102,6 +108,8 @@ static void storm_complete(const struct krdma_wc *wc)
 	CORE_EQ(test, 0, atomic_read(&end->closed));
 	if (wc->opcode != KRDMA_OP_RECV) {
 		atomic64_inc(&end->sent);
+		if (wc->opcode != KRDMA_OP_SEND && !wc->status)
+			atomic_inc(&end->storm->accesses);
 		return;
 	}
 	atomic64_inc(&end->received);
@@ -120,8 +128,20 @@ static const struct krdma_conn_ops storm_ops = {
 	.complete = storm_complete,
 };
 
+/* Memory for peers, until it ends. */
+static void storm_give(struct storm_end *end)
+{
+	struct krdma_mr_info info;
+
+	krdma_mr_query(end->mr, &info);
+	spin_lock_bh(&end->storm->given_lock);
+	end->storm->given = info;
+	spin_unlock_bh(&end->storm->given_lock);
+}
+
 /* Its memory, and the attributes of its QP. */
-static bool storm_prepare(struct storm_end *end, struct krdma_session *session, bool softirq)
+static bool storm_prepare(struct storm_end *end, struct krdma_session *session, bool softirq,
+			  bool gives)
 {
 	struct krdma_conn_attr attr = {
 		.send_depth = STORM_DEPTH,
@@ -131,9 +151,14 @@ static bool storm_prepare(struct storm_end *end, struct krdma_session *session, 
 	};
 
 	end->mr = krdma_mr_register(session, krdma_conn_device(end->conn), end->memory,
-				    STORM_DEPTH * STORM_SLOT, KRDMA_ACCESS_LOCAL_WRITE);
+				    (STORM_DEPTH + 1) * STORM_SLOT,
+				    KRDMA_ACCESS_LOCAL_WRITE |
+				    (gives ? KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE :
+					     0));
 	if (IS_ERR(end->mr))
 		return false;
+	if (gives)
+		storm_give(end);
 	if (krdma_conn_create_qp(end->conn, &attr))
 		return false;
 	/* The last receive is kept in reserve: credits return only after the callback. */
@@ -143,8 +168,32 @@ static bool storm_prepare(struct storm_end *end, struct krdma_session *session, 
 	return true;
 }
 
-/* Sends messages, some of them while the connection ends. */
-static void storm_talk(struct storm_end *end)
+/*
+ * Reads or writes memory of some server, which may be another one than its own, or may have gone:
+ * then the connection ends.
+ */
+static int storm_access(struct storm_end *end)
+{
+	struct krdma_sge sge = {
+		.mr = end->mr,
+		.addr = (u64)end->memory + STORM_DEPTH * STORM_SLOT,
+		.length = STORM_SLOT,
+	};
+	struct krdma_send_wr wr = {
+		.opcode = get_random_u32() % 2 ? KRDMA_OP_READ : KRDMA_OP_WRITE,
+		.flags = get_random_u32() % 2 ? KRDMA_POST_FENCE : 0,
+		.sges = &sge, .sge_count = 1,
+	};
+
+	spin_lock_bh(&end->storm->given_lock);
+	wr.rkey = end->storm->given.rkey;
+	wr.remote_addr = end->storm->given.remote_addr + STORM_DEPTH * STORM_SLOT;
+	spin_unlock_bh(&end->storm->given_lock);
+	return krdma_conn_post_send(end->conn, &wr, 1);
+}
+
+/* Sends messages, some of them while the connection ends, and now and then accesses memory. */
+static void storm_talk(struct storm_end *end, bool accesses)
 {
 	u32 count = get_random_u32() % 200;
 	u32 number = 0;
@@ -156,6 +205,8 @@ static void storm_talk(struct storm_end *end)
 
 	for (int tries = 0; number < count && tries < 2000; tries++) {
 		wr.flags = KRDMA_POST_INLINE | (number % 3 ? KRDMA_POST_UNSIGNALED : 0);
+		if (accesses && number % 8 == 7)
+			storm_access(end);
 		ret = krdma_conn_post_send(end->conn, &wr, 1);
 		if (ret == 1)
 			number++;
@@ -198,7 +249,7 @@ static struct storm_end *storm_end_alloc(struct storm *storm)
 	if (!end)
 		return NULL;
 	end->storm = storm;
-	end->memory = kzalloc(STORM_DEPTH * STORM_SLOT, GFP_KERNEL);
+	end->memory = kzalloc((STORM_DEPTH + 1) * STORM_SLOT, GFP_KERNEL);
 	if (end->memory)
 		return end;
 	kfree(end);
@@ -225,7 +276,7 @@ static void storm_connect(struct storm_party *party, struct storm_end *end)
 	int ret;
 
 	ret = krdma_conn_resolve(end->conn, &route) ?: krdma_conn_wait(end->conn, 5000);
-	if (!ret && !storm_prepare(end, party->session, party->number & 1))
+	if (!ret && !storm_prepare(end, party->session, party->number & 1, false))
 		ret = -EIO;
 	ret = ret ?: krdma_conn_connect(end->conn, &(struct krdma_conn_param) {});
 	/* Some do not wait for the reply. */
@@ -236,7 +287,7 @@ static void storm_connect(struct storm_party *party, struct storm_end *end)
 		return;
 	}
 	atomic_inc(&storm->connected);
-	storm_talk(end);
+	storm_talk(end, get_random_u32() % 2);
 }
 
 static void storm_client(struct work_struct *work)
@@ -279,10 +330,10 @@ static void storm_server(struct work_struct *work)
 		}
 		if (get_random_u32() % 16 == 0)
 			krdma_conn_reject(end->conn, NULL, 0);
-		else if (storm_prepare(end, party->session, party->number & 1) &&
+		else if (storm_prepare(end, party->session, party->number & 1, true) &&
 			 !krdma_conn_accept(end->conn, &(struct krdma_conn_param) {}) &&
 			 !krdma_conn_wait(end->conn, 5000))
-			storm_talk(end);
+			storm_talk(end, false);
 		storm_end_close(end);
 	}
 }
@@ -372,6 +423,7 @@ static void storm(struct core_test *test)
 	((struct sockaddr_in *)&storm.address)->sin_port = ((struct sockaddr_in *)&any)->sin_port;
 	if (!CORE_EQ(test, 0, krdma_device_notifier_register(&watch.watch, &init_net)))
 		goto out_listener;
+	spin_lock_init(&storm.given_lock);
 	storm.end = jiffies + core_storm_seconds * HZ;
 	for (u32 i = 0; i < ARRAY_SIZE(parties); i++) {
 		parties[i] = (struct storm_party) {
@@ -385,12 +437,15 @@ static void storm(struct core_test *test)
 	krdma_device_notifier_unregister(&watch.watch);
 	CORE_TRUE(test, atomic_read(&storm.connected) > 0);
 	CORE_TRUE(test, atomic_read(&storm.messages) > 0);
+	CORE_TRUE(test, atomic_read(&storm.accesses) > 0);
 	CORE_TRUE(test, atomic_read(&storm.added) > 0);
 	CORE_EQ(test, core_storm_stalls, atomic_read(&storm.stalls) > 0);
-	core_note(test, "%d connected, %d not, %d messages, %d devices came and %d went, %d stalls",
+	core_note(test,
+		  "%d connected, %d not, %d messages, %d accesses, devices: %d came, %d went, %d stalls",
 		  atomic_read(&storm.connected), atomic_read(&storm.failed),
-		  atomic_read(&storm.messages), atomic_read(&storm.added),
-		  atomic_read(&storm.removed), atomic_read(&storm.stalls));
+		  atomic_read(&storm.messages), atomic_read(&storm.accesses),
+		  atomic_read(&storm.added), atomic_read(&storm.removed),
+		  atomic_read(&storm.stalls));
 out_listener:
 	krdma_listener_close(listener);
 	krdma_listener_put(listener);

@@ -7,15 +7,6 @@
 
 #include "lane_pair.h"
 
-uint64_t trunk_of(int conn)
-{
-	struct krdma_conn_query_args query;
-
-	if (conn_query(conn, NULL, 0, &query))
-		return UINT64_MAX;
-	return query.kind == KRDMA_CONN_LANE ? query.trunk : 0;
-}
-
 const struct pair_options lane_options = {
 	.two_sessions = true,
 	.listen_flags = KRDMA_LISTEN_LANES,

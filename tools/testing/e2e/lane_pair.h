@@ -13,9 +13,6 @@
 /* A lane between two sessions. */
 extern const struct pair_options lane_options;
 
-/* Is it a lane?  The number of the trunk, 0 for a plain connection; UINT64_MAX: no connection. */
-uint64_t trunk_of(int conn);
-
 /* Memory for lanes, of one of the sessions of a pair. */
 int lane_memory(struct pair *pair, int side, size_t length, struct mr *mr);
 

@@ -31,6 +31,8 @@ FIXTURE_VARIANT(operation)
 	uint32_t ring_flags;
 	/* Receives complete in a separate ring. */
 	bool separate;
+	/* The connections are lanes. */
+	bool lane;
 };
 
 /* clang-format off */
@@ -39,6 +41,11 @@ FIXTURE_VARIANT_ADD(operation, ring_polled) { .ring_flags = KRDMA_RING_POLLED };
 FIXTURE_VARIANT_ADD(operation, array) { .arrays = true, .separate = true };
 FIXTURE_VARIANT_ADD(operation, array_polled) {
 	.arrays = true, .separate = true, .ring_flags = KRDMA_RING_POLLED,
+};
+
+FIXTURE_VARIANT_ADD(operation, lane) { .lane = true };
+FIXTURE_VARIANT_ADD(operation, lane_array_polled) {
+	.lane = true, .arrays = true, .separate = true, .ring_flags = KRDMA_RING_POLLED,
 };
 
 /* clang-format on */
@@ -52,7 +59,9 @@ FIXTURE_SETUP(operation)
 	};
 	struct pair_options pair = { .two_sessions = true, .a = options, .b = options };
 
+	lanes_by_default = variant->lane;
 	ASSERT_EQ(0, pair_open(&self->pair, &pair));
+	ASSERT_EQ(variant->lane, trunk_of(self->pair.a.conn) != 0);
 	self->a = &self->pair.a;
 	self->b = &self->pair.b;
 	ASSERT_EQ(0, session_device(self->a->session, self->pair.device, &self->device));
@@ -64,6 +73,7 @@ FIXTURE_SETUP(operation)
 
 FIXTURE_TEARDOWN(operation)
 {
+	lanes_by_default = false;
 	write_text(FORCE_PIN, "0");
 	mr_destroy(&self->from);
 	mr_destroy(&self->to);
@@ -225,6 +235,15 @@ static void end_key(struct __test_metadata *_metadata, FIXTURE_DATA(operation) *
 /* Proves: E4 */
 TEST_F(operation, a_message_that_ends_a_key)
 {
+	struct krdma_sqe entry = sqe_send(self->a->id, 1, NULL, 0, 0);
+
+	/* The keys of a lane's peer are those of another PD. */
+	if (variant->lane) {
+		entry.opcode = KRDMA_OP_SEND_INVALIDATE;
+		entry.imm = self->to.rkey;
+		REFUSED(-EOPNOTSUPP, self->a, entry);
+		return;
+	}
 	if (!(self->device.caps & KRDMA_DEVICE_CAP_FAST_REG))
 		SKIP(return, "the device cannot invalidate");
 	ASSERT_EQ(0, write_text(FORCE_PIN, "1"));
@@ -237,6 +256,9 @@ TEST_F(operation, a_message_that_cannot_end_a_key)
 {
 	if (!(self->device.caps & KRDMA_DEVICE_CAP_FAST_REG))
 		SKIP(return, "the device cannot invalidate");
+	/* It is refused, see above. */
+	if (variant->lane)
+		return;
 	if (!boot_driver_registers())
 		SKIP(return, "krdma pins all memory on this device");
 	end_key(_metadata, self, variant, false);
@@ -446,6 +468,11 @@ TEST_F(operation, writes_and_reads_of_many_pieces)
 		entry = REMOTE(KRDMA_OP_WRITE, i, 0, 0);
 		entry.sge_count = counts[i];
 		entry.sge = (struct krdma_ring_sge) { .addr = (uintptr_t)pieces };
+		/* A lane has as many as were asked for. */
+		if (variant->lane && counts[i] > 4) {
+			REFUSED(-EMSGSIZE, self->a, entry);
+			continue;
+		}
 		SUBMIT(self->a, entry);
 		COMPLETED(self->a, KRDMA_OP_WRITE, i, total, &cqe);
 		EXPECT_TRUE(same(pieces, counts[i], self->to.data)) {

@@ -64,6 +64,9 @@ int listener_open_with(int session, const char *text, uint16_t port, uint32_t ba
 					    .backlog = backlog };
 	int ret;
 
+	if (lanes_by_default)
+		listen.flags |= KRDMA_LISTEN_LANES;
+
 	*fd = -1;
 	ret = address_set(&listen.address, text, port);
 	if (!ret)
@@ -100,7 +103,11 @@ int listener_next(int listener, uint64_t deadline_ns, int *fd, uint32_t *id)
 int conn_create_with(int session, uint32_t flags, int *fd, uint32_t *id)
 {
 	struct krdma_conn_create_args create = { .size = sizeof(create), .flags = flags };
-	int ret = session_request(session, KRDMA_CONN_CREATE, &create);
+	int ret;
+
+	if (lanes_by_default)
+		create.flags |= KRDMA_CONN_CREATE_LANE;
+	ret = session_request(session, KRDMA_CONN_CREATE, &create);
 
 	*fd = ret ? -1 : create.fd;
 	if (id)
@@ -170,6 +177,15 @@ int conn_query(int conn, void *data, uint32_t room, struct krdma_conn_query_args
 	query->private_data = (uintptr_t)data;
 	query->private_data_len = room;
 	return session_request(conn, KRDMA_CONN_QUERY, query);
+}
+
+uint64_t trunk_of(int conn)
+{
+	struct krdma_conn_query_args query;
+
+	if (conn_query(conn, NULL, 0, &query))
+		return UINT64_MAX;
+	return query.kind == KRDMA_CONN_LANE ? query.trunk : 0;
 }
 
 uint32_t conn_state(int conn)

@@ -53,6 +53,9 @@ int conn_disconnect(int conn, uint32_t flags);
 /* @data has @room bytes for private data; *@query is the complete result. */
 int conn_query(int conn, void *data, uint32_t room, struct krdma_conn_query_args *query);
 
+/* Is it a lane?  The number of the trunk, 0 for a plain connection; UINT64_MAX: no connection. */
+uint64_t trunk_of(int conn);
+
 /* The state that KRDMA_CONN_QUERY returns; UINT32_MAX if it fails. */
 uint32_t conn_state(int conn);
 

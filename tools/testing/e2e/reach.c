@@ -2,7 +2,7 @@
 /*
  * Memory regions, and the access that peers have to them.
  *
- * Each test runs twice: with MRs of the device's driver, and with memory pinned by krdma.
+ * Each test runs with MRs of the device's driver, with memory pinned by krdma, and with lanes.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -34,6 +34,8 @@ FIXTURE(reach)
 FIXTURE_VARIANT(reach)
 {
 	const char *force_pin;
+	/* The connections are lanes. */
+	bool lane;
 };
 
 FIXTURE_VARIANT_ADD(reach, driver)
@@ -46,13 +48,21 @@ FIXTURE_VARIANT_ADD(reach, pinned)
 	.force_pin = "1",
 };
 
+FIXTURE_VARIANT_ADD(reach, lane)
+{
+	.force_pin = "0",
+	.lane = true,
+};
+
 FIXTURE_SETUP(reach)
 {
 	static const struct pair_options options = { .two_sessions = true };
 
 	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));
 	ASSERT_EQ(0, resources_read(&self->before));
+	lanes_by_default = variant->lane;
 	ASSERT_EQ(0, pair_open(&self->pair, &options));
+	ASSERT_EQ(variant->lane, trunk_of(self->pair.a.conn) != 0);
 	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
 			       &self->local));
 	fill(self->local.data, LENGTH, 1);
@@ -63,6 +73,7 @@ FIXTURE_TEARDOWN(reach)
 	mr_destroy(&self->local);
 	pair_close(&self->pair);
 	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+	lanes_by_default = false;
 	write_text(FORCE_PIN, "0");
 }
 

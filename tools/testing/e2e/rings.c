@@ -274,12 +274,14 @@ uint32_t access_of_device(int session, uint32_t device_id, uint32_t access)
 	return access;
 }
 
+bool lanes_by_default;
+
 int mr_register_with(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
 		     uint32_t flags, struct mr *mr)
 {
 	struct krdma_mr_register_args request = {
 		.size = sizeof(request),
-		.flags = flags,
+		.flags = flags | (lanes_by_default ? KRDMA_MR_REGISTER_LANES : 0),
 		.addr = (uintptr_t)data,
 		.length = length,
 		.device_id = device_id,

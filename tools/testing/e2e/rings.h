@@ -139,6 +139,12 @@ struct mr {
 /* Does the boot device's driver register a process's memory?  Otherwise krdma pins it. */
 bool boot_driver_registers(void);
 
+/*
+ * Connections, listeners and MRs that are made from now on are for lanes, whatever the test says.
+ * What works with a plain connection then has to work with a lane.
+ */
+extern bool lanes_by_default;
+
 bool device_has_atomics(int session, uint32_t device_id);
 
 /* The access that mr_register() requests for @access: of ACCESS_ALL what the device has. */

@@ -122,9 +122,14 @@ static void check_lane_record(const struct krdma_lane_record *record, const uint
 {
 	EXPECT(record->data >= frame && record->length <= size);
 	EXPECT(record->data + record->length <= frame + size);
-	if (record->type == KRDMA_LANE_DATA) {
+	if (record->type == KRDMA_LANE_DATA || record->type == KRDMA_LANE_WRITE) {
 		EXPECT(!(record->flags & KRDMA_LANE_FIRST) || record->length <= record->total);
 		EXPECT((record->flags & KRDMA_LANE_IMM) || !record->value);
+		EXPECT(record->length || record->flags & KRDMA_LANE_LAST);
+	} else if (record->type == KRDMA_LANE_RESULT) {
+		EXPECT(record->length || record->flags == KRDMA_LANE_LAST);
+	} else if (record->type == KRDMA_LANE_ATOMIC) {
+		EXPECT(!(record->addr % 8) && record->atomic && record->atomic <= 2);
 	} else if (record->type < KRDMA_LANE_OPTIONAL) {
 		EXPECT(!record->flags && record->length <= KRDMA_LANE_DATA_MAX);
 	}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a lane asks of the peer's memory: writes, reads and atomics, and when they are done.
+ *
+ * All work requests of the send queue are sent in the order in which they were posted, and complete
+ * in that order.  A message is done when the peer's kernel has its frames, a write when the peer
+ * says that it is carried out, a read or an atomic when its result is here.  The peer carries out
+ * writes as they arrive, and sends results in the order of the requests, so for each kind a count
+ * is enough.
+ */
+#include "cm/conn.h"
+#include "core/wire.h"
+#include "io/op.h"
+#include "lane/lane.h"
+
+static bool krdma_lane_is_message(const struct krdma_lane_wqe *wqe)
+{
+	return wqe->opcode == KRDMA_OP_SEND || wqe->opcode == KRDMA_OP_SEND_IMM;
+}
+
+/* Does it take a receive of the peer? */
+static bool krdma_lane_takes_receive(const struct krdma_lane_wqe *wqe)
+{
+	return krdma_lane_is_message(wqe) || wqe->opcode == KRDMA_OP_WRITE_IMM;
+}
+
+static bool krdma_lane_is_atomic(const struct krdma_lane_wqe *wqe)
+{
+	return wqe->opcode == KRDMA_OP_COMPARE_SWAP || wqe->opcode == KRDMA_OP_FETCH_ADD;
+}
+
+/* Does a result answer it?  A flush is a read, as on a QP. */
+static bool krdma_lane_has_result(const struct krdma_lane_wqe *wqe)
+{
+	return wqe->opcode == KRDMA_OP_READ || wqe->opcode == KRDMA_OP_FLUSH ||
+	       krdma_lane_is_atomic(wqe);
+}
+
+static bool krdma_lane_is_fenced(const struct krdma_lane_wqe *wqe)
+{
+	return (wqe->flags & KRDMA_POST_FENCE) ||
+	       (krdma_ops[wqe->opcode].send_flags & IB_SEND_FENCE);
+}
+
+/**
+ * krdma_lane_wire_length() - Get the length of what a work request sends, or asks for
+ * @wqe: the work request
+ *
+ * Context: any.
+ * Return: the bytes; those of the operations without memory of the consumer, too.
+ */
+u32 krdma_lane_wire_length(const struct krdma_lane_wqe *wqe)
+{
+	return krdma_ops[wqe->opcode].scratch_length ?: wqe->length;
+}
+
+/* Is something sent that the peer has to answer? */
+static bool krdma_lane_awaits_answer(const struct krdma_lane_asked *asked)
+{
+	return asked->reads != asked->reads_completed || asked->writes != asked->writes_completed;
+}
+
+static bool krdma_lane_is_window_full(const struct krdma_lane *lane)
+{
+	return krdma_lane_awaits_answer(&lane->asked) &&
+	       lane->send.next - lane->send.done >= KRDMA_LANE_WINDOW;
+}
+
+/**
+ * krdma_lane_may_send() - Check whether the next work request, or its next part, may be sent
+ * @lane: the lane, open on both sides
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: false also if there is none.
+ */
+bool krdma_lane_may_send(const struct krdma_lane *lane)
+{
+	const struct krdma_lane_asked *asked = &lane->asked;
+	const struct krdma_lane_queue *queue = &lane->send;
+	u32 awaited = asked->reads - asked->reads_done;
+	const struct krdma_lane_wqe *wqe;
+
+	if (!krdma_lane_queued(queue))
+		return false;
+	if (queue->begun)
+		return true;
+	if (krdma_lane_is_window_full(lane))
+		return false;
+	wqe = krdma_lane_wqe_at(queue, queue->next);
+	if (awaited && krdma_lane_is_fenced(wqe))
+		return false;
+	if (krdma_lane_takes_receive(wqe))
+		return (s32)(lane->peer_credits - asked->messages) > 0;
+	return !krdma_lane_has_result(wqe) || awaited < asked->reads_max;
+}
+
+/**
+ * krdma_lane_fill_request() - Fill in the record of the next work request, or of its next part
+ * @lane: the lane, which may send it
+ * @record: filled in, as if everything that is left had room
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_lane_fill_request(const struct krdma_lane *lane, struct krdma_lane_record *record)
+{
+	const struct krdma_lane_queue *queue = &lane->send;
+	const struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->next);
+	const struct krdma_lane_remote *remote = krdma_lane_remote_at(queue, queue->next);
+	u32 length = krdma_lane_wire_length(wqe);
+
+	*record = (struct krdma_lane_record) {
+		.type = KRDMA_LANE_DATA,
+		.lane = lane->number,
+		.total = length,
+	};
+	if (!krdma_lane_is_message(wqe)) {
+		record->addr = remote->addr;
+		record->key = remote->rkey;
+	}
+	if (krdma_lane_is_atomic(wqe)) {
+		record->type = KRDMA_LANE_ATOMIC;
+		record->atomic = wqe->opcode == KRDMA_OP_FETCH_ADD ? KRDMA_LANE_FETCH_ADD :
+								     KRDMA_LANE_COMPARE_SWAP;
+		record->operand = remote->operand;
+		if (record->atomic == KRDMA_LANE_COMPARE_SWAP)
+			record->swap = remote->swap;
+		return;
+	}
+	if (krdma_lane_has_result(wqe)) {
+		record->type = KRDMA_LANE_READ;
+		return;
+	}
+
+	record->flags = KRDMA_LANE_LAST;
+	record->length = length - queue->offset;
+	if (!queue->begun)
+		record->flags |= KRDMA_LANE_FIRST;
+	if (!krdma_lane_is_message(wqe))
+		record->type = KRDMA_LANE_WRITE;
+	/* With the first part of a message, and with the last part of a write. */
+	if (wqe->opcode == KRDMA_OP_WRITE_IMM ||
+	    (wqe->opcode == KRDMA_OP_SEND_IMM && !queue->begun)) {
+		record->flags |= KRDMA_LANE_IMM;
+		record->value = wqe->imm;
+	}
+}
+
+/**
+ * krdma_lane_sent() - The last part of the next work request is in a frame
+ * @lane: the lane
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_lane_sent(struct krdma_lane *lane)
+{
+	struct krdma_lane_asked *asked = &lane->asked;
+	struct krdma_lane_queue *queue = &lane->send;
+	const struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->next);
+
+	lockdep_assert_held(&lane->trunk->lock);
+
+	if (krdma_lane_takes_receive(wqe))
+		asked->messages++;
+	if (krdma_lane_has_result(wqe))
+		asked->positions[asked->reads++ % KRDMA_LANE_READS] = queue->next;
+	else if (!krdma_lane_is_message(wqe))
+		asked->writes++;
+	queue->next++;
+	queue->offset = 0;
+	queue->begun = false;
+}
+
+/* Is the work request, which was sent, done?  If so, the counts take note that it is complete. */
+static bool krdma_lane_take_done(struct krdma_lane *lane, const struct krdma_lane_wqe *wqe)
+{
+	struct krdma_lane_asked *asked = &lane->asked;
+
+	if (krdma_lane_is_message(wqe))
+		return (s32)(asked->acked - lane->send.done) > 0;
+	if (krdma_lane_has_result(wqe)) {
+		if (asked->reads_completed == asked->reads_done)
+			return false;
+		asked->reads_completed++;
+		return true;
+	}
+	if (asked->writes_completed == asked->writes_done)
+		return false;
+	asked->writes_completed++;
+	return true;
+}
+
+/**
+ * krdma_lane_awaits_ack() - Check whether the next completion waits for a frame to be acknowledged
+ * @lane: the lane, attached
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: false also if the next one waits for the peer, or there is none.
+ */
+bool krdma_lane_awaits_ack(const struct krdma_lane *lane)
+{
+	const struct krdma_lane_queue *queue = &lane->send;
+
+	return queue->done != queue->next &&
+	       krdma_lane_is_message(krdma_lane_wqe_at(queue, queue->done));
+}
+
+/**
+ * krdma_lane_complete_sent() - Complete the work requests that are done
+ * @lane: the lane, attached
+ *
+ * Context: softirqs are off, with the trunk's lock held.
+ */
+void krdma_lane_complete_sent(struct krdma_lane *lane)
+{
+	struct krdma_lane_queue *queue = &lane->send;
+	bool was_full = krdma_lane_is_window_full(lane);
+	u32 before = queue->done;
+
+	lockdep_assert_held(&lane->trunk->lock);
+
+	while (queue->done != queue->next &&
+	       krdma_lane_take_done(lane, krdma_lane_wqe_at(queue, queue->done)))
+		krdma_lane_send_done(lane);
+	if (queue->done == before)
+		return;
+	krdma_lane_deliver(lane, queue);
+	if (was_full)
+		krdma_trunk_add_ready(lane);
+}
+
+/* The result of the oldest one that awaits it, or a part of it. */
+static int krdma_lane_take_result(struct krdma_lane *lane, const struct krdma_lane_record *record)
+{
+	struct krdma_lane_asked *asked = &lane->asked;
+	u32 position = asked->positions[asked->reads_done % KRDMA_LANE_READS];
+	const struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(&lane->send, position);
+	u32 left = krdma_lane_wire_length(wqe) - asked->read_offset;
+	bool last = record->flags & KRDMA_LANE_LAST;
+	u64 value;
+
+	if (last ? record->length != left : record->length >= left)
+		return -EPROTO;
+	if (krdma_lane_is_atomic(wqe)) {
+		if (record->length != sizeof(value))
+			return -EPROTO;
+		value = krdma_wire_get_le64(record->data);
+		krdma_lane_copy_result(lane, position, 0, (u8 *)&value, sizeof(value));
+	} else if (wqe->opcode == KRDMA_OP_READ) {
+		krdma_lane_copy_result(lane, position, asked->read_offset, record->data,
+				       record->length);
+	}
+	asked->read_offset += record->length;
+	return 0;
+}
+
+/**
+ * krdma_lane_result() - Handle RESULT
+ * @lane: the lane, attached
+ * @record: the record
+ *
+ * Context: softirqs are off, with the trunk's lock held.
+ * Return: 0, or -EPROTO: it answers nothing.
+ */
+int krdma_lane_result(struct krdma_lane *lane, const struct krdma_lane_record *record)
+{
+	struct krdma_lane_asked *asked = &lane->asked;
+	int ret;
+
+	lockdep_assert_held(&lane->trunk->lock);
+
+	if (asked->reads == asked->reads_done)
+		return -EPROTO;
+	ret = krdma_lane_take_result(lane, record);
+	if (ret || !(record->flags & KRDMA_LANE_LAST))
+		return ret;
+	asked->read_offset = 0;
+	asked->reads_done++;
+	krdma_lane_complete_sent(lane);
+	/* One may have waited for this. */
+	if (krdma_lane_queued(&lane->send))
+		krdma_trunk_add_ready(lane);
+	return 0;
+}
+
+/**
+ * krdma_lane_writes_done() - Handle DONE
+ * @lane: the lane, attached
+ * @count: writes that the peer has carried out
+ *
+ * Context: softirqs are off, with the trunk's lock held.
+ * Return: 0, or -EPROTO: it was fewer before, or more than were sent.
+ */
+int krdma_lane_writes_done(struct krdma_lane *lane, u32 count)
+{
+	struct krdma_lane_asked *asked = &lane->asked;
+
+	lockdep_assert_held(&lane->trunk->lock);
+
+	if (count - asked->writes_done > asked->writes - asked->writes_done)
+		return -EPROTO;
+	asked->writes_done = count;
+	krdma_lane_complete_sent(lane);
+	return 0;
+}
+
+/**
+ * krdma_lane_set_depths() - Set how many reads and atomics are in flight at most
+ * @lane: the lane, when both sides have said how many they take; or when this one is to say it
+ *
+ * Context: any but NMI.
+ */
+void krdma_lane_set_depths(struct krdma_lane *lane)
+{
+	struct krdma_conn *conn = lane->conn;
+	unsigned long flags;
+
+	krdma_conn_limit_depths(conn, KRDMA_LANE_READS, KRDMA_LANE_READS);
+	spin_lock_irqsave(&conn->state_lock, flags);
+	/* Both sides have at least one by default, and a peer that says 0 is asked for one. */
+	lane->asked.reads_max = max_t(u8, conn->read_depth, 1);
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+}
