@@ -34,12 +34,6 @@ static int check(struct client *client, const struct hello *hello)
 		client_refuse(client, VERDICT_LENGTH, (uint32_t)longest);
 		return -EMSGSIZE;
 	}
-	if (client->lane && hello->operation >= OPERATION_WRITE &&
-	    hello->operation <= OPERATION_ATOMIC) {
-		/* A lane carries messages only. */
-		client_refuse(client, VERDICT_SERVICE, 0);
-		return -EPROTO;
-	}
 	if (hello->depth < 1 || hello->depth > BENCH_MAX_DEPTH) {
 		client_refuse(client, VERDICT_DEPTH, BENCH_MAX_DEPTH);
 		return -EMSGSIZE;

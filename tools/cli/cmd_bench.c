@@ -35,7 +35,8 @@ static const char usage[] =
 	"                         other, or messages that come back (send)\n"
 	"      --load N           meanwhile, N more connections to each host write\n"
 	"      --lanes N          N lanes to HOST: opens and closes them (connect), and\n"
-	"                         sends over each in turn (send)\n"
+	"                         uses each in turn (the others); without any: connect\n"
+	"                         send\n"
 	"      --plain            with --lanes: N plain connections instead, to compare\n"
 	"  -t, --time TIME        duration of each measurement (1 second)\n"
 	"  -c, --count N          operations of each measurement, instead of -t\n"
@@ -349,11 +350,9 @@ static void complete(struct given *given)
 		settings->time = VALUE_SECOND;
 }
 
-/* A lane carries messages, and several connections are measured in turn. */
+/* Several connections are measured in turn. */
 static int check_lanes(const struct bench_settings *settings)
 {
-	size_t i;
-
 	if (!settings->lanes)
 		return settings->plain ? usage_error("--plain is for --lanes") : 0;
 	if (settings->connections || settings->threads || settings->both || settings->load)
@@ -364,13 +363,6 @@ static int check_lanes(const struct bench_settings *settings)
 				   settings->host);
 	if (settings->depth_count || settings->batch > 1)
 		return usage_error("--lanes has one operation in flight: no --depth, no --batch");
-	for (i = 0; i < settings->operation_count; i++) {
-		enum bench_operation operation = settings->operations[i];
-
-		if (operation != BENCH_CONNECT && operation != BENCH_SEND)
-			return usage_error("--lanes measures connect and send, and no '%s'",
-					   bench_operation_names[operation]);
-	}
 	return 0;
 }
 

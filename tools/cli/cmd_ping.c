@@ -214,7 +214,7 @@ int cmd_ping(int argc, char **argv, struct options *options)
 	if (!given.settings.port)
 		given.settings.port = given.settings.rping ? RPING_PORT : PING_PORT;
 	if (given.settings.lane && given.settings.rping)
-		return usage_error("--lane or --rping, not both: a lane carries messages only");
+		return usage_error("--lane or --rping, not both: rping has no lanes");
 	if (given.settings.listen)
 		return listen_side(&given, argc, argv, first);
 	return ask_side(&given, argc, argv, first);

@@ -430,8 +430,6 @@ wrong "lanes of threads" '--lanes uses one thread and one host' --lanes 2 --thre
 wrong "lanes of two hosts" '--lanes uses one thread and one host' --lanes 2 $host,$host6
 wrong "a host that is none" "'$host,' has a comma without a host beside it" $host,
 wrong "too many hosts" 'at most 16 hosts' a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q
-wrong "an operation that lanes have not" "--lanes measures connect and send, and no 'write'" \
-	--lanes 2 $host write
 wrong "no lanes" '--lanes needs a number from 1 to 1000' --lanes 0 $host
 wrong "lanes, several at a time" '--lanes has one operation in flight' --lanes 2 --depth 4 $host
 wrong "lanes, in batches" '--lanes has one operation in flight' --lane --batch 2 $host

@@ -147,6 +147,11 @@ try krdma bench --lanes 20 -c 60 -s 8,4k $host
 ended "lanes are opened and closed, and used in turn" 0 ', lanes: 20, of trunk [1-9][0-9]*$' \
 	'^connect +0 +1( +[0-9.]+){4} +- +[0-9]+ +60$' '^send +8 +1( +[0-9.]+){5} +[0-9]+ +60$' \
 	'^send +4096 +1 .* 60$' '!WRONG'
+try krdma bench --lanes 4 -c 40 -s 8,64k $host write read
+ended "lanes write and read memory of the other side" 0 ', lanes: 4, of trunk [1-9][0-9]*$' \
+	'^write +8 +1 .* 40$' '^read +65536 +1 .* 40$' '!WRONG'
+try krdma bench --lane -c 40 $host atomic
+ended "and add to it" 0 '^atomic +8 +1 .* 40$' '!WRONG'
 try krdma bench -j --lanes 4 -c 8 -s 8 $host
 cp "$work/out" /out/bench-lanes.json
 # Proves: F14
