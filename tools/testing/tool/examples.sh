@@ -134,5 +134,50 @@ try "$here/echo_many" $host 7476 "to the next one"
 ended "and the next worker the next" 0 '^to the next one$'
 leave KILL "$server"
 
+# Memory of a server for many clients, 1000 bytes of it.
+"$here/remote_malloc" --serve 1000 >"$work/server" 2>&1 </dev/null &
+server=$!
+await_listener remote_malloc
+try "$here/remote_malloc" $host "a text"
+ended "memory of a server is had, written, read and given back, over a lane" 0 \
+	'^a lane: 7 bytes at 0x[0-9a-f]+, rkey 0x[0-9a-f]+$' '^read back: a text$' '^given back$'
+for client in 1 2 3 4 5 6 7 8; do
+	"$here/remote_malloc" $host "piece $client" 1 >"$work/piece.$client" 2>&1 &
+done
+tries=0
+while [ $tries -lt "$patience" ] && [ "$(cat "$work"/piece.* | grep -c '^given back$')" != 8 ]; do
+	tries=$((tries + 1))
+	sleep 1
+done
+cat "$work"/piece.* >"$work/out"
+status=0
+for client in 1 2 3 4 5 6 7 8; do
+	holds "one of eight at once finds its own text: $client" \
+		grep -q "^read back: piece $client\$" "$work/piece.$client"
+done
+long=$(printf '%0999d' 7)
+"$here/remote_malloc" $host "$long" 1000 >"$work/holder" 2>&1 </dev/null &
+client=$!
+holds "one client has all of it" await "$work/holder" '^a lane: 1000 bytes at '
+try "$here/remote_malloc" $host "a text"
+ended "then there is none for another" 1 \
+	'^remote_malloc: cannot allocate: the server has not enough left; ask for less, or later$'
+leave KILL "$client"
+tries=0
+try "$here/remote_malloc" $host "$long"
+while [ "$status" != 0 ] && [ $tries -lt "$patience" ]; do
+	tries=$((tries + 1))
+	sleep 1
+	try "$here/remote_malloc" $host "$long"
+done
+ended "the memory of a killed client is free again" 0 '^a lane: 1000 bytes at ' '^given back$'
+try "$here/remote_malloc" $host "${long}0"
+ended "a piece that is larger than all of it" 1 '^remote_malloc: cannot allocate: the server has not'
+leave KILL "$server"
+try "$here/remote_malloc" $host "a text"
+ended "no server" 1 '^remote_malloc: cannot connect: Connection refused$'
+try "$here/remote_malloc" $host
+ended "remote memory, without a text" 2 '^usage: remote_malloc --serve'
+
 holds "nothing is left" nothing_is_left "$before"
 tap_end

@@ -46,11 +46,11 @@ mkdir -p /srv
 end_running()
 {
 	cat <<-'END'
-		for name in krdma simple_server thin_server kv echo_many echo_worker; do
+		for name in krdma simple_server thin_server kv echo_many echo_worker remote_malloc; do
 			killall -INT $name 2>/dev/null
 		done
 		sleep 1
-		for name in simple_server thin_server kv echo_many echo_worker; do
+		for name in simple_server thin_server kv echo_many echo_worker remote_malloc; do
 			killall -KILL $name 2>/dev/null
 		done
 	END
