@@ -154,7 +154,8 @@ static inline void lane_frame_check_wire(struct case_report *report)
 		lane_records[2], lane_records[8], lane_records[11], lane_records[15],
 		lane_records[16],
 	};
-	u8 frame[LANE_SMALL], bytes[KRDMA_LANE_HELLO_SIZE];
+	static u8 frame[LANE_SMALL];
+	u8 bytes[KRDMA_LANE_HELLO_SIZE];
 
 	check_expect(report, "length of a frame", 0, sizeof(expected),
 		     lane_write(frame, records, CASES(records)));
