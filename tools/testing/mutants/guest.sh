@@ -63,7 +63,10 @@ run_test()
 	case $kind in
 	kunit) within_limit /bin/sh "$here/common/kunit.sh" "$(file krdma_kunit.ko)" "$@" ;;
 	core) run_core "$@" ;;
-	e2e) KRDMA_SEED=1 KRDMA_SLOW=1 within_limit /bin/sh "$here/common/e2e/run.sh" "$@" ;;
+	e2e)
+		KRDMA_SEED=1 KRDMA_SLOW=1 KRDMA_KO=$(file krdma.ko) \
+			within_limit /bin/sh "$here/common/e2e/run.sh" "$@"
+		;;
 	*) echo "not ok - there is no kind of test '$kind'" ;;
 	esac
 }
