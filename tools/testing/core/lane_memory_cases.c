@@ -318,7 +318,17 @@ static bool lane_violate_memory(struct lane_served *served, int number)
 			used = lane_add_read(stranger, used, 1, &range);
 		break;
 	case 10:
-		/* Answers to nothing. */
+		/* Answers to nothing, which fit to a message that waits for a receive. */
+		CORE_EQ(served->pair->test, 1,
+			krdma_conn_post_send(served->conn, &(struct krdma_send_wr) {
+				.opcode = KRDMA_OP_SEND,
+				.sges = &(struct krdma_sge) {
+					.mr = served->memory.mr,
+					.addr = (uintptr_t)served->memory.data,
+					.length = 8,
+				},
+				.sge_count = 1,
+			}, 1));
 		used = lane_add_body(stranger, used, RESULT, LAST, 1, 0, "12345678", 8);
 		break;
 	case 11:

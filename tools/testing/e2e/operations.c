@@ -601,18 +601,19 @@ TEST_F(operation, silent_ones_say_nothing)
 /* Proves: E4 */
 TEST_F(operation, a_fence)
 {
-	struct krdma_sqe entry;
+	struct krdma_sqe entries[2];
 	struct krdma_cqe cqe;
 
 	for (unsigned int round = 0; round < 5; round++) {
 		fill(self->to.data, 32768, round);
 		memset(self->from.data, 0, 65536);
-		SUBMIT(self->a, sqe_remote(KRDMA_OP_READ, self->a->id, 1, &self->from, 0, 32768,
-					   &self->to, 0));
-		entry = sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->from, 0, 32768,
-				   &self->to, 65536);
-		entry.flags = KRDMA_SQE_FENCE;
-		SUBMIT(self->a, entry);
+		entries[0] = sqe_remote(KRDMA_OP_READ, self->a->id, 1, &self->from, 0, 32768,
+					&self->to, 0);
+		entries[1] = sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->from, 0, 32768,
+					&self->to, 65536);
+		entries[1].flags = KRDMA_SQE_FENCE;
+		/* Together, so that the read is not over when the write is posted. */
+		ASSERT_EQ(0, submit(variant->arrays, self->a->ring, entries, 2));
 		COMPLETED(self->a, KRDMA_OP_READ, 1, 32768, &cqe);
 		COMPLETED(self->a, KRDMA_OP_WRITE, 2, 32768, &cqe);
 		EXPECT_TRUE(filled(self->to.data + 65536, 32768, round));
