@@ -191,7 +191,7 @@ static bool krdma_lane_take_done(struct krdma_lane *lane, const struct krdma_lan
 
 /**
  * krdma_lane_awaits_ack() - Check whether the next completion waits for a frame to be acknowledged
- * @lane: the lane, attached
+ * @lane: the lane, attached, after krdma_lane_complete_sent()
  *
  * Context: any but NMI, with the trunk's lock held.
  * Return: false also if the next one waits for the peer, or there is none.

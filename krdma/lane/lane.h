@@ -2,7 +2,7 @@
 /*
  * Lanes and trunks, as the files of this folder see them.
  *
- * A lane is the lower half of a connection (cm/lower.h).  Its trunk carries its messages, as
+ * A lane is the lower half of a connection (cm/lower.h).  Its trunk carries what it sends, as
  * records of frames (lane/frame.h), over a link: a connection of krdma's own, with a session and
  * so with a PD of its own.
  */
@@ -600,7 +600,7 @@ int krdma_lane_post_send(struct krdma_conn_lower *lower, const struct krdma_send
 			 int count);
 int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv_wr *wrs,
 			 int count);
-u32 krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length);
+void krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length);
 void krdma_lane_copy_received(struct krdma_lane *lane, const u8 *from, u32 length);
 void krdma_lane_copy_result(struct krdma_lane *lane, u32 position, u32 offset, const u8 *from,
 			    u32 length);

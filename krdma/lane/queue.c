@@ -306,9 +306,8 @@ static void krdma_lane_copy(const struct krdma_lane_queue *queue, u32 position, 
  * @length: bytes; not more than are left of it
  *
  * Context: any but NMI, with the trunk's lock held.
- * Return: bytes that are left.
  */
-u32 krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length)
+void krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length)
 {
 	struct krdma_lane_queue *queue = &lane->send;
 	const struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->next);
@@ -324,7 +323,6 @@ u32 krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length)
 	else
 		krdma_lane_copy(queue, queue->next, queue->offset, to, length, true);
 	queue->offset += length;
-	return krdma_lane_wire_length(wqe) - queue->offset;
 }
 
 /**

@@ -175,7 +175,7 @@ static int krdma_lane_serve_atomic(struct krdma_lane *lane, const struct krdma_l
 
 /**
  * krdma_lane_serve() - Handle WRITE, READ or ATOMIC
- * @lane: the lane, attached and open
+ * @lane: the lane, attached and open, which has refused nothing so far
  * @record: the record
  *
  * Context: softirqs are off, with the trunk's lock held.
@@ -185,8 +185,6 @@ int krdma_lane_serve(struct krdma_lane *lane, const struct krdma_lane_record *re
 {
 	lockdep_assert_held(&lane->trunk->lock);
 
-	if (lane->served.refused)
-		return 0;
 	switch (record->type) {
 	case KRDMA_LANE_WRITE:
 		return krdma_lane_serve_write(lane, record);

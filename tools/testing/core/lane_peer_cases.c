@@ -115,7 +115,7 @@ u32 lane_begin(struct lane_stranger *stranger)
 	return 16;
 }
 
-void lane_set(struct lane_stranger *stranger, u32 length, u32 grant)
+static void lane_set(struct lane_stranger *stranger, u32 length, u32 grant)
 {
 	stranger->from.data[4] = length & 0xff;
 	stranger->from.data[5] = length >> 8;
@@ -130,8 +130,7 @@ void lane_post(struct lane_stranger *stranger, u32 length, u32 grant)
 	core_expect_send(&stranger->end, 99, KRDMA_WC_SUCCESS);
 }
 
-/* The other end closes the connection at once, so the status is that of either. */
-static void lane_post_violation(struct lane_stranger *stranger, u32 length, u32 grant)
+void lane_post_violation(struct lane_stranger *stranger, u32 length, u32 grant)
 {
 	struct krdma_wc wc;
 
@@ -139,6 +138,14 @@ static void lane_post_violation(struct lane_stranger *stranger, u32 length, u32 
 	CORE_EQ(stranger->end.test, 1,
 		core_send(&stranger->end, 99, &stranger->from, 0, length, 0));
 	CORE_TRUE(stranger->end.test, core_await_send(&stranger->end, &wc, CORE_TIMEOUT_MS));
+}
+
+void lane_expect_alive(struct core_pair *pair)
+{
+	CORE_EQ(pair->test, 1, core_receive_empty(&pair->server, 1));
+	CORE_EQ(pair->test, 1, core_send(&pair->client, 2, &(struct core_buffer) {}, 0, 0, 0));
+	core_expect_receive(&pair->server, 1, KRDMA_WC_SUCCESS, 0, NULL);
+	core_expect_send(&pair->client, 2, KRDMA_WC_SUCCESS);
 }
 
 /* One violation for each number; returns false behind the last. */
@@ -316,10 +323,7 @@ static void lane_violations(struct core_test *test)
 		lane_stranger_close(stranger);
 	}
 
-	CORE_EQ(test, 1, core_receive_empty(&pair->server, 1));
-	CORE_EQ(test, 1, core_send(&pair->client, 2, &(struct core_buffer) {}, 0, 0, 0));
-	core_expect_receive(&pair->server, 1, KRDMA_WC_SUCCESS, 0, NULL);
-	core_expect_send(&pair->client, 2, KRDMA_WC_SUCCESS);
+	lane_expect_alive(pair);
 	core_pair_close(pair);
 }
 

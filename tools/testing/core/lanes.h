@@ -48,8 +48,12 @@ void lane_stranger_close(struct lane_stranger *stranger);
 void lane_put(u8 *to, u32 value);
 u32 lane_begin(struct lane_stranger *stranger);
 u32 lane_add(struct lane_stranger *stranger, u32 used, u8 type, u8 flags, u32 lane, u32 value);
-void lane_set(struct lane_stranger *stranger, u32 length, u32 grant);
 void lane_post(struct lane_stranger *stranger, u32 length, u32 grant);
+/* The other end closes the connection at once, so the status is that of either. */
+void lane_post_violation(struct lane_stranger *stranger, u32 length, u32 grant);
+
+/* A message from the client of @pair arrives at its server. */
+void lane_expect_alive(struct core_pair *pair);
 
 /* Flags of parts. */
 #define FIRST	1
