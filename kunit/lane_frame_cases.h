@@ -10,7 +10,7 @@
 #include "cases.h"
 
 /* Room for the longest frame of the cases, and more than a frame may have. */
-#define LANE_SMALL	768
+#define LANE_SMALL	1024
 
 /* One record of each type, with the largest numbers that it may have. */
 static const u8 lane_bytes[] = { 1, 2, 3, 4, 5 };
@@ -46,6 +46,15 @@ static const struct krdma_lane_record lane_records[] = {
 	LANE_RECORD(RESULT, .data = lane_bytes, .length = 4),
 	LANE_RECORD(RESULT, .flags = KRDMA_LANE_LAST),
 	LANE_RECORD(DONE, .value = 0xffffffff),
+	LANE_RECORD(NAME, .addr = 0xc1c2c3c4c5c6c7c8, .data = lane_bytes, .length = 5),
+	LANE_RECORD(MR),
+	LANE_RECORD(MR, .value = KRDMA_LANE_MR_LATER),
+	LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .operand = 1),
+	LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .addr = 0xc1c2c3c4c5c6c7c8,
+		    .key = 0xd1d2d3d4, .total = 14, .operand = 0x1112131415161718,
+		    .swap = 0x1112131415161718),
+	LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .total = 2, .operand = (u64)-1,
+		    .swap = 1),
 };
 
 static inline u32 lane_write(u8 *frame, const struct krdma_lane_record *records, u32 count)
@@ -282,7 +291,34 @@ static inline void lane_frame_check_refusals(struct case_report *report)
 		LANE_RECORD(DONE, .credits = 1),
 		LANE_RECORD(DONE, .data = lane_bytes, .length = 1),
 		{ .type = 0 },
-		{ .type = KRDMA_LANE_DONE + 1 },
+		LANE_RECORD(NAME),
+		LANE_RECORD(NAME, .flags = 1, .data = lane_bytes, .length = 1),
+		LANE_RECORD(NAME, .credits = 1, .data = lane_bytes, .length = 1),
+		LANE_RECORD(NAME, .value = 1, .data = lane_bytes, .length = 1),
+		LANE_RECORD(NAME, .data = (const u8 *)"a\0b", .length = 3),
+		LANE_RECORD(NAME, .data = (const u8 *)"ab", .length = 3),
+		LANE_RECORD(MR, .flags = 1),
+		LANE_RECORD(MR, .credits = 1),
+		LANE_RECORD(MR, .value = KRDMA_LANE_MR_RESULTS),
+		LANE_RECORD(MR, .data = lane_bytes, .length = 1),
+		LANE_RECORD(MR, .addr = 1),
+		LANE_RECORD(MR, .key = 1),
+		LANE_RECORD(MR, .total = 1),
+		LANE_RECORD(MR, .operand = 1),
+		LANE_RECORD(MR, .swap = 1),
+		LANE_RECORD(MR, .value = KRDMA_LANE_MR_LATER, .operand = 1),
+		LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND),
+		LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .operand = 1, .swap = 2, .total = 2),
+		LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .operand = 1, .swap = 1),
+		LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .operand = 1, .swap = 1, .total = 3),
+		LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .operand = 1, .swap = 1,
+			    .total = 16),
+		LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .operand = 2, .swap = 2, .total = 2,
+			    .addr = (u64)-1),
+		LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .operand = 1, .addr = 1),
+		LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .operand = 1, .key = 1),
+		LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .operand = 1, .total = 2),
+		{ .type = KRDMA_LANE_MR + 1 },
 		{ .type = KRDMA_LANE_OPTIONAL - 1 },
 	};
 	struct krdma_lane_record record = lane_records[2];
@@ -299,6 +335,15 @@ static inline void lane_frame_check_refusals(struct case_report *report)
 		     lane_is_valid(frame, lane_write(frame, &record, 1)));
 	record.length++;
 	check_expect(report, "longer private data", record.length, false,
+		     lane_is_valid(frame, lane_write(frame, &record, 1)));
+
+	record = (struct krdma_lane_record) { .type = KRDMA_LANE_NAME, .data = data };
+	memset(data, 'a', sizeof(data));
+	record.length = KRDMA_LANE_NAME_MAX;
+	check_expect(report, "longest name", record.length, true,
+		     lane_is_valid(frame, lane_write(frame, &record, 1)));
+	record.length++;
+	check_expect(report, "longer name", record.length, false,
 		     lane_is_valid(frame, lane_write(frame, &record, 1)));
 
 	/* A type of a later version, and what has to follow it. */

@@ -745,6 +745,22 @@ struct krdma_mr_info {
 };
 
 /**
+ * struct krdma_found_mr - an MR of the peer, at one of its bytes
+ * @remote_addr: remote address of the byte
+ * @length: bytes of the whole MR
+ * @reach: bytes that @rkey covers from the byte on
+ * @rkey: the rkey
+ * @access: &enum krdma_access, the remote rights
+ */
+struct krdma_found_mr {
+	u64 remote_addr;
+	u64 length;
+	u64 reach;
+	u32 rkey;
+	u32 access;
+};
+
+/**
  * struct krdma_mr_rkey_range - range that one rkey of a memory region covers
  * @remote_addr: start of the range, as an address for peers
  * @length: bytes that the rkey covers from there on
@@ -776,6 +792,9 @@ void krdma_mr_query(struct krdma_mr *mr, struct krdma_mr_info *info);
 int krdma_mr_rkey_at(struct krdma_mr *mr, u64 offset, struct krdma_mr_rkey_range *key);
 int krdma_mr_describe(struct krdma_mr *mr, u64 offset, u64 length, u8 *descriptor);
 int krdma_mr_desc_read(const u8 *descriptor, size_t size, struct krdma_mr_info *info);
+int krdma_mr_set_name(struct krdma_mr *mr, const char *name);
+int krdma_conn_find_mr(struct krdma_conn *conn, const char *name, u64 offset,
+		       struct krdma_found_mr *found, u32 timeout_ms);
 
 struct krdma_frmr *krdma_frmr_get(struct krdma_conn *conn);
 void krdma_frmr_put(struct krdma_frmr *ib_mr);

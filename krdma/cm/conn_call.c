@@ -825,6 +825,50 @@ void krdma_conn_close_many(struct krdma_conn *const *conns, unsigned int count)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_close_many, "KRDMA");
 
+/**
+ * krdma_conn_find_mr() - Find an MR of the peer by its name
+ * @conn: the connection, a lane, and connected
+ * @name: the name, 1 to 63 bytes
+ * @offset: a byte of the MR, counted from its first one
+ * @found: filled in on success
+ * @timeout_ms: timeout in milliseconds; 0: the peer is not asked; KRDMA_FOREVER_MS: no limit
+ *
+ * The peer has named the MR by krdma_mr_set_name(), or its program has, in the session of its end
+ * of the lane.  The peer's kernel answers.  If the MR has several rkeys, the next one begins
+ * &struct krdma_found_mr.reach bytes behind @offset.
+ *
+ * The answer describes the MR at the moment of the question.  Its rkey may be refused when it is
+ * used, as any rkey.
+ *
+ * Context: process context; sleeps, until a signal.
+ * Return: 0, or
+ * -ENOENT: no MR has the name;
+ * -ERANGE: the MR ends before @offset;
+ * -EINVAL: no such name is possible;
+ * -EPROTONOSUPPORT: the connection is not a lane;
+ * -ENOTCONN: it is not connected, or has ended meanwhile;
+ * -EAGAIN: the peer has no memory for the answer now;
+ * -ETIMEDOUT: the timeout has expired; -EINTR: a signal.
+ */
+int krdma_conn_find_mr(struct krdma_conn *conn, const char *name, u64 offset,
+		       struct krdma_found_mr *found, u32 timeout_ms)
+{
+	size_t length = strnlen(name, KRDMA_NAME_MAX);
+
+	might_sleep();
+
+	if (!length || length == KRDMA_NAME_MAX)
+		return -EINVAL;
+	if (READ_ONCE(conn->state) != KRDMA_CONN_CONNECTED)
+		return -ENOTCONN;
+	if (!krdma_conn_uses_lower(conn))
+		return -EPROTONOSUPPORT;
+	if (!timeout_ms)
+		return -ETIMEDOUT;
+	return conn->lower->ops->find_mr(conn->lower, name, offset, found, timeout_ms);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_find_mr, "KRDMA");
+
 static bool krdma_conn_settled(struct krdma_conn *conn, int *error)
 {
 	unsigned long flags;

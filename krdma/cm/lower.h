@@ -33,6 +33,7 @@ struct krdma_conn_lower;
  *	the connection does not use it.  By the connection's work item; may sleep.
  * @post_send: as krdma_conn_post_send(); -ENOTCONN: not open
  * @post_recv: as krdma_conn_post_recv(); -ENOTCONN: closed
+ * @find_mr: as krdma_conn_find_mr(), with a name that can be one; process context; sleeps
  * @query: fills in what describes the queues; any context
  * @free: frees the lower half, after @end or if the connection never began; may sleep
  *
@@ -56,6 +57,8 @@ struct krdma_conn_lower_ops {
 			 int count);
 	int (*post_recv)(struct krdma_conn_lower *lower, const struct krdma_recv_wr *wrs,
 			 int count);
+	int (*find_mr)(struct krdma_conn_lower *lower, const char *name, u64 offset,
+		       struct krdma_found_mr *found, u32 timeout_ms);
 	void (*query)(struct krdma_conn_lower *lower, struct krdma_conn_info *info);
 	void (*free)(struct krdma_conn_lower *lower);
 };

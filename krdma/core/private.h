@@ -299,11 +299,11 @@
  *
  * krdma_pd.reach_lock
  *	kind:		spinlock, interrupts off
- *	protects:	the tree of the rkeys that peers of lanes can use.  An MR in the tree
- *			exists.
- *	taken in:	process context by the registration and the end of an MR; inside
- *			krdma_trunk.lock for a record of a peer, or for its answer, which who
- *			posts may send.  Nothing is called under it.
+ *	protects:	the trees of the rkeys that peers of lanes can use, and of the names by
+ *			which they find MRs.  An MR in a tree exists.
+ *	taken in:	process context by the registration, the naming (under RCU) and the end
+ *			of an MR; inside krdma_trunk.lock for a record of a peer, or for its
+ *			answer, which who posts may send.  Nothing is called under it.
  *
  * krdma_frmr.lock
  *	kind:		spinlock, interrupts off

@@ -268,6 +268,7 @@ static struct krdma_pd *krdma_pd_create(struct krdma_session *session,
 	INIT_WORK(&pd->unkeep, krdma_pd_unkeep_work);
 	spin_lock_init(&pd->reach_lock);
 	pd->reaches = RB_ROOT;
+	pd->names = RB_ROOT;
 	spin_lock_init(&pd->lock);
 	INIT_LIST_HEAD(&pd->connections);
 	INIT_LIST_HEAD(&pd->srqs);

@@ -108,8 +108,9 @@ enum {
  *	while memory is freed because there is none
  * @end_users: ends the objects that use revoked MRs: &struct krdma_pd_ops
  * @scan: number of its current or last pass; used by @end_users only
- * @reach_lock: protects @reaches
+ * @reach_lock: protects @reaches and @names
  * @reaches: rkeys that peers of lanes can use (mr/reach.c)
+ * @names: names by which peers of lanes find MRs (mr/name.c)
  * @lock: protects the fields below
  * @connections: &struct krdma_qp that a peer can use
  * @srqs: &struct krdma_srq
@@ -138,6 +139,7 @@ struct krdma_pd {
 
 	spinlock_t reach_lock;		/* see above */
 	struct rb_root reaches;
+	struct rb_root names;
 
 	spinlock_t lock;		/* see above */
 	struct list_head connections;

@@ -109,6 +109,10 @@ static u32 krdma_lane_prefix(u8 type, u8 flags)
 		return KRDMA_LANE_RANGE_SIZE;
 	case KRDMA_LANE_ATOMIC:
 		return KRDMA_LANE_ATOMIC_SIZE;
+	case KRDMA_LANE_NAME:
+		return KRDMA_LANE_OFFSET_SIZE;
+	case KRDMA_LANE_MR:
+		return KRDMA_LANE_MR_SIZE;
 	default:
 		return 0;
 	}
@@ -170,6 +174,31 @@ static bool krdma_lane_atomic_is_valid(const struct krdma_lane_record *record)
 	       (record->atomic == KRDMA_LANE_FETCH_ADD && !record->swap);
 }
 
+/* A name has no zeroes: the receiver terminates it with one. */
+static bool krdma_lane_name_is_valid(const struct krdma_lane_record *record)
+{
+	if (record->credits || record->value || !record->length ||
+	    record->length > KRDMA_LANE_NAME_MAX)
+		return false;
+	return !memchr(record->data, 0, record->length);
+}
+
+/* Without a byte that a key covers, there is no key. */
+static bool krdma_lane_mr_is_valid(const struct krdma_lane_record *record)
+{
+	bool found = record->value == KRDMA_LANE_MR_FOUND;
+
+	if (record->length || record->credits || record->value >= KRDMA_LANE_MR_RESULTS)
+		return false;
+	/* An MR has at least one byte. */
+	if (found != !!record->operand || record->swap > record->operand)
+		return false;
+	if (!record->swap)
+		return !record->addr && !record->key && !record->total;
+	return record->total && !(record->total & ~KRDMA_LANE_RIGHTS) &&
+	       record->addr + record->swap >= record->addr;
+}
+
 /* Checks the numbers of a record whose data are in the frame. */
 static bool krdma_lane_record_is_valid(const struct krdma_lane_record *record)
 {
@@ -204,6 +233,10 @@ static bool krdma_lane_record_is_valid(const struct krdma_lane_record *record)
 		return krdma_lane_atomic_is_valid(record);
 	case KRDMA_LANE_DONE:
 		return !record->length && !record->credits;
+	case KRDMA_LANE_NAME:
+		return krdma_lane_name_is_valid(record);
+	case KRDMA_LANE_MR:
+		return krdma_lane_mr_is_valid(record);
 	default:
 		return false;
 	}
@@ -229,6 +262,14 @@ static bool krdma_lane_prefix_read(const u8 *bytes, struct krdma_lane_record *re
 		if (!krdma_lane_is_zero(bytes + 13, 3))
 			return false;
 		break;
+	case KRDMA_LANE_NAME:
+		record->addr = krdma_wire_get_le64(bytes);
+		return true;
+	case KRDMA_LANE_MR:
+		record->operand = krdma_wire_get_le64(bytes + 16);
+		record->swap = krdma_wire_get_le64(bytes + 24);
+		record->total = krdma_wire_get_le32(bytes + 12);
+		break;
 	default:
 		record->total = krdma_wire_get_le32(bytes + 12);
 		break;
@@ -251,8 +292,16 @@ static void krdma_lane_prefix_write(u8 *bytes, const struct krdma_lane_record *r
 		bytes[3] = record->read_depth_in;
 		krdma_wire_put_le32(bytes + 4, 0);
 		return;
+	case KRDMA_LANE_NAME:
+		krdma_wire_put_le64(bytes, record->addr);
+		return;
 	case KRDMA_LANE_ATOMIC:
 		krdma_wire_put_le32(bytes + 12, record->atomic);
+		krdma_wire_put_le64(bytes + 16, record->operand);
+		krdma_wire_put_le64(bytes + 24, record->swap);
+		break;
+	case KRDMA_LANE_MR:
+		krdma_wire_put_le32(bytes + 12, record->total);
 		krdma_wire_put_le64(bytes + 16, record->operand);
 		krdma_wire_put_le64(bytes + 24, record->swap);
 		break;

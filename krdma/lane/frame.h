@@ -31,6 +31,16 @@
 #define KRDMA_LANE_RANGE_SIZE	16
 #define KRDMA_LANE_ATOMIC_SIZE	32
 
+/* The number before a name, and those that describe an MR. */
+#define KRDMA_LANE_OFFSET_SIZE	8
+#define KRDMA_LANE_MR_SIZE	32
+
+/* A name of an MR, in bytes. */
+#define KRDMA_LANE_NAME_MAX	63
+
+/* The rights of peers that an MR can have: &enum krdma_access. */
+#define KRDMA_LANE_RIGHTS	14
+
 /* Private data of OPEN, ACCEPT and REJECT, in bytes. */
 #define KRDMA_LANE_DATA_MAX	251
 
@@ -54,6 +64,8 @@ enum krdma_lane_record_type {
 	KRDMA_LANE_ATOMIC,		/* on 8 bytes of it */
 	KRDMA_LANE_RESULT,		/* answers READ and ATOMIC, or a part of that */
 	KRDMA_LANE_DONE,		/* answers WRITE */
+	KRDMA_LANE_NAME,		/* which MR of the receiver has this name? */
+	KRDMA_LANE_MR,			/* the answer */
 };
 
 /* Flags of DATA, WRITE and RESULT. */
@@ -95,6 +107,14 @@ enum krdma_lane_close_reason {
 	KRDMA_LANE_CLOSES,
 };
 
+/* The value of KRDMA_LANE_MR. */
+enum krdma_lane_mr_result {
+	KRDMA_LANE_MR_NONE,		/* no MR has the name */
+	KRDMA_LANE_MR_FOUND,
+	KRDMA_LANE_MR_LATER,		/* no memory for the answer now */
+	KRDMA_LANE_MR_RESULTS,
+};
+
 /**
  * struct krdma_lane_hello - the greeting in the private data of a link's request or reply
  * @version_min: the lowest version that the sender speaks; in a reply: the chosen one
@@ -120,20 +140,20 @@ struct krdma_lane_hello {
  * @lane: number of the lane, or of the question of FIND and FOUND
  * @credits: ACCEPT, OPEN, CREDIT, DATA and WRITE: receives that the sender has posted since the
  *	lane began, modulo 2^32; otherwise 0
- * @value: FIND, OPEN: the port; with KRDMA_LANE_IMM: the immediate data; FOUND, REJECT, CLOSE: the
- *	answer or the reason; DONE: WRITEs that the sender has carried out since the lane began,
+ * @value: FIND, OPEN: the port; with KRDMA_LANE_IMM: the immediate data; FOUND, MR, REJECT, CLOSE:
+ *	the answer or the reason; DONE: WRITEs that the sender has carried out since the lane began,
  *	modulo 2^32; otherwise 0
  * @port: OPEN: port of the connecting side
  * @read_depth: OPEN, ACCEPT: reads and atomics that the sender issues at a time
  * @read_depth_in: OPEN, ACCEPT: reads and atomics that the sender serves at a time
  * @atomic: ATOMIC: &enum krdma_lane_atomic
- * @total: DATA and WRITE with KRDMA_LANE_FIRST: bytes of all parts; READ: bytes
- * @key: WRITE with KRDMA_LANE_FIRST, READ, ATOMIC: the rkey
- * @addr: with @key: the remote address
- * @operand: ATOMIC: what is compared, or added
- * @swap: ATOMIC, compare and swap: the new value
- * @data: the private data, or the bytes of the message; NULL for krdma_lane_frame_add() if the
- *	caller fills them in
+ * @total: DATA and WRITE with KRDMA_LANE_FIRST: bytes of all parts; READ: bytes; MR: its rights
+ * @key: WRITE with KRDMA_LANE_FIRST, READ, ATOMIC, MR: the rkey
+ * @addr: with @key: the remote address; NAME: the offset in the MR
+ * @operand: ATOMIC: what is compared, or added; MR: bytes of the whole MR
+ * @swap: ATOMIC, compare and swap: the new value; MR: bytes that the rkey covers
+ * @data: the private data, the name, or the bytes of the message; NULL for krdma_lane_frame_add()
+ *	if the caller fills them in
  * @length: bytes of @data
  */
 struct krdma_lane_record {

@@ -463,6 +463,7 @@ static void krdma_lane_end(struct krdma_conn_lower *lower)
 void krdma_lane_free(struct krdma_lane *lane)
 {
 	krdma_lane_queues_free(lane);
+	krdma_lane_names_free(lane);
 	if (lane->trunk)
 		krdma_trunk_put(lane->trunk);
 	kmem_cache_free(krdma_lane_cache, krdma_object_uncount(KRDMA_OBJECT_LANE, lane));
@@ -486,6 +487,7 @@ static const struct krdma_conn_lower_ops krdma_lane_ops = {
 	.end = krdma_lane_end,
 	.post_send = krdma_lane_post_send,
 	.post_recv = krdma_lane_post_recv,
+	.find_mr = krdma_lane_find_mr,
 	.query = krdma_lane_query,
 	.free = krdma_lane_free_lower,
 };

@@ -23,6 +23,8 @@
 #include "lane/frame.h"
 
 struct krdma_conn;
+struct krdma_lane_lookup;
+struct krdma_lane_named;
 struct krdma_pd;
 struct krdma_trunk;
 
@@ -272,6 +274,10 @@ enum krdma_lane_stage {
  * @advertised: own receives that the peer knows of; under the trunk's lock, read without
  * @asked: what it has asked of the peer's memory
  * @served: what the peer has asked of its memory
+ * @lookup: the caller that looks for an MR of the peer, or NULL; under the trunk's lock
+ * @lookup_late: the answer to one that has given up is awaited; under the trunk's lock
+ * @named: the answer to the peer's question for an MR, which is to be sent, or NULL; under the
+ *	trunk's lock
  * @fail_status: status of the first send that was not acknowledged; under the trunk's lock
  * @lock: protects posting, @made, @searched and @ending; any context
  * @made: the queues exist
@@ -322,6 +328,9 @@ struct krdma_lane {
 	u32 advertised;
 	struct krdma_lane_asked asked;
 	struct krdma_lane_served served;
+	struct krdma_lane_lookup *lookup;
+	const struct krdma_lane_named *named;
+	bool lookup_late;
 	u8 fail_status;
 
 	spinlock_t lock;		/* see above */
@@ -664,6 +673,14 @@ static inline bool krdma_lane_owes_done(const struct krdma_lane *lane)
 {
 	return lane->served.writes != lane->served.writes_told;
 }
+
+/* lane/name.c */
+int krdma_lane_find_mr(struct krdma_conn_lower *lower, const char *name, u64 offset,
+		       struct krdma_found_mr *found, u32 timeout_ms);
+int krdma_lane_mr_found(struct krdma_lane *lane, const struct krdma_lane_record *record);
+int krdma_lane_serve_name(struct krdma_lane *lane, const struct krdma_lane_record *record);
+bool krdma_lane_add_names(struct krdma_lane_writer *writer, struct krdma_lane *lane);
+void krdma_lane_names_free(struct krdma_lane *lane);
 
 /* lane/known.c */
 void krdma_trunk_learn(struct krdma_trunk *trunk, const struct krdma_lane *lane, bool taken);

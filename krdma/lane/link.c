@@ -413,6 +413,9 @@ static int krdma_link_closed(struct krdma_lane *lane, const struct krdma_lane_re
 	case KRDMA_LANE_UP:
 		lane->peer_status = krdma_link_close_status[record->value];
 		lane->peer_closed = true;
+		/* The peer answers no question any more, and the end may take longer. */
+		if (lane->lookup)
+			wake_up_all(&lane->conn->wait);
 		krdma_link_end_closed(lane);
 		return 0;
 	default:
@@ -483,6 +486,8 @@ static int krdma_link_received(struct krdma_lane *lane, const struct krdma_lane_
 		return krdma_lane_result(lane, record);
 	case KRDMA_LANE_DONE:
 		return krdma_lane_writes_done(lane, record->value);
+	case KRDMA_LANE_MR:
+		return krdma_lane_mr_found(lane, record);
 	case KRDMA_LANE_DATA:
 	case KRDMA_LANE_WRITE:
 		ret = krdma_link_take_credits(lane, record->credits);
@@ -570,6 +575,8 @@ static int krdma_link_record(struct krdma_trunk *trunk, const struct krdma_lane_
 	case KRDMA_LANE_ATOMIC:
 	case KRDMA_LANE_RESULT:
 	case KRDMA_LANE_DONE:
+	case KRDMA_LANE_NAME:
+	case KRDMA_LANE_MR:
 		return krdma_link_received(lane, record);
 	case KRDMA_LANE_CREDIT:
 		return krdma_link_credit(lane, record);

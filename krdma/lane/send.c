@@ -373,7 +373,7 @@ static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
 
 /*
  * Results for the peer, and the lane's own messages and requests.  Either may fill a frame, so they
- * take turns in being first.  The count of writes is behind neither.
+ * take turns in being first.  The count of writes and names of MRs are behind neither.
  */
 static bool krdma_link_add_both(struct krdma_lane_writer *writer, struct krdma_frame_slot *slot,
 				struct krdma_lane *lane)
@@ -384,7 +384,7 @@ static bool krdma_link_add_both(struct krdma_lane_writer *writer, struct krdma_f
 
 	if (lane->stage != KRDMA_LANE_UP || lane->peer_closed || !lane->attached)
 		return true;
-	if (!krdma_lane_add_done(writer, lane))
+	if (!krdma_lane_add_done(writer, lane) || !krdma_lane_add_names(writer, lane))
 		return false;
 	before = writer->records;
 	if (results_last)

@@ -174,7 +174,7 @@ static int krdma_lane_serve_atomic(struct krdma_lane *lane, const struct krdma_l
 }
 
 /**
- * krdma_lane_serve() - Handle WRITE, READ or ATOMIC
+ * krdma_lane_serve() - Handle WRITE, READ, ATOMIC or NAME
  * @lane: the lane, attached and open, which has refused nothing so far
  * @record: the record
  *
@@ -190,6 +190,8 @@ int krdma_lane_serve(struct krdma_lane *lane, const struct krdma_lane_record *re
 		return krdma_lane_serve_write(lane, record);
 	case KRDMA_LANE_READ:
 		return krdma_lane_serve_read(lane, record);
+	case KRDMA_LANE_NAME:
+		return krdma_lane_serve_name(lane, record);
 	default:
 		return krdma_lane_serve_atomic(lane, record);
 	}

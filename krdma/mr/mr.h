@@ -16,6 +16,7 @@
 struct ib_mr;
 struct krdma_pd;
 struct krdma_mem;
+struct krdma_mr_name;
 struct krdma_reaches;
 struct krdma_qp;
 
@@ -56,7 +57,8 @@ struct krdma_mr_keys {
  * @keys: the keys if there are several; NULL: one key covers the MR, or there is none.  Valid
  *	as long as the MR.
  * @reaches: the keys in the PD's tree, if peers of lanes can access the memory; belongs to the
- *	device part
+ *	device part, and is reset under the lock of the tree
+ * @name: its name there (mr/name.c), or NULL; protected by that lock
  * @buffer: the kernel's address of the memory, if it has one; otherwise NULL
  * @addr: its first address for local SGEs
  * @peer_addr: its first address for peers, and for the device in SGEs with a key
@@ -70,7 +72,7 @@ struct krdma_mr_keys {
  * @context: argument of @ended
  * @rcu: frees the structure
  *
- * All fields but the counts and @condemned are set before the MR is visible to others.
+ * All fields but the counts, @name and @condemned are set before the MR is visible to others.
  */
 struct krdma_mr {
 	struct krdma_resource res;
@@ -85,6 +87,7 @@ struct krdma_mr {
 	u32 rkey;
 	struct krdma_mr_keys *keys;
 	struct krdma_reaches *reaches;
+	struct krdma_mr_name *name;
 	void *buffer;
 	u64 addr;
 	u64 peer_addr;
@@ -117,6 +120,13 @@ struct krdma_mr *krdma_mr_reach(struct krdma_pd *pd, u32 rkey, u64 addr, u32 len
 u64 krdma_mr_reach_atomic(struct krdma_mr *mr, u64 addr, bool add, u64 operand, u64 swap);
 void krdma_mr_reach_write(struct krdma_mr *mr, u64 addr, const void *from, u32 length);
 void krdma_mr_reach_read(struct krdma_mr *mr, u64 addr, void *to, u32 length);
+
+/* Names for peers (mr/name.c). */
+struct krdma_mr_name *krdma_mr_name_alloc(const char *name);
+int krdma_mr_rename(struct krdma_mr *mr, struct krdma_mr_name *name);
+struct krdma_mr_name *krdma_mr_unname(struct krdma_mr *mr);
+bool krdma_mr_find_named(struct krdma_pd *pd, const char *name, u64 offset,
+			 struct krdma_found_mr *found);
 
 /* After krdma_mr_reach(): the MR may be gone when this returns.  Any context but NMI. */
 static inline void krdma_mr_leave(struct krdma_mr *mr)

@@ -102,17 +102,21 @@ void krdma_mr_close_reach(struct krdma_mr *mr)
 {
 	struct krdma_reaches *reaches = mr->reaches;
 	struct krdma_pd *pd = mr->pd;
+	struct krdma_mr_name *name;
 	unsigned long flags;
 
 	if (!reaches)
 		return;
+	spin_lock_irqsave(&pd->reach_lock, flags);
+	name = krdma_mr_unname(mr);
+	spin_unlock_irqrestore(&pd->reach_lock, flags);
+	kfree(name);
 	for (unsigned int i = 0; i < reaches->count; i++) {
 		spin_lock_irqsave(&pd->reach_lock, flags);
 		rb_erase(&reaches->key[i].node, &pd->reaches);
 		spin_unlock_irqrestore(&pd->reach_lock, flags);
 		cond_resched();
 	}
-	mr->reaches = NULL;
 	kvfree(reaches);
 }
 

@@ -517,6 +517,8 @@ static const struct krdma_ioctl_op krdma_conn_ioctl_ops[] = {
 			 krdma_user_conn_wait),
 	KRDMA_CONN_IOCTL(KRDMA_CONN_QUERY, ASKS, krdma_conn_query_args, remote,
 			 krdma_user_conn_query),
+	KRDMA_CONN_IOCTL(KRDMA_CONN_FIND_MR, ASKS, krdma_conn_find_mr_args, name,
+			 krdma_user_conn_find_mr),
 };
 
 static const struct krdma_ioctl_table krdma_conn_ioctls = {

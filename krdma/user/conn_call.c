@@ -646,3 +646,38 @@ int krdma_user_conn_query(struct krdma_ucmd *ucmd)
 	krdma_address_to_user(&remote, &query->remote);
 	return krdma_ucmd_respond(ucmd);
 }
+
+/**
+ * krdma_user_conn_find_mr() - Handle KRDMA_CONN_FIND_MR
+ * @ucmd: the ioctl
+ *
+ * Context: process context of the caller; sleeps, until a signal.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>; -ERESTARTSYS.
+ */
+int krdma_user_conn_find_mr(struct krdma_ucmd *ucmd)
+{
+	struct krdma_conn_find_mr_args *find = &ucmd->buffer->conn_find_mr;
+	u64 deadline_ns = krdma_deadline_of_caller(find->deadline_ns);
+	struct krdma_found_mr found;
+	int ret;
+
+	if (find->flags)
+		return -EOPNOTSUPP;
+	if (!krdma_user_name_is_whole(find->name))
+		return -EINVAL;
+	do {
+		ret = krdma_conn_find_mr(ucmd->conn->core, find->name, find->offset, &found,
+					 krdma_deadline_ms(deadline_ns));
+	} while (ret == -ETIMEDOUT && krdma_deadline_ms(deadline_ns));
+	if (ret == -EINTR)
+		return -ERESTARTSYS;
+	if (ret)
+		return ret;
+
+	find->remote_addr = found.remote_addr;
+	find->length = found.length;
+	find->reach = found.reach;
+	find->rkey = found.rkey;
+	find->access = found.access;
+	return krdma_ucmd_respond(ucmd);
+}

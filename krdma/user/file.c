@@ -327,6 +327,8 @@ static const struct krdma_ioctl_op krdma_session_ioctl_list[] = {
 			    krdma_user_conns_close),
 	KRDMA_SESSION_IOCTL(KRDMA_CONNS_FD, ANSWERS, krdma_conns_fd_args, fd,
 			    krdma_user_conns_fd),
+	KRDMA_SESSION_IOCTL(KRDMA_MR_SET_NAME, ACTS, krdma_mr_set_name_args, name,
+			    krdma_user_mr_set_name),
 };
 
 static const struct krdma_ioctl_table krdma_session_ioctl_ops = {

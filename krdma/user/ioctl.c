@@ -254,3 +254,17 @@ void krdma_address_to_user(const struct sockaddr_storage *address,
 	memset(user, 0, sizeof(*user));
 	memcpy(user, address, krdma_address_size(address->ss_family));
 }
+
+/**
+ * krdma_user_name_is_whole() - Check the name of an MR that a program gives
+ * @name: KRDMA_NAME_MAX bytes
+ *
+ * Context: any.
+ * Return: true if it has a terminating zero, and nothing else behind it; also for an empty name.
+ */
+bool krdma_user_name_is_whole(const char *name)
+{
+	size_t length = strnlen(name, KRDMA_NAME_MAX);
+
+	return length < KRDMA_NAME_MAX && !memchr_inv(name + length, 0, KRDMA_NAME_MAX - length);
+}

@@ -31,6 +31,7 @@ VALUE(KRDMA_CMD_CONNS_TAKE, 15);
 VALUE(KRDMA_CMD_CONNS_ACCEPT, 16);
 VALUE(KRDMA_CMD_CONNS_CLOSE, 17);
 VALUE(KRDMA_CMD_CONNS_FD, 18);
+VALUE(KRDMA_CMD_MR_SET_NAME, 19);
 VALUE(KRDMA_CMD_LISTENER_QUERY, 32);
 VALUE(KRDMA_CMD_LISTENER_NEXT, 33);
 VALUE(KRDMA_CMD_CONN_RESOLVE, 48);
@@ -41,6 +42,7 @@ VALUE(KRDMA_CMD_CONN_REJECT, 52);
 VALUE(KRDMA_CMD_CONN_DISCONNECT, 53);
 VALUE(KRDMA_CMD_CONN_WAIT, 54);
 VALUE(KRDMA_CMD_CONN_QUERY, 55);
+VALUE(KRDMA_CMD_CONN_FIND_MR, 56);
 VALUE(KRDMA_CMD_RING_ENTER, 64);
 VALUE(KRDMA_CMD_RING_POST, 65);
 VALUE(KRDMA_CMD_RING_REAP, 66);
@@ -379,6 +381,20 @@ FIELD(krdma_conn_query_args, trunk, 376, 8);
 
 VALUE(KRDMA_CONN_QUERY, 48183);
 
+STRUCT(krdma_conn_find_mr_args, 120, 8);
+FIELD(krdma_conn_find_mr_args, size, 0, 4);
+FIELD(krdma_conn_find_mr_args, flags, 4, 4);
+FIELD(krdma_conn_find_mr_args, deadline_ns, 8, 8);
+FIELD(krdma_conn_find_mr_args, offset, 16, 8);
+FIELD(krdma_conn_find_mr_args, remote_addr, 24, 8);
+FIELD(krdma_conn_find_mr_args, length, 32, 8);
+FIELD(krdma_conn_find_mr_args, reach, 40, 8);
+FIELD(krdma_conn_find_mr_args, rkey, 48, 4);
+FIELD(krdma_conn_find_mr_args, access, 52, 4);
+FIELD(krdma_conn_find_mr_args, name, 56, 64);
+
+VALUE(KRDMA_CONN_FIND_MR, 48184);
+
 STRUCT_OF_ADDRESSES(krdma_conns_entry, 160);
 FIELD(krdma_conns_entry, id, 0, 4);
 FIELD(krdma_conns_entry, error, 4, 4);
@@ -487,6 +503,15 @@ FIELD(krdma_mr_advise_args, offset, 16, 8);
 FIELD(krdma_mr_advise_args, length, 24, 8);
 
 VALUE(KRDMA_MR_ADVISE, 48140);
+
+STRUCT(krdma_mr_set_name_args, 80, 4);
+FIELD(krdma_mr_set_name_args, size, 0, 4);
+FIELD(krdma_mr_set_name_args, flags, 4, 4);
+FIELD(krdma_mr_set_name_args, id, 8, 4);
+FIELD(krdma_mr_set_name_args, reserved, 12, 4);
+FIELD(krdma_mr_set_name_args, name, 16, 64);
+
+VALUE(KRDMA_MR_SET_NAME, 48147);
 
 VALUE(KRDMA_LIMIT_SESSIONS, 0);
 VALUE(KRDMA_LIMIT_OBJECTS, 1);

@@ -16,6 +16,7 @@
 
 #include "io/budget.h"
 #include "core/objects.h"
+#include "mr/mr.h"
 #include "user/user.h"
 
 /* All access rights that this module knows. */
@@ -427,4 +428,39 @@ void krdma_user_mr_end(struct krdma_user_session *session)
 	}
 	krdma_user_mm_forget(session);
 	xa_destroy(&session->mrs);
+}
+
+/**
+ * krdma_user_mr_set_name() - Handle KRDMA_MR_SET_NAME
+ * @ucmd: the ioctl
+ *
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
+ */
+int krdma_user_mr_set_name(struct krdma_ucmd *ucmd)
+{
+	const struct krdma_mr_set_name_args *in = &ucmd->buffer->mr_set_name;
+	struct krdma_mr_name *name;
+	struct krdma_user_mr *umr;
+	int ret;
+
+	if (in->flags || in->reserved)
+		return -EOPNOTSUPP;
+	if (!krdma_user_name_is_whole(in->name))
+		return -EINVAL;
+	name = krdma_mr_name_alloc(in->name);
+	if (IS_ERR(name))
+		return PTR_ERR(name);
+
+	rcu_read_lock();
+	umr = krdma_user_mr_find(ucmd->session, in->id);
+	if (umr) {
+		ret = krdma_mr_rename(umr->mr, name);
+	} else {
+		kfree(name);
+		ret = -ENOENT;
+	}
+	rcu_read_unlock();
+	/* Another caller has just deregistered it. */
+	return ret == -ESHUTDOWN ? -ENOENT : ret;
 }

@@ -378,6 +378,7 @@ union krdma_user_buffer {
 	struct krdma_conn_disconnect_args conn_disconnect;
 	struct krdma_conn_wait_args conn_wait;
 	struct krdma_conn_query_args conn_query;
+	struct krdma_conn_find_mr_args conn_find_mr;
 	struct krdma_ring_create_args ring_create;
 	struct krdma_ring_enter_args ring_enter;
 	struct krdma_ring_post_args ring_post;
@@ -390,6 +391,7 @@ union krdma_user_buffer {
 	struct krdma_mr_deregister_args mr_deregister;
 	struct krdma_mr_query_args mr_query;
 	struct krdma_mr_advise_args mr_advise;
+	struct krdma_mr_set_name_args mr_set_name;
 	struct krdma_limit_query_args limit_query;
 	struct krdma_conns_args conns;
 	struct krdma_conns_fd_args conns_fd;
@@ -483,6 +485,7 @@ int krdma_ucmd_inform(const struct krdma_ucmd *ucmd);
 u64 krdma_deadline_of_caller(u64 deadline_ns);
 /* Milliseconds until a deadline, rounded up; 0: it has passed; KRDMA_FOREVER_MS: never. */
 u32 krdma_deadline_ms(u64 deadline_ns);
+bool krdma_user_name_is_whole(const char *name);
 
 /* Convert addresses of programs; -EAFNOSUPPORT if krdma does not support the family. */
 int krdma_address_from_user(const struct __kernel_sockaddr_storage *user,
@@ -725,6 +728,7 @@ int krdma_user_conns_take(struct krdma_ucmd *ucmd);
 int krdma_user_conns_accept(struct krdma_ucmd *ucmd);
 int krdma_user_conns_close(struct krdma_ucmd *ucmd);
 int krdma_user_conns_fd(struct krdma_ucmd *ucmd);
+int krdma_user_mr_set_name(struct krdma_ucmd *ucmd);
 
 int krdma_user_conn_resolve(struct krdma_ucmd *ucmd);
 int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd);
@@ -734,6 +738,7 @@ int krdma_user_conn_reject(struct krdma_ucmd *ucmd);
 int krdma_user_conn_disconnect(struct krdma_ucmd *ucmd);
 int krdma_user_conn_wait(struct krdma_ucmd *ucmd);
 int krdma_user_conn_query(struct krdma_ucmd *ucmd);
+int krdma_user_conn_find_mr(struct krdma_ucmd *ucmd);
 
 /* read() and poll() of a session, for KRDMA_DEVICE_NOTIFY (user/notifier.c). */
 ssize_t krdma_user_notifier_read(struct krdma_user_session *session, struct kiocb *iocb,

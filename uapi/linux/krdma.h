@@ -129,6 +129,7 @@ enum {
 	KRDMA_CMD_CONNS_ACCEPT = 0x10,
 	KRDMA_CMD_CONNS_CLOSE = 0x11,
 	KRDMA_CMD_CONNS_FD = 0x12,
+	KRDMA_CMD_MR_SET_NAME = 0x13,
 	/* On a listener. */
 	KRDMA_CMD_LISTENER_QUERY = 0x20,
 	KRDMA_CMD_LISTENER_NEXT = 0x21,
@@ -141,6 +142,7 @@ enum {
 	KRDMA_CMD_CONN_DISCONNECT = 0x35,
 	KRDMA_CMD_CONN_WAIT = 0x36,
 	KRDMA_CMD_CONN_QUERY = 0x37,
+	KRDMA_CMD_CONN_FIND_MR = 0x38,
 	/* On a ring. */
 	KRDMA_CMD_RING_ENTER = 0x40,
 	KRDMA_CMD_RING_POST = 0x41,
@@ -170,7 +172,7 @@ enum {
 /* For request_timeout_ms of a listener: a connection request waits for as long as the peer does. */
 #define KRDMA_REQUEST_TIMEOUT_NEVER	0xffffffff
 
-/* The longest device or interface name, in bytes with the terminating zero. */
+/* The longest name of a device, an interface or an MR, in bytes with the terminating zero. */
 #define KRDMA_NAME_MAX		64
 
 /**

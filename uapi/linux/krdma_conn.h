@@ -478,6 +478,43 @@ struct krdma_conn_query_args {
 #define KRDMA_CONN_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_QUERY)
 
 /**
+ * struct krdma_conn_find_mr_args - ioctl(KRDMA_CONN_FIND_MR): find an MR of the peer by its name
+ * @size: sizeof(struct krdma_conn_find_mr_args)
+ * @flags: in: must be 0
+ * @deadline_ns: in: deadline of the wait for the answer of the peer's kernel
+ * @offset: in: a byte of the MR, counted from its first one
+ * @remote_addr: out: the remote address of that byte
+ * @length: out: bytes of the whole MR
+ * @reach: out: bytes that @rkey covers from @offset on
+ * @rkey: out: the rkey for that byte
+ * @access: out: the rights of peers, &enum krdma_access
+ * @name: in: the name, with a terminating zero, and zeroes behind it
+ *
+ * The connection is a lane, and connected.  The peer has given the name with KRDMA_MR_SET_NAME, in
+ * the session of its end of the lane.  An MR with several rkeys takes a call for each of them: the
+ * next one begins @reach bytes behind @offset.
+ *
+ * ENOENT: no MR has the name; ERANGE: the MR ends before @offset; EINVAL: the name is empty, has
+ * no terminating zero, or something else behind it; EPROTONOSUPPORT: the connection is not a
+ * lane; ENOTCONN: it is not connected, or has ended meanwhile; EAGAIN: the peer has no memory
+ * for the answer now; ETIMEDOUT: the deadline has passed.
+ */
+struct krdma_conn_find_mr_args {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 deadline_ns;
+	__aligned_u64 offset;
+	__aligned_u64 remote_addr;
+	__aligned_u64 length;
+	__aligned_u64 reach;
+	__u32 rkey;
+	__u32 access;
+	char name[KRDMA_NAME_MAX];
+};
+
+#define KRDMA_CONN_FIND_MR	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_FIND_MR)
+
+/**
  * DOC: Connections without a descriptor
  *
  * KRDMA_CONNS_OPEN, KRDMA_CONNS_TAKE, KRDMA_CONNS_ACCEPT and KRDMA_CONNS_CLOSE open, take, accept

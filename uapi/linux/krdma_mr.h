@@ -169,4 +169,30 @@ struct krdma_mr_advise_args {
 
 #define KRDMA_MR_ADVISE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MR_ADVISE)
 
+/**
+ * struct krdma_mr_set_name_args - ioctl(KRDMA_MR_SET_NAME): name a memory region for peers
+ * @size: sizeof(struct krdma_mr_set_name_args)
+ * @flags: in: must be 0
+ * @id: in: the MR's number
+ * @reserved: must be 0
+ * @name: in: the name, with a terminating zero, and zeroes behind it; empty: no name any more
+ *
+ * The peer of a lane of the session finds the MR by its name, with KRDMA_CONN_FIND_MR: it gets
+ * the rkey, and so can access the memory with the rights of the MR.  An MR has one name at most; a
+ * new one replaces it.  The name ends with the MR.
+ *
+ * EEXIST: another MR of the session and the device has the name; EACCES: peers of lanes cannot
+ * access the MR: it has no remote rights, or was not registered with KRDMA_MR_REGISTER_LANES;
+ * EINVAL: the name has no terminating zero, or something else behind it; ENOENT: no such MR.
+ */
+struct krdma_mr_set_name_args {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__u32 reserved;
+	char name[KRDMA_NAME_MAX];
+};
+
+#define KRDMA_MR_SET_NAME	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MR_SET_NAME)
+
 #endif /* _UAPI_LINUX_KRDMA_MR_H */

@@ -2,10 +2,12 @@
 /*
  * Lanes: a peer that asks for memory by records that it makes by itself.
  */
+#include <linux/completion.h>
 #include <linux/err.h>
 #include <linux/prandom.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
 #include "fixture.h"
 #include "lanes.h"
@@ -81,6 +83,31 @@ static u32 lane_add_atomic(struct lane_stranger *stranger, u32 used, u32 lane,
 	lane_put64(body + 16, operand);
 	lane_put64(body + 24, swap);
 	return lane_add_body(stranger, used, MEM_ATOMIC, 0, lane, 0, body, sizeof(body));
+}
+
+static u32 lane_add_name(struct lane_stranger *stranger, u32 used, const char *name, u64 offset)
+{
+	u8 body[8 + 64];
+	u16 length = strlen(name);
+
+	lane_put64(body, offset);
+	memcpy(body + 8, name, length);
+	return lane_add_body(stranger, used, NAME, 0, 1, 0, body, 8 + length);
+}
+
+/* An answer of MR: found, with @range for all of its bytes, of which @reach have the key. */
+static u32 lane_add_mr(struct lane_stranger *stranger, u32 used, const struct lane_range *range,
+		       u64 reach)
+{
+	u8 body[32];
+
+	/* Otherwise there is none. */
+	lane_put64(body, reach ? range->addr : 0);
+	lane_put(body + 8, reach ? range->key : 0);
+	lane_put(body + 12, reach ? KRDMA_ACCESS_REMOTE_READ : 0);
+	lane_put64(body + 16, range->length);
+	lane_put64(body + 24, reach);
+	return lane_add_body(stranger, used, MR, 0, 1, 1, body, sizeof(body));
 }
 
 /*
@@ -341,6 +368,15 @@ static bool lane_violate_memory(struct lane_served *served, int number)
 		/* A lane that was not opened. */
 		used = lane_add_read(stranger, used, 2, &range);
 		break;
+	case 14:
+		/* Two questions before an answer. */
+		used = lane_add_name(stranger, used, "one", 0);
+		used = lane_add_name(stranger, used, "one", 0);
+		break;
+	case 15:
+		/* An answer to no question. */
+		used = lane_add_mr(stranger, used, &range, 8);
+		break;
 	default:
 		return false;
 	}
@@ -495,9 +531,253 @@ out:
 	lane_served_close(served);
 }
 
+/*
+ * Names
+ */
+
+/* Has the other end look for an MR, and returns what it answers. */
+static const u8 *lane_served_name(struct lane_served *served, const char *name, u64 offset)
+{
+	u32 used = lane_add_name(served->stranger, lane_begin(served->stranger), name, offset);
+
+	lane_post(served->stranger, used, LANE_FRAMES + served->index);
+	return lane_served_expect(served, MR, 1);
+}
+
+/* Proves: F14 */
+static void lane_answers_names(struct core_test *test)
+{
+	struct lane_served *served = lane_served_begin(test);
+	const u8 *record;
+
+	if (!served)
+		return;
+	record = lane_served_name(served, "one", 0);
+	if (record)
+		CORE_EQ(test, 0, record[12]);
+	CORE_EQ(test, 0, krdma_mr_set_name(served->memory.mr, "one"));
+	record = lane_served_name(served, "one", 8000);
+	if (record) {
+		CORE_EQ(test, 32, record[2]);
+		CORE_EQ(test, 1, record[12]);
+		CORE_TRUE(test, lane_get64(record + 16) == served->range.addr + 8000);
+		CORE_TRUE(test, lane_get(record + 24) == served->range.key);
+		CORE_EQ(test, CORE_ACCESS_ALL(test) & ~KRDMA_ACCESS_LOCAL_WRITE,
+			lane_get(record + 28));
+		CORE_TRUE(test, lane_get64(record + 32) == MEMORY_SIZE);
+		CORE_TRUE(test, lane_get64(record + 40) == MEMORY_SIZE - 8000);
+	}
+	/* Behind its end, only the length is told. */
+	record = lane_served_name(served, "one", MEMORY_SIZE);
+	if (record) {
+		CORE_EQ(test, 1, record[12]);
+		CORE_TRUE(test, lane_get64(record + 32) == MEMORY_SIZE);
+		CORE_TRUE(test, !memchr_inv(record + 16, 0, 16) && !lane_get64(record + 40));
+	}
+	CORE_EQ(test, 0, krdma_mr_set_name(served->memory.mr, NULL));
+	record = lane_served_name(served, "one", 0);
+	if (record)
+		CORE_EQ(test, 0, record[12]);
+	CORE_EQ(test, 0, krdma_mr_set_name(served->memory.mr, "one"));
+	lane_served_close(served);
+}
+
+/* A caller that sleeps until the stranger answers. */
+struct lane_seeker {
+	struct core_test *test;
+	struct work_struct work;
+	struct completion done;
+	struct krdma_conn *conn;
+	u64 offset;
+	u32 timeout_ms;
+	struct krdma_found_mr found;
+	int ret;
+};
+
+static void lane_seek_work(struct work_struct *work)
+{
+	struct lane_seeker *seeker = container_of(work, struct lane_seeker, work);
+
+	seeker->ret = krdma_conn_find_mr(seeker->conn, "some", seeker->offset, &seeker->found,
+					 seeker->timeout_ms);
+	complete(&seeker->done);
+}
+
+static void lane_seek_begin(struct lane_served *served, struct lane_seeker *seeker, u64 offset,
+			    u32 timeout_ms)
+{
+	seeker->test = served->pair->test;
+	seeker->conn = served->conn;
+	seeker->offset = offset;
+	seeker->timeout_ms = timeout_ms;
+	init_completion(&seeker->done);
+	INIT_WORK_ONSTACK(&seeker->work, lane_seek_work);
+	queue_work(system_long_wq, &seeker->work);
+}
+
+/* The stranger gets the question. */
+static void lane_seek(struct lane_served *served, struct lane_seeker *seeker, u64 offset)
+{
+	struct core_test *test = served->pair->test;
+	const u8 *record;
+
+	/* Who is not woken is not done in time. */
+	lane_seek_begin(served, seeker, offset, 3 * CORE_TIMEOUT_MS);
+	record = lane_served_expect(served, NAME, 1);
+	if (record) {
+		CORE_EQ(test, 12, record[2]);
+		CORE_TRUE(test, lane_get64(record + 16) == offset);
+		CORE_TRUE(test, !memcmp(record + 24, "some", 4));
+	}
+}
+
+static int lane_sought(struct lane_seeker *seeker)
+{
+	CORE_TRUE(seeker->test,
+		  wait_for_completion_timeout(&seeker->done, msecs_to_jiffies(CORE_TIMEOUT_MS)));
+	flush_work(&seeker->work);
+	destroy_work_on_stack(&seeker->work);
+	return seeker->ret;
+}
+
+/* Answers without an MR: @value 0 or 2. */
+static void lane_answer_none(struct lane_served *served, u32 value)
+{
+	struct lane_stranger *stranger = served->stranger;
+	u8 nothing[32] = {};
+	u32 used;
+
+	used = lane_add_body(stranger, lane_begin(stranger), MR, 0, 1, value, nothing,
+			     sizeof(nothing));
+	lane_post(stranger, used, LANE_FRAMES + served->index);
+}
+
+static void lane_answer_mr(struct lane_served *served, u32 length, u64 reach)
+{
+	struct lane_stranger *stranger = served->stranger;
+	struct lane_range range = { .addr = 0x123456789aULL, .key = 77, .length = length };
+	u32 used = lane_add_mr(stranger, lane_begin(stranger), &range, reach);
+
+	lane_post(stranger, used, LANE_FRAMES + served->index);
+}
+
+/* Proves: F14 */
+static void lane_asks_names(struct core_test *test)
+{
+	struct lane_served *served = lane_served_begin(test);
+	struct lane_seeker seeker = {};
+
+	if (!served)
+		return;
+	lane_seek(served, &seeker, 100);
+	lane_answer_mr(served, 1000, 900);
+	CORE_EQ(test, 0, lane_sought(&seeker));
+	CORE_TRUE(test, seeker.found.remote_addr == 0x123456789aULL);
+	CORE_EQ(test, 77, seeker.found.rkey);
+	CORE_TRUE(test, seeker.found.length == 1000);
+	CORE_TRUE(test, seeker.found.reach == 900);
+	CORE_EQ(test, KRDMA_ACCESS_REMOTE_READ, seeker.found.access);
+
+	lane_seek(served, &seeker, 0);
+	lane_answer_none(served, 0);
+	CORE_EQ(test, -ENOENT, lane_sought(&seeker));
+	lane_seek(served, &seeker, 0);
+	lane_answer_none(served, 2);
+	CORE_EQ(test, -EAGAIN, lane_sought(&seeker));
+	lane_seek(served, &seeker, 1000);
+	lane_answer_mr(served, 1000, 0);
+	CORE_EQ(test, -ERANGE, lane_sought(&seeker));
+	lane_served_close(served);
+}
+
+/* The lane ends, by either side, and no answer comes. */
+/* Proves: F14 */
+static void lane_ends_before_an_answer(struct core_test *test)
+{
+	for (int i = 0; i < 3 && !test->failures; i++) {
+		struct lane_served *served = lane_served_begin(test);
+		struct lane_seeker seekers[3] = {};
+		u32 used;
+
+		if (!served)
+			return;
+		lane_seek(served, &seekers[0], 0);
+		/* They wait for their turn. */
+		lane_seek_begin(served, &seekers[1], 0, 3 * CORE_TIMEOUT_MS);
+		lane_seek_begin(served, &seekers[2], 0, 3 * CORE_TIMEOUT_MS);
+		if (i == 0)
+			krdma_conn_disconnect(served->conn);
+		else if (i == 1)
+			krdma_conn_abort(served->conn);
+		if (i == 2) {
+			used = lane_add(served->stranger, lane_begin(served->stranger), CLOSE, 0,
+					1, 0);
+			lane_post(served->stranger, used, LANE_FRAMES + served->index);
+		}
+		for (int j = 0; j < 3; j++)
+			CORE_EQ(test, -ENOTCONN, lane_sought(&seekers[j]));
+		lane_served_close(served);
+	}
+}
+
+/* Who has given up gets no answer, and the next one gets its own. */
+/* Proves: F14 */
+static void lane_name_comes_late(struct core_test *test)
+{
+	struct lane_served *served = lane_served_begin(test);
+	struct lane_seeker seeker = {};
+
+	if (!served)
+		return;
+	lane_seek_begin(served, &seeker, 0, 10 * CORE_QUIET_MS);
+	CORE_TRUE(test, lane_served_expect(served, NAME, 1));
+	CORE_EQ(test, -ETIMEDOUT, lane_sought(&seeker));
+	/* No other question is sent before that is answered. */
+	CORE_EQ(test, -ETIMEDOUT,
+		krdma_conn_find_mr(served->conn, "next", 0, &seeker.found, CORE_QUIET_MS));
+	core_expect_nothing(&served->stranger->end);
+	lane_seek_begin(served, &seeker, 0, 3 * CORE_TIMEOUT_MS);
+	core_expect_nothing(&served->stranger->end);
+	lane_answer_mr(served, 10, 10);
+	CORE_TRUE(test, lane_served_expect(served, NAME, 1));
+	lane_answer_mr(served, 20, 20);
+	CORE_EQ(test, 0, lane_sought(&seeker));
+	CORE_TRUE(test, seeker.found.length == 20);
+	lane_served_close(served);
+}
+
+/* An answer that cannot be true ends the trunk. */
+/* Proves: F14 */
+static void lane_name_lies(struct core_test *test)
+{
+	for (int i = 0; i < 2 && !test->failures; i++) {
+		struct lane_served *served = lane_served_begin(test);
+		struct lane_range range = { .addr = 1, .key = 77, .length = 1000 };
+		struct lane_seeker seeker = {};
+		u32 used;
+
+		if (!served)
+			return;
+		lane_seek(served, &seeker, 100);
+		used = lane_add_mr(served->stranger, lane_begin(served->stranger), &range,
+				   i ? 0 : 901);
+		lane_post_violation(served->stranger, used, LANE_FRAMES + served->index);
+		CORE_EQ(test, -ENOTCONN, lane_sought(&seeker));
+		CORE_TRUE(test, core_await_event(&served->stranger->end, KRDMA_EVENT_CLOSED,
+						 CORE_TIMEOUT_MS));
+		lane_expect_alive(served->pair);
+		lane_served_close(served);
+	}
+}
+
 const struct core_case core_lane_memory_cases[] = {
 	CORE_CASE(lane_serves_memory),
 	CORE_CASE(lane_memory_violations),
 	CORE_CASE(lane_memory_is_not_stolen),
+	CORE_CASE(lane_answers_names),
+	CORE_CASE(lane_asks_names),
+	CORE_CASE(lane_ends_before_an_answer),
+	CORE_CASE(lane_name_comes_late),
+	CORE_CASE(lane_name_lies),
 	{}
 };

@@ -14,6 +14,10 @@
 /* No session has so many destinations. */
 #define NO_TARGET	0x7fffffff
 
+/* The names of memory for lanes: no two MRs of a session have the same. */
+#define MR_NAME		"memory"
+#define MR_NAME_FOUND	"found"
+
 /* Completions that arm_completed() produces at a time. */
 #define COMPLETIONS	64
 
@@ -47,8 +51,10 @@ static int open_parts(struct scene *scene, unsigned int parts)
 	memset(scene, 0, sizeof(*scene));
 	for (int i = 0; i < KIND_COUNT; i++)
 		scene->objects[i] = -1;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
 		scene->made[i] = -1;
+		scene->lane[i] = -1;
+	}
 	scene->entry = sqe_send(NO_TARGET, 0, NULL, 0, 0);
 	scene->ring.fd = -1;
 	ret = pair_begin(&scene->pair, &pair_options);
@@ -103,6 +109,11 @@ static void unmake(struct scene *scene)
 void scene_close(struct scene *scene)
 {
 	unmake(scene);
+	for (int i = 0; i < 3; i++)
+		if (scene->lane[i] >= 0)
+			close(scene->lane[i]);
+	if (scene->named)
+		mr_deregister(scene->pair.sessions[0], scene->named, 0);
 	mr_destroy(&scene->mr);
 	if (scene->objects[KIND_SRQ] >= 0)
 		close(scene->objects[KIND_SRQ]);
@@ -131,6 +142,22 @@ static int arm_memory(struct scene *scene)
 
 	scene->spare = mr.id;
 	return ret;
+}
+
+/* Memory that peers of lanes may read. */
+static int register_for_lanes(struct scene *scene, uint32_t *id)
+{
+	struct mr mr;
+	int ret = mr_register_with(scene->pair.sessions[0], scene->pair.device, scene->mr.data,
+				   4096, KRDMA_ACCESS_REMOTE_READ, KRDMA_MR_REGISTER_LANES, &mr);
+
+	*id = mr.id;
+	return ret;
+}
+
+static int arm_lane_memory(struct scene *scene)
+{
+	return register_for_lanes(scene, &scene->spare);
 }
 
 static int arm_new(struct scene *scene)
@@ -203,6 +230,54 @@ static int arm_acceptable(struct scene *scene)
 	int ret = arm_requested(scene);
 
 	return ret ? ret : create_qp(scene, scene->made[1]);
+}
+
+/* A lane of the session to itself. */
+static int make_lane(struct scene *scene)
+{
+	struct krdma_conn_param_args param = { .size = sizeof(param) };
+	int session = scene->pair.sessions[0], *lane = scene->lane;
+	struct __kernel_sockaddr_storage address;
+	int ret = listener_open_with(session, BOOT_ADDRESS, 0, 0, KRDMA_LISTEN_LANES, &lane[0],
+				     &address);
+
+	if (!ret)
+		ret = conn_create_with(session, KRDMA_CONN_CREATE_LANE, &lane[1], NULL);
+	if (!ret)
+		ret = conn_resolve(lane[1], &address);
+	if (!ret)
+		ret = conn_wait(lane[1], deadline_in(PATIENCE_MS), NULL);
+	if (!ret)
+		ret = create_qp(scene, lane[1]);
+	if (!ret)
+		ret = session_request(lane[1], KRDMA_CONN_CONNECT, &param);
+	if (!ret)
+		ret = listener_next(lane[0], deadline_in(PATIENCE_MS), &lane[2], NULL);
+	if (!ret)
+		ret = create_qp(scene, lane[2]);
+	if (!ret)
+		ret = session_request(lane[2], KRDMA_CONN_ACCEPT, &param);
+	for (int i = 1; i < 3 && !ret; i++)
+		ret = conn_wait(lane[i], deadline_in(PATIENCE_MS), NULL);
+	return ret;
+}
+
+/* The peer of a lane has memory with a name. */
+static int arm_named(struct scene *scene)
+{
+	struct krdma_mr_set_name_args name = { .size = sizeof(name), .name = MR_NAME_FOUND };
+	int ret = 0;
+
+	if (!scene->named) {
+		ret = register_for_lanes(scene, &scene->named);
+		name.id = scene->named;
+		if (!ret)
+			ret = session_request(scene->pair.sessions[0], KRDMA_MR_SET_NAME, &name);
+		if (!ret)
+			ret = make_lane(scene);
+	}
+	scene->fd = scene->lane[1];
+	return ret;
 }
 
 /* The CQ has completions, of receives that were flushed. */
@@ -300,6 +375,23 @@ static void fill_advise(struct scene *scene, void *bytes)
 	advise->id = scene->mr.id;
 	advise->advice = KRDMA_ADVICE_READ;
 	advise->length = scene->mr.length;
+}
+
+static void fill_name(struct scene *scene, void *bytes)
+{
+	struct krdma_mr_set_name_args *name = bytes;
+
+	name->id = scene->spare;
+	memcpy(name->name, MR_NAME, sizeof(MR_NAME));
+}
+
+static void fill_find_mr(struct scene *scene, void *bytes)
+{
+	struct krdma_conn_find_mr_args *find = bytes;
+
+	(void)scene;
+	find->deadline_ns = deadline_in(PATIENCE_MS);
+	memcpy(find->name, MR_NAME_FOUND, sizeof(MR_NAME_FOUND));
 }
 
 static void fill_resolve(struct scene *scene, void *bytes)
@@ -547,6 +639,12 @@ const struct example examples[EXAMPLE_COUNT] = {
 		.once = true, .again = -ENOENT, .arm = arm_many_fd, .fill = fill_many_fd,
 		.undo = undo_many_fd,
 	},
+	[EXAMPLE_MR_SET_NAME] = {
+		EXAMPLE(MR_SET_NAME, KIND_SESSION, krdma_mr_set_name_args, 80),
+		.needs = SCENE_MEMORY,
+		.reserved = RESERVED(krdma_mr_set_name_args),
+		.arm = arm_lane_memory, .fill = fill_name,
+	},
 	[EXAMPLE_LISTENER_QUERY] = {
 		EXAMPLE(LISTENER_QUERY, KIND_LISTENER, krdma_listener_query_args,
 			136), .answers = true,
@@ -603,6 +701,11 @@ const struct example examples[EXAMPLE_COUNT] = {
 	[EXAMPLE_CONN_QUERY] = {
 		EXAMPLE(CONN_QUERY, KIND_CONN, krdma_conn_query_args, 368), .answers = true,
 		.reserved = RESERVED(krdma_conn_query_args),
+	},
+	[EXAMPLE_CONN_FIND_MR] = {
+		EXAMPLE(CONN_FIND_MR, KIND_CONN, krdma_conn_find_mr_args, 120), .answers = true,
+		.needs = SCENE_MEMORY | SCENE_QUEUE,
+		.arm = arm_named, .fill = fill_find_mr,
 	},
 	[EXAMPLE_RING_ENTER] = {
 		EXAMPLE(RING_ENTER, KIND_QUEUE, krdma_ring_enter_args, 40), .answers = true,

@@ -33,6 +33,8 @@ enum kind {
  * @fd: descriptor for the ioctl, set by example_arm()
  * @made: descriptors that example_arm() has created; its next call closes them
  * @spare: ID of an MR that the next example_arm() deregisters; 0: none
+ * @lane: a listener and both ends of a lane, created when an example needs them, or -1
+ * @named: ID of an MR with a name, which the peer of the lane finds; 0: none
  * @completions: completions in @ring that example_arm() has produced and RING_REAP has not taken
  */
 struct scene {
@@ -46,6 +48,8 @@ struct scene {
 	int fd;
 	int made[3];
 	uint32_t spare;
+	int lane[3];
+	uint32_t named;
 	unsigned int completions;
 };
 
@@ -119,6 +123,7 @@ enum example_id {
 	EXAMPLE_CONNS_ACCEPT,
 	EXAMPLE_CONNS_CLOSE,
 	EXAMPLE_CONNS_FD,
+	EXAMPLE_MR_SET_NAME,
 	EXAMPLE_LISTENER_QUERY,
 	EXAMPLE_LISTENER_NEXT,
 	EXAMPLE_CONN_RESOLVE,
@@ -129,6 +134,7 @@ enum example_id {
 	EXAMPLE_CONN_DISCONNECT,
 	EXAMPLE_CONN_WAIT,
 	EXAMPLE_CONN_QUERY,
+	EXAMPLE_CONN_FIND_MR,
 	EXAMPLE_RING_ENTER,
 	EXAMPLE_RING_POST,
 	EXAMPLE_RING_REAP,

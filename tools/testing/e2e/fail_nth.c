@@ -20,7 +20,7 @@
 #include <sys/mman.h>
 
 #include "kselftest_harness.h"
-#include "pair.h"
+#include "lane_pair.h"
 #include "resources.h"
 #include "session.h"
 
@@ -28,6 +28,9 @@
 #define MOST_FAILURES	500
 
 #define GONE_MS		30000
+
+/* The name of memory for lanes. */
+#define MR_NAME		"memory"
 
 FIXTURE(fail_nth)
 {
@@ -272,6 +275,41 @@ static int connected(struct context *context)
 				     ACCESS_ALL, &context->mr);
 }
 
+/* Memory that peers of lanes may read. */
+static int lane_memory_of(struct context *context, int side)
+{
+	return mr_create_with(context->pair.sessions[side], context->pair.device, 16384,
+			      KRDMA_ACCESS_REMOTE_READ, KRDMA_MR_REGISTER_LANES, &context->mr);
+}
+
+static int lane_memory_there(struct context *context)
+{
+	int ret = pair_begin(&context->pair, NULL);
+
+	return ret ? ret : lane_memory_of(context, 0);
+}
+
+static int call_memory_set_name(struct context *context)
+{
+	struct krdma_mr_set_name_args name = {
+		.size = sizeof(name),
+		.id = context->mr.id,
+		.name = MR_NAME,
+	};
+
+	return session_request(context->mr.session, KRDMA_MR_SET_NAME, &name);
+}
+
+/* A lane, whose peer has memory with a name. */
+static int lane_named(struct context *context)
+{
+	int ret = pair_open(&context->pair, &lane_options);
+
+	if (!ret)
+		ret = lane_memory_of(context, 1);
+	return ret ? ret : call_memory_set_name(context);
+}
+
 /* The CQ has a completion. */
 static int completed(struct context *context)
 {
@@ -449,6 +487,17 @@ static int call_query(struct context *context)
 	return conn_query(context->pair.a.conn, NULL, 0, &query);
 }
 
+static int call_find_mr(struct context *context)
+{
+	struct krdma_conn_find_mr_args find = {
+		.size = sizeof(find),
+		.deadline_ns = deadline_in(PATIENCE_MS),
+		.name = MR_NAME,
+	};
+
+	return session_request(context->pair.a.conn, KRDMA_CONN_FIND_MR, &find);
+}
+
 static int call_enter(struct context *context)
 {
 	struct krdma_sqe entry = sqe_remote(KRDMA_OP_READ, context->pair.a.id, 1,
@@ -571,6 +620,7 @@ static const struct step steps[] = {
 	{ "MR_REGISTER", nothing, call_memory_register, .least = 4, .other_error = -EAGAIN },
 	{ "MR_QUERY", connected, call_memory_query, .least = 2 },
 	{ "MR_ADVISE", connected, call_memory_advise, .least = 1 },
+	{ "MR_SET_NAME", lane_memory_there, call_memory_set_name, .least = 1 },
 	{ "LIMIT_QUERY", nothing, call_limit_query, .least = 2 },
 	{ "MR_DEREGISTER", connected, call_memory_release, .least = 1, .over = true },
 	{ "CONN_RESOLVE", created, call_resolve, .least = 2, .over = true },
@@ -583,6 +633,7 @@ static const struct step steps[] = {
 	{ "CONN_REJECT", requested, call_reject, .least = 1, .over = true },
 	{ "CONN_WAIT", connected, call_wait, .least = 2 },
 	{ "CONN_QUERY", connected, call_query, .least = 2 },
+	{ "CONN_FIND_MR", lane_named, call_find_mr, .least = 2 },
 	/* An entry of the usual kind is posted without memory or copies that could fail. */
 	{ "RING_ENTER", connected, call_enter, .least = 0 },
 	/* If the result cannot be written, the entry is posted, and the program gets none. */

@@ -72,6 +72,7 @@ enum fuzz_class {
 	FUZZ_MEMORY,
 	FUZZ_ENTRIES,
 	FUZZ_ROOM,
+	FUZZ_MR_NAME,
 };
 
 /**
@@ -148,6 +149,8 @@ enum fuzz_request_index {
 	FUZZ_CONNS_ACCEPT,
 	FUZZ_CONNS_CLOSE,
 	FUZZ_CONNS_FD,
+	FUZZ_MR_SET_NAME,
+	FUZZ_CONN_FIND_MR,
 	FUZZ_REQUESTS,
 	/* Calls that are not ioctls of krdma. */
 	FUZZ_OPEN = FUZZ_REQUESTS,

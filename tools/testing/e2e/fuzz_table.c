@@ -163,6 +163,16 @@ static const struct fuzz_field mr_advise_fields[] = {
 
 static const int mr_advise_errors[] = { ENOENT, ERANGE, EACCES, 0 };
 
+static const struct fuzz_field mr_set_name_fields[] = {
+	OF(krdma_mr_set_name_args, flags, RESERVED, 0),
+	OF(krdma_mr_set_name_args, id, MEMORY, 0),
+	OF(krdma_mr_set_name_args, reserved, RESERVED, 0),
+	OF(krdma_mr_set_name_args, name, MR_NAME, 0),
+	END,
+};
+
+static const int mr_set_name_errors[] = { ENOENT, ENODEV, EEXIST, EACCES, 0 };
+
 static const struct fuzz_field limit_query_fields[] = {
 	OF(krdma_limit_query_args, flags, FLAGS, KRDMA_LIMIT_QUERY_REFUSED),
 	OF(krdma_limit_query_args, limit, COUNT, 6),
@@ -317,6 +327,18 @@ static const struct fuzz_field conn_query_fields[] = {
 
 static const int conn_query_errors[] = { 0 };
 
+static const struct fuzz_field conn_find_mr_fields[] = {
+	OF(krdma_conn_find_mr_args, flags, RESERVED, 0),
+	OF(krdma_conn_find_mr_args, deadline_ns, DEADLINE, 0),
+	OF(krdma_conn_find_mr_args, offset, COUNT, 4096),
+	OF(krdma_conn_find_mr_args, name, MR_NAME, 0),
+	END,
+};
+
+static const int conn_find_mr_errors[] = {
+	ENOENT, ERANGE, EPROTONOSUPPORT, ENOTCONN, EAGAIN, ETIMEDOUT, EINTR, 0,
+};
+
 static const struct fuzz_field ring_enter_fields[] = {
 	OF(krdma_ring_enter_args, flags, RESERVED, 0),
 	OF(krdma_ring_enter_args, to_submit, COUNT, 64),
@@ -406,6 +428,7 @@ const struct fuzz_request fuzz_requests[FUZZ_REQUESTS] = {
 	REQUEST(CONNS_ACCEPT, SESSION, false, krdma_conns_args, conns),
 	REQUEST(CONNS_CLOSE, SESSION, false, krdma_conns_args, conns_close),
 	REQUEST(CONNS_FD, SESSION, false, krdma_conns_fd_args, conns_fd),
+	REQUEST(MR_SET_NAME, SESSION, false, krdma_mr_set_name_args, mr_set_name),
 	REQUEST(LISTENER_QUERY, LISTENER, false, krdma_listener_query_args, listener_query),
 	REQUEST(LISTENER_NEXT, LISTENER, true, krdma_listener_next_args, listener_next),
 	REQUEST(CONN_RESOLVE, CONN, false, krdma_conn_resolve_args, conn_resolve),
@@ -416,6 +439,7 @@ const struct fuzz_request fuzz_requests[FUZZ_REQUESTS] = {
 	REQUEST(CONN_DISCONNECT, CONN, false, krdma_conn_disconnect_args, conn_disconnect),
 	REQUEST(CONN_WAIT, CONN, true, krdma_conn_wait_args, conn_wait),
 	REQUEST(CONN_QUERY, CONN, false, krdma_conn_query_args, conn_query),
+	REQUEST(CONN_FIND_MR, CONN, true, krdma_conn_find_mr_args, conn_find_mr),
 	REQUEST(RING_ENTER, QUEUE, true, krdma_ring_enter_args, ring_enter),
 	REQUEST(RING_POST, QUEUE, true, krdma_ring_post_args, ring_post),
 	REQUEST(RING_REAP, QUEUE, true, krdma_ring_reap_args, ring_reap),

@@ -226,6 +226,11 @@ static void set(struct fuzz_thread *thread, const struct fuzz_field *field, void
 		snprintf((char *)at, field->width, "%s",
 			 fuzz_one_in(&thread->random, 2) ? BOOT_DEVICE : FABRIC_DEVICE);
 		break;
+	case FUZZ_MR_NAME:
+		/* Few names, so that some are taken, and some are found; the shortest is none. */
+		snprintf((char *)at, field->width, "%.*s", (int)fuzz_below(&thread->random, 5),
+			 "name");
+		break;
 	case FUZZ_ADDRESS_LISTEN:
 	case FUZZ_ADDRESS_LOCAL:
 	case FUZZ_ADDRESS_REMOTE:

@@ -130,6 +130,14 @@ static void check_lane_record(const struct krdma_lane_record *record, const uint
 		EXPECT(record->length || record->flags == KRDMA_LANE_LAST);
 	} else if (record->type == KRDMA_LANE_ATOMIC) {
 		EXPECT(!(record->addr % 8) && record->atomic && record->atomic <= 2);
+	} else if (record->type == KRDMA_LANE_NAME) {
+		EXPECT(record->length && record->length <= KRDMA_LANE_NAME_MAX);
+		EXPECT(!memchr(record->data, 0, record->length));
+	} else if (record->type == KRDMA_LANE_MR) {
+		EXPECT(!record->length && record->value < KRDMA_LANE_MR_RESULTS);
+		EXPECT(record->swap <= record->operand);
+		EXPECT(!record->swap == !record->total && !(record->total & ~14U));
+		EXPECT(record->addr + record->swap >= record->addr);
 	} else if (record->type < KRDMA_LANE_OPTIONAL) {
 		EXPECT(!record->flags && record->length <= KRDMA_LANE_DATA_MAX);
 	}
