@@ -195,6 +195,37 @@ KRDMA_PUBLIC int krdma_conn_trunk(struct krdma_conn *conn, uint64_t *trunk)
 	return err;
 }
 
+KRDMA_PUBLIC int krdma_conn_find_mr(struct krdma_conn *conn, const char *name, uint64_t offset,
+				    uint64_t deadline, struct krdma_remote_mr *remote,
+				    uint64_t *length)
+{
+	struct krdma_conn_find_mr_args find = {
+		.size = sizeof(find),
+		.deadline_ns = deadline,
+		.offset = offset,
+	};
+	int err;
+
+	if (!conn || !name || !*name || !remote)
+		return -EINVAL;
+	err = request_name(find.name, name);
+	if (!err)
+		err = request_wait(conn->fd, KRDMA_CONN_FIND_MR, &find);
+	if (err)
+		return err;
+	*remote = (struct krdma_remote_mr) {
+		.addr = find.remote_addr,
+		.length = find.reach,
+		.key = find.rkey,
+		/* As in a memory descriptor, only the rights of peers. */
+		.access = find.access & (KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE |
+					 KRDMA_ACCESS_REMOTE_ATOMIC),
+	};
+	if (length)
+		*length = find.length;
+	return 0;
+}
+
 KRDMA_PUBLIC int krdma_conn_next_event(struct krdma_conn *conn, uint64_t deadline,
 				       struct krdma_event_record *record, size_t size)
 {

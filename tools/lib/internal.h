@@ -64,6 +64,9 @@ int request_options(void *options, size_t size, const void *from);
 /* Copies an address for the kernel; EAFNOSUPPORT unless the family is supported. */
 int request_address(struct __kernel_sockaddr_storage *to, const struct sockaddr *from);
 
+/* Copies a name for the kernel, with zeroes behind it; EINVAL if it is too long. */
+int request_name(char to[KRDMA_NAME_MAX], const char *from);
+
 /*
  * request.c: one ioctl.
  *

@@ -986,6 +986,23 @@ int krdma_mr_describe(struct krdma_mr *mr, size_t offset, size_t length,
 		      void *descriptor);
 
 /**
+ * krdma_mr_set_name() - Give a memory region a name, by which peers of lanes find it
+ * @mr: a memory region for lanes, with remote access rights
+ * @name: at most KRDMA_NAME_MAX - 1 bytes; NULL or an empty string takes the name away
+ *
+ * The name is an offer to the peers of all lanes of the session, also of later ones: each of them
+ * can access the memory, with the rights of the memory region. A new name replaces the last one.
+ * The name ends with the memory region. Taking it away does not end the access of a peer that has
+ * found the memory: krdma_mr_deregister() does.
+ *
+ * Errors: EINVAL (@mr is NULL, or @name is too long); EEXIST (another memory region of the session
+ * and the device has the name); EACCES (not registered by krdma_mr_register_for_lanes() or
+ * krdma_mr_alloc_for_lanes(), or no remote access rights); ENOENT (it is not registered any more);
+ * ENODEV (its device is gone); ENOTTY (the module has no names); ENOMEM.
+ */
+int krdma_mr_set_name(struct krdma_mr *mr, const char *name);
+
+/**
  * struct krdma_remote_mr - memory of a peer
  * @addr: start address in the peer's address space
  * @length: length in bytes
@@ -1009,6 +1026,28 @@ struct krdma_remote_mr {
  */
 int krdma_remote_mr_from_desc(const void *descriptor, size_t length,
 			      struct krdma_remote_mr *remote);
+
+/**
+ * krdma_conn_find_mr() - Find a memory region of the peer of a lane by its name
+ * @conn: a lane that is connected
+ * @name: the name from the peer's krdma_mr_set_name()
+ * @offset: a position in the memory region, in bytes from its start
+ * @deadline: how long to wait for the answer of the peer's kernel
+ * @remote: receives address and rkey for @offset, and the number of bytes that the rkey covers
+ *	from there
+ * @length: receives the length of the whole memory region, or NULL
+ *
+ * The peer's kernel answers, and its program takes no part. If a memory region has several rkeys,
+ * each takes a call: the next one covers the bytes from @offset plus the length in @remote on.
+ *
+ * Errors: EINVAL (a NULL pointer, or @name is empty or too long); ENOENT (no memory region has the
+ * name in the session of the peer's end); ERANGE (the memory region ends before @offset);
+ * EPROTONOSUPPORT (a plain connection); ENOTCONN (not connected, or no longer); EAGAIN (the peer
+ * has no memory for the answer now); ETIMEDOUT (no answer by @deadline, or @deadline is 0); EINTR;
+ * ENOTTY (the module has no names); ENOMEM.
+ */
+int krdma_conn_find_mr(struct krdma_conn *conn, const char *name, uint64_t offset,
+		       uint64_t deadline, struct krdma_remote_mr *remote, uint64_t *length);
 
 /**
  * krdma_mr_cache_create() - Create a cache of memory regions

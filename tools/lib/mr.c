@@ -207,6 +207,20 @@ KRDMA_PUBLIC int krdma_mr_advise(struct krdma_mr *mr, uint32_t advice, size_t of
 	return request_issue(mr->session->fd, KRDMA_MR_ADVISE, &request);
 }
 
+KRDMA_PUBLIC int krdma_mr_set_name(struct krdma_mr *mr, const char *name)
+{
+	struct krdma_mr_set_name_args request = { .size = sizeof(request) };
+	int err;
+
+	if (!mr)
+		return -EINVAL;
+	err = request_name(request.name, name ? name : "");
+	if (err)
+		return err;
+	request.id = mr->id;
+	return request_issue(mr->session->fd, KRDMA_MR_SET_NAME, &request);
+}
+
 KRDMA_PUBLIC int krdma_mr_describe(struct krdma_mr *mr, size_t offset, size_t length,
 				   void *descriptor)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Structures of the caller: results to fill in, options, addresses. The libraries beside this one
- * use them, too.
+ * Structures of the caller: results to fill in, options, addresses, names. The libraries beside
+ * this one use them, too.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -65,6 +65,17 @@ int request_address(struct __kernel_sockaddr_storage *to, const struct sockaddr 
 		return -EAFNOSUPPORT;
 	}
 	memset(to, 0, sizeof(*to));
+	memcpy(to, from, length);
+	return 0;
+}
+
+int request_name(char to[KRDMA_NAME_MAX], const char *from)
+{
+	size_t length = strnlen(from, KRDMA_NAME_MAX);
+
+	if (length == KRDMA_NAME_MAX)
+		return -EINVAL;
+	memset(to, 0, KRDMA_NAME_MAX);
 	memcpy(to, from, length);
 	return 0;
 }

@@ -609,6 +609,20 @@ class krdma_mr_advise_args(Structure):
     ]
 
 
+class krdma_mr_set_name_args(Structure):
+    """ioctl(KRDMA_MR_SET_NAME): name a memory region for peers."""
+
+    size: int
+    flags: int
+    id: int
+    reserved: int
+    name: bytes
+    _fields_ = [
+        ("size", c_uint32), ("flags", c_uint32), ("id", c_uint32), ("reserved", c_uint32), ("name",
+        c_char * 64)
+    ]
+
+
 class krdma_event_record(Structure):
     """Record returned by read() of a connection."""
 
@@ -820,6 +834,26 @@ class krdma_conn_query_args(Structure):
         ("sends_completed", c_uint64), ("receives_posted", c_uint64), ("receives_completed",
         c_uint64), ("local", c_uint8 * 128), ("remote", c_uint8 * 128), ("kind", c_uint32),
         ("request_age_ms", c_uint32), ("trunk", c_uint64)
+    ]
+
+
+class krdma_conn_find_mr_args(Structure):
+    """ioctl(KRDMA_CONN_FIND_MR): find an MR of the peer by its name."""
+
+    size: int
+    flags: int
+    deadline_ns: int
+    offset: int
+    remote_addr: int
+    length: int
+    reach: int
+    rkey: int
+    access: int
+    name: bytes
+    _fields_ = [
+        ("size", c_uint32), ("flags", c_uint32), ("deadline_ns", c_uint64), ("offset", c_uint64),
+        ("remote_addr", c_uint64), ("length", c_uint64), ("reach", c_uint64), ("rkey", c_uint32),
+        ("access", c_uint32), ("name", c_char * 64)
     ]
 
 
@@ -1338,6 +1372,7 @@ SIZES: Dict[type, int] = {
     krdma_mr_deregister_args: 16,
     krdma_mr_query_args: 112,
     krdma_mr_advise_args: 32,
+    krdma_mr_set_name_args: 80,
     krdma_event_record: 16,
     krdma_listen_args: 152,
     krdma_listener_query_args: 160,
@@ -1350,6 +1385,7 @@ SIZES: Dict[type, int] = {
     krdma_conn_disconnect_args: 8,
     krdma_conn_wait_args: 24,
     krdma_conn_query_args: 384,
+    krdma_conn_find_mr_args: 120,
     krdma_conns_entry: 160,
     krdma_conns_args: 64,
     krdma_conns_fd_args: 16,
@@ -1478,7 +1514,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "krdma_mr_rkey_at": (c_int, [c_void_p, c_size_t, POINTER(c_uint32), POINTER(c_size_t)]),
     "krdma_mr_advise": (c_int, [c_void_p, c_uint32, c_size_t, c_size_t]),
     "krdma_mr_describe": (c_int, [c_void_p, c_size_t, c_size_t, c_void_p]),
+    "krdma_mr_set_name": (c_int, [c_void_p, c_char_p]),
     "krdma_remote_mr_from_desc": (c_int, [c_void_p, c_size_t, POINTER(krdma_remote_mr)]),
+    "krdma_conn_find_mr": (
+        c_int, [c_void_p, c_char_p, c_uint64, c_uint64, POINTER(krdma_remote_mr),
+        POINTER(c_uint64)]),
     "krdma_mr_cache_create": (c_int, [c_void_p, c_uint32, c_uint32, c_size_t, POINTER(c_void_p)]),
     "krdma_mr_cache_get": (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_void_p)]),
     "krdma_mr_cache_put": (None, [c_void_p, c_void_p]),

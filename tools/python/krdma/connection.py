@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, Optional
 
 from . import _abi
-from ._abi import ConnKind, ConnState, EventType, ListenFlags
+from ._abi import Access, ConnKind, ConnState, EventType, ListenFlags
 from ._address import Address, packed, unpacked
 from ._library import Handle, Object, check, deadline_of, filled, lib, retried
+from .memory import RemoteMemory
 from .message import Messenger
 from .ring import Ring, known
 from .srq import Srq
@@ -178,6 +179,21 @@ class Connection(Object):
         with self._handle as handle:
             check(lib.krdma_conn_trunk(handle, ctypes.byref(number)), "query a connection")
         return number.value
+
+    def find_memory(self, name: str, offset: int = 0,
+                    timeout: Optional[float] = 10) -> RemoteMemory:
+        """The memory to which the peer of a lane has given a name, from an offset on.
+
+        It ends where its key does.  If the memory has several keys, the next call begins there,
+        until one fails with ERANGE: nothing is left.
+        """
+        if "\0" in name:
+            raise ValueError("a name has no zeroes")
+        remote = _abi.krdma_remote_mr()
+        with self._handle as handle:
+            retried(f"find the peer's memory '{name}'", lib.krdma_conn_find_mr, handle,
+                    name.encode(), offset, deadline_of(timeout), ctypes.byref(remote), None)
+        return RemoteMemory(remote.addr, remote.length, remote.key, Access(remote.access))
 
     @property
     def state(self) -> ConnState:

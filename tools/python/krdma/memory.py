@@ -5,7 +5,7 @@ import ctypes
 import mmap
 import weakref
 from dataclasses import dataclass
-from typing import Any, Dict, List, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from . import _abi
 from ._abi import Access
@@ -157,6 +157,19 @@ class Memory(Region):
                   f"describe {length or 'all'} bytes at {offset} of a memory region",
                   "the part must be in the region, and the region have remote rights")
         return data.raw
+
+    def set_name(self, name: Optional[str]) -> None:
+        """Names it, for the peers of all lanes of the session; None takes the name away.
+
+        Connection.find_memory() of the peer finds it.  It is registered with lanes=True, and has
+        remote rights.
+        """
+        if name and "\0" in name:
+            raise ValueError("a name has no zeroes")
+        with self._handle as handle:
+            check(lib.krdma_mr_set_name(handle, None if name is None else name.encode()),
+                  f"name a memory region '{name or ''}'",
+                  "it must be registered for lanes, and have remote rights and a name of its own")
 
     def close(self) -> None:
         """Deregisters it: no device and no peer can access it afterwards.

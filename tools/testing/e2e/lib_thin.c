@@ -157,6 +157,62 @@ TEST_F(thin, a_listener_with_options)
 	EXPECT_EQ(0, krdma_listener_close(listener));
 }
 
+/* Memory that the peer of a lane finds by its name.  Both ends are in the same session. */
+static void names_over(struct __test_metadata *_metadata, FIXTURE_DATA(thin) * self,
+		       struct krdma_conn *lane)
+{
+	struct krdma *session = self->pair.session;
+	char longest[KRDMA_NAME_MAX + 1] = {};
+	struct krdma_remote_mr remote;
+	struct krdma_mr *named, *other;
+	uint64_t length = 7;
+
+	memset(longest, 'n', KRDMA_NAME_MAX);
+	ASSERT_EQ(0, krdma_mr_alloc_for_lanes(session, self->pair.device, 8192,
+					      lib_pair_access(&self->pair), &named));
+	ASSERT_EQ(0, krdma_mr_alloc_for_lanes(session, self->pair.device, 4096,
+					      KRDMA_ACCESS_REMOTE_READ, &other));
+	EXPECT_EQ(-EINVAL, krdma_mr_set_name(NULL, "a name"));
+	EXPECT_EQ(-EINVAL, krdma_mr_set_name(named, longest));
+	/* Lanes cannot use the fixture's memory. */
+	EXPECT_EQ(-EACCES, krdma_mr_set_name(self->mr, "a name"));
+	ASSERT_EQ(0, krdma_mr_set_name(named, "a name"));
+	EXPECT_EQ(0, krdma_mr_set_name(named, "a name"));
+	EXPECT_EQ(-EEXIST, krdma_mr_set_name(other, "a name"));
+
+	EXPECT_EQ(-EINVAL, krdma_conn_find_mr(NULL, "a name", 0, LIB_PATIENCE, &remote, NULL));
+	EXPECT_EQ(-EINVAL, krdma_conn_find_mr(lane, NULL, 0, LIB_PATIENCE, &remote, NULL));
+	EXPECT_EQ(-EINVAL, krdma_conn_find_mr(lane, "", 0, LIB_PATIENCE, &remote, NULL));
+	EXPECT_EQ(-EINVAL, krdma_conn_find_mr(lane, longest, 0, LIB_PATIENCE, &remote, NULL));
+	EXPECT_EQ(-EINVAL, krdma_conn_find_mr(lane, "a name", 0, LIB_PATIENCE, NULL, NULL));
+	EXPECT_EQ(-EPROTONOSUPPORT, krdma_conn_find_mr(self->pair.a, "a name", 0, LIB_PATIENCE,
+						       &remote, NULL));
+	EXPECT_EQ(-ENOENT, krdma_conn_find_mr(lane, "another", 0, LIB_PATIENCE, &remote,
+					      &length));
+	EXPECT_EQ(-ERANGE, krdma_conn_find_mr(lane, "a name", 8192, LIB_PATIENCE, &remote,
+					      &length));
+	EXPECT_EQ(7, length);
+	ASSERT_EQ(0, krdma_conn_find_mr(lane, "a name", 4097, LIB_PATIENCE, &remote, &length));
+	EXPECT_EQ((uintptr_t)krdma_mr_data(named) + 4097, remote.addr);
+	EXPECT_EQ(8192 - 4097, remote.length);
+	EXPECT_EQ(krdma_mr_rkey(named), remote.key);
+	EXPECT_EQ(lib_pair_access(&self->pair) & ~KRDMA_ACCESS_LOCAL_WRITE, remote.access);
+	EXPECT_EQ(8192, length);
+
+	/* Another name replaces it, and none takes it away.  The longest one has 63 bytes. */
+	longest[KRDMA_NAME_MAX - 1] = 0;
+	ASSERT_EQ(0, krdma_mr_set_name(named, longest));
+	EXPECT_EQ(-ENOENT, krdma_conn_find_mr(lane, "a name", 0, LIB_PATIENCE, &remote, NULL));
+	ASSERT_EQ(0, krdma_conn_find_mr(lane, longest, 0, LIB_PATIENCE, &remote, NULL));
+	EXPECT_EQ(8192, remote.length);
+	ASSERT_EQ(0, krdma_mr_set_name(named, NULL));
+	EXPECT_EQ(-ENOENT, krdma_conn_find_mr(lane, longest, 0, LIB_PATIENCE, &remote, NULL));
+	EXPECT_EQ(0, krdma_mr_set_name(other, longest));
+	EXPECT_EQ(0, krdma_mr_set_name(other, ""));
+	EXPECT_EQ(0, krdma_mr_deregister(named, 0));
+	EXPECT_EQ(0, krdma_mr_deregister(other, 0));
+}
+
 TEST_F(thin, a_lane_and_its_memory)
 {
 	struct krdma *session = self->pair.session;
@@ -231,6 +287,8 @@ TEST_F(thin, a_lane_and_its_memory)
 	EXPECT_TRUE(filled(data, 8192, 3));
 	entries[0] = krdma_entry_send(a, 3, self->mr, 0, 8);
 	EXPECT_EQ(-EOPNOTSUPP, krdma_ring_post(self->pair.rings[0], entries, 1, &accepted));
+
+	names_over(_metadata, self, a);
 
 	EXPECT_EQ(0, krdma_conn_close(a));
 	EXPECT_EQ(0, krdma_conn_await_closed(b, LIB_PATIENCE));

@@ -395,11 +395,23 @@ def test_lanes():
         a.ring.wait(timeout=PATIENCE)[0].check()
         got = b.ring.wait(timeout=PATIENCE)[0].check()
         same((got.length, got.imm, bytes(there.view[:4])), (8000, 7, b"lane"))
+        raises(krdma.Error, there.set_name, "there", number=errno.EACCES)
+        raises(krdma.NotFound, a.find_memory, "there", timeout=PATIENCE)
+        with second.register(b.device_id, bytearray(8192), Access.REMOTE_READ,
+                             lanes=True) as named:
+            named.set_name("there")
+            remote = a.find_memory("there", 4096, timeout=PATIENCE)
+            same((remote.address, remote.length, remote.rkey, remote.access),
+                 (named.address + 4096, 4096, named.rkey, Access.REMOTE_READ))
+            named.set_name(None)
+            a.ring.post(entry.read(a, here, remote, 0, 64))
+            a.ring.wait(timeout=PATIENCE)[0].check()
+            raises(krdma.NotFound, a.find_memory, "there", timeout=PATIENCE)
         plain = first.alloc(a.device_id, 64)
         raises(krdma.Error, a.ring.post, entry.send(a, plain), number=errno.EOPNOTSUPP)
         remote = krdma.RemoteMemory(0, 64, 1, Access.REMOTE_WRITE)
-        raises(krdma.Error, a.ring.post, entry.write(a, here, remote, 0, 8),
-               number=errno.EOPNOTSUPP)
+        a.ring.post(entry.write(a, here, remote, 0, 8))
+        same(a.ring.wait(timeout=PATIENCE)[0].status, WcStatus.REM_ACCESS_ERR)
 
 
 def test_a_lane_to_a_listener_without_lanes():

@@ -22,11 +22,11 @@ IDENTIFIER = re.compile(r"\b(?:krdma|KRDMA)_\w*[a-zA-Z0-9]\b(?!_)")
 SAME = set("""
 krdma_conn_accept krdma_conn_close krdma_conn_connect krdma_conn_create krdma_conn_create_lane
 krdma_conn_create_qp krdma_listener_query
-krdma_conn_disconnect krdma_conn_next_event krdma_conn_private_data krdma_conn_query
+krdma_conn_disconnect krdma_conn_find_mr krdma_conn_next_event krdma_conn_private_data krdma_conn_query
 krdma_conn_reject krdma_conn_resolve krdma_conn_state_name krdma_conn_wait
 krdma_device_event_name krdma_device_next krdma_event_name
 krdma_listen krdma_listener_address krdma_listener_close krdma_listener_next
-krdma_mr_deregister krdma_mr_describe krdma_mr_register krdma_mr_rkey_at
+krdma_mr_deregister krdma_mr_describe krdma_mr_register krdma_mr_rkey_at krdma_mr_set_name
 krdma_opcode_name krdma_srq_close krdma_srq_create krdma_wc_status_name
 """.split())
 
