@@ -107,7 +107,7 @@ static inline void lane_frame_check_records(struct case_report *report)
 {
 	struct krdma_lane_record record;
 	struct krdma_lane_reader reader;
-	u8 frame[LANE_SMALL];
+	static u8 frame[LANE_SMALL];
 	u32 length;
 
 	for (u32 i = 0; i < CASES(lane_records); i++) {
@@ -369,7 +369,7 @@ static inline void lane_frame_check_room(struct case_report *report)
 		.type = KRDMA_LANE_DATA, .flags = KRDMA_LANE_FIRST, .total = U32_MAX,
 	};
 	struct krdma_lane_writer writer;
-	u8 frame[LANE_SMALL];
+	static u8 frame[LANE_SMALL];
 	u32 count = 0;
 
 	krdma_lane_frame_begin(&writer, frame, LANE_SMALL);
