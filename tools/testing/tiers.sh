@@ -140,10 +140,9 @@ e2e()
 		limit=3600
 		# The stock kernels have no siw.
 		run=(run_debug "$debug_part" --provider both)
-	else
-		# The window of the connection manager, for all users together: see limits.rst.
-		run+=(--append "syscall.x32=y ib_core.recv_queue_size=8192")
 	fi
+	# The window of the connection manager, for all users together: see limits.rst.
+	run+=(--append "syscall.x32=y ib_core.recv_queue_size=8192")
 	"${run[@]}" --timeout "$limit" --file "$e2e:/tests" -- \
 		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_SLOW=$slow sh /tests/run.sh $*"
 }

@@ -43,7 +43,9 @@
  */
 #define BOUND_US	rounds(100000, 1000000)
 /* How long each phase is watched. */
-#define PHASE_MS	200
+#define PHASE_MS	rounds(200, 2000)
+/* Between two rounds, so that who is to reach the limit has a CPU for most of the time. */
+#define PAUSE_US	rounds(1000, 100000)
 /* Rounds from one child to the next. */
 #define CHILD_ROUNDS	16
 /* The users of a user namespace, outside of it. */
@@ -178,7 +180,7 @@ static int go_on(void *context)
 			shared->worst_us = took;
 		shared->rounds++;
 		shared->ready = true;
-		usleep(1000);
+		usleep(PAUSE_US);
 	}
 	return 0;
 }
@@ -523,13 +525,14 @@ FIXTURE_VARIANT_ADD(bystander, backlog) { {
 FIXTURE_VARIANT_ADD(bystander, depth) { {
 	.reach = deep_queues, .errors = { -EINVAL } } };
 FIXTURE_VARIANT_ADD(bystander, connections) { {
-	.reach = many_pairs, .errors = { -EDQUOT }, .parameter = "max_ports", .value = "1000" } };
+	.reach = many_pairs, .errors = { -EDQUOT }, .parameter = "max_ports",
+	.value = "1000", .slow_value = "200" } };
 FIXTURE_VARIANT_ADD(bystander, connections_of_sessions) { {
 	.reach = many_sessions_with_a_pair, .errors = { -EDQUOT },
-	.parameter = "max_sessions", .value = "499" } };
+	.parameter = "max_sessions", .value = "499", .slow_value = "99" } };
 FIXTURE_VARIANT_ADD(bystander, connections_of_users) { {
 	.reach = many_users_with_a_pair, .errors = { -EDQUOT },
-	.parameter = "max_sessions", .value = "499", .users = true } };
+	.parameter = "max_sessions", .value = "499", .slow_value = "99", .users = true } };
 FIXTURE_VARIANT_ADD(bystander, denied) { {
 	.reach = denied_accesses, .errors = { -EACCES } } };
 
