@@ -621,7 +621,7 @@ static void lane_seek(struct lane_served *served, struct lane_seeker *seeker, u6
 	struct core_test *test = served->pair->test;
 	const u8 *record;
 
-	/* Who is not woken is not done in time. */
+	/* Longer than lane_sought() waits, so that a caller that is not woken is found. */
 	lane_seek_begin(served, seeker, offset, 3 * CORE_TIMEOUT_MS);
 	record = lane_served_expect(served, NAME, 1);
 	if (record) {
@@ -720,7 +720,7 @@ static void lane_ends_before_an_answer(struct core_test *test)
 	}
 }
 
-/* Who has given up gets no answer, and the next one gets its own. */
+/* A caller that has given up gets no answer, and the next caller gets its own. */
 /* Proves: F14 */
 static void lane_name_comes_late(struct core_test *test)
 {

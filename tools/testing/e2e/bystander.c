@@ -44,7 +44,7 @@
 #define BOUND_US	rounds(100000, 1000000)
 /* How long each phase is watched. */
 #define PHASE_MS	rounds(200, 2000)
-/* Between two rounds, so that who is to reach the limit has a CPU for most of the time. */
+/* Between two rounds, so that the program that reaches the limit has a CPU most of the time. */
 #define PAUSE_US	rounds(1000, 100000)
 /* Rounds from one child to the next. */
 #define CHILD_ROUNDS	16
