@@ -414,7 +414,7 @@ static int krdma_link_closed(struct krdma_lane *lane, const struct krdma_lane_re
 		lane->peer_status = krdma_link_close_status[record->value];
 		lane->peer_closed = true;
 		/* The peer answers no question any more, and the end may take longer. */
-		if (lane->lookup)
+		if (lane->lookup || lane->lookup_late)
 			wake_up_all(&lane->conn->wait);
 		krdma_link_end_closed(lane);
 		return 0;

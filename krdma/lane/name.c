@@ -14,6 +14,7 @@
 
 #include "cm/conn.h"
 #include "lane/lane.h"
+#include "mr/mem.h"
 #include "mr/mr.h"
 
 /**
@@ -53,6 +54,7 @@ static const struct krdma_lane_named krdma_lane_named_none = { .result = KRDMA_L
 static const struct krdma_lane_named krdma_lane_named_later = { .result = KRDMA_LANE_MR_LATER };
 
 static_assert(KRDMA_LANE_NAME_MAX + 1 == KRDMA_NAME_MAX);
+static_assert(KRDMA_ACCESS_REMOTE == KRDMA_LANE_RIGHTS);
 
 /*
  * Asking

@@ -746,6 +746,28 @@ static void lane_name_comes_late(struct core_test *test)
 	lane_served_close(served);
 }
 
+/* A caller that gives up before its turn leaves no question, and the next one has the turn. */
+/* Proves: F14 */
+static void lane_names_in_line(struct core_test *test)
+{
+	struct lane_served *served = lane_served_begin(test);
+	struct lane_seeker first = {}, second = {}, third = {};
+
+	if (!served)
+		return;
+	lane_seek(served, &first, 0);
+	lane_seek_begin(served, &second, 0, 10 * CORE_QUIET_MS);
+	CORE_EQ(test, -ETIMEDOUT, lane_sought(&second));
+	lane_seek_begin(served, &third, 0, 3 * CORE_TIMEOUT_MS);
+	core_expect_nothing(&served->stranger->end);
+	lane_answer_mr(served, 10, 10);
+	CORE_EQ(test, 0, lane_sought(&first));
+	CORE_TRUE(test, lane_served_expect(served, NAME, 1));
+	lane_answer_none(served, 0);
+	CORE_EQ(test, -ENOENT, lane_sought(&third));
+	lane_served_close(served);
+}
+
 /* An answer that cannot be true ends the trunk. */
 /* Proves: F14 */
 static void lane_name_lies(struct core_test *test)
@@ -778,6 +800,7 @@ const struct core_case core_lane_memory_cases[] = {
 	CORE_CASE(lane_asks_names),
 	CORE_CASE(lane_ends_before_an_answer),
 	CORE_CASE(lane_name_comes_late),
+	CORE_CASE(lane_names_in_line),
 	CORE_CASE(lane_name_lies),
 	{}
 };

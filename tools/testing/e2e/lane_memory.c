@@ -16,8 +16,6 @@
 #include "session.h"
 
 #define LANES		KRDMA_MR_REGISTER_LANES
-/* A little more than a fast registration covers, over rxe. */
-#define LONG_LENGTH	(5 << 20)
 
 FIXTURE(lane_memory)
 {
@@ -27,11 +25,6 @@ FIXTURE(lane_memory)
 	struct mr a;
 	struct mr b;
 };
-
-static int memory(struct pair *pair, int side, size_t length, struct mr *mr)
-{
-	return mr_create_with(pair->sessions[side], pair->device, length, ACCESS_ALL, LANES, mr);
-}
 
 FIXTURE_SETUP(lane_memory)
 {
@@ -44,8 +37,8 @@ FIXTURE_SETUP(lane_memory)
 	ASSERT_EQ(0, pair_open(&self->other, &options));
 	ASSERT_NE(0, trunk_of(self->pair.a.conn));
 	ASSERT_EQ(trunk_of(self->pair.a.conn), trunk_of(self->other.a.conn));
-	ASSERT_EQ(0, memory(&self->pair, 0, LENGTH, &self->a));
-	ASSERT_EQ(0, memory(&self->pair, 1, LENGTH, &self->b));
+	ASSERT_EQ(0, memory_for_peers(&self->pair, 0, LENGTH, &self->a));
+	ASSERT_EQ(0, memory_for_peers(&self->pair, 1, LENGTH, &self->b));
 }
 
 FIXTURE_TEARDOWN(lane_memory)
@@ -346,7 +339,7 @@ TEST_F(lane_memory, a_key_covers_its_part)
 	struct krdma_sqe entry;
 	struct mr mr;
 
-	ASSERT_EQ(0, memory(&self->pair, 1, LONG_LENGTH, &mr));
+	ASSERT_EQ(0, memory_for_peers(&self->pair, 1, LONG_LENGTH, &mr));
 	query.id = mr.id;
 	query.part_offset = LONG_LENGTH - 4096;
 	ASSERT_EQ(0, session_request(self->pair.sessions[1], KRDMA_MR_QUERY, &query));
@@ -394,7 +387,7 @@ TEST_F(lane_memory, released_while_a_peer_writes_and_reads)
 			.sessions = { self->pair.sessions[0], self->pair.sessions[1] },
 			.listen_flags = KRDMA_LISTEN_LANES,
 			.a.create_flags = KRDMA_CONN_CREATE_LANE }));
-		ASSERT_EQ(0, memory(&pair, 1, LENGTH, &mr));
+		ASSERT_EQ(0, memory_for_peers(&pair, 1, LENGTH, &mr));
 		write = sqe_remote(KRDMA_OP_WRITE, pair.a.id, 1, &self->a, 0, LENGTH, &mr, 0);
 		read = sqe_remote(KRDMA_OP_READ, pair.a.id, 2, &self->b, 0, LENGTH, &mr, 0);
 		read.sge.mr = self->a.id;

@@ -14,8 +14,6 @@
 
 #define LANES		KRDMA_MR_REGISTER_LANES
 #define ACCESS_PEERS	(ACCESS_ALL & ~KRDMA_ACCESS_LOCAL_WRITE)
-/* A little more than a fast registration covers, over rxe. */
-#define LONG_LENGTH	(5 << 20)
 
 FIXTURE(lane_names)
 {
@@ -24,17 +22,12 @@ FIXTURE(lane_names)
 	struct mr b;
 };
 
-static int memory(struct pair *pair, int side, size_t length, struct mr *mr)
-{
-	return mr_create_with(pair->sessions[side], pair->device, length, ACCESS_ALL, LANES, mr);
-}
-
 FIXTURE_SETUP(lane_names)
 {
 	ASSERT_EQ(0, pair_open(&self->pair, &lane_options));
 	ASSERT_NE(0, trunk_of(self->pair.a.conn));
-	ASSERT_EQ(0, memory(&self->pair, 0, LENGTH, &self->a));
-	ASSERT_EQ(0, memory(&self->pair, 1, LENGTH, &self->b));
+	ASSERT_EQ(0, memory_for_peers(&self->pair, 0, LENGTH, &self->a));
+	ASSERT_EQ(0, memory_for_peers(&self->pair, 1, LENGTH, &self->b));
 }
 
 FIXTURE_TEARDOWN(lane_names)
@@ -116,7 +109,7 @@ TEST_F(lane_names, other_names_are_not_found)
 	ASSERT_EQ(0, set_name(pair->sessions[1], self->b.id, "cache-0"));
 	for (unsigned int i = 0; i < 6; i++)
 		EXPECT_EQ(-ENOENT, find_mr(pair->a.conn, names[i], &found));
-	ASSERT_EQ(0, memory(pair, 1, 4096, &mr));
+	ASSERT_EQ(0, memory_for_peers(pair, 1, 4096, &mr));
 	ASSERT_EQ(0, set_name(pair->sessions[1], mr.id, longest));
 	ASSERT_EQ(0, find_mr(pair->a.conn, longest, &found));
 	EXPECT_EQ(mr.rkey, found.rkey);
@@ -138,7 +131,7 @@ TEST_F(lane_names, a_name_is_given_once)
 	int conn = self->pair.a.conn;
 	struct mr mr;
 
-	ASSERT_EQ(0, memory(&self->pair, 1, 4096, &mr));
+	ASSERT_EQ(0, memory_for_peers(&self->pair, 1, 4096, &mr));
 	ASSERT_EQ(0, set_name(session, self->b.id, "one"));
 	EXPECT_EQ(0, set_name(session, self->b.id, "one"));
 	EXPECT_EQ(-EEXIST, set_name(session, mr.id, "one"));
@@ -184,7 +177,7 @@ TEST_F(lane_names, a_name_is_free_when_its_mr_is_dropped)
 	struct krdma_cqe cqe;
 	struct mr mr;
 
-	ASSERT_EQ(0, memory(pair, 1, 4096, &mr));
+	ASSERT_EQ(0, memory_for_peers(pair, 1, 4096, &mr));
 	ASSERT_EQ(0, set_name(pair->sessions[1], self->b.id, "one"));
 	ASSERT_EQ(0, set_name(pair->sessions[1], mr.id, "two"));
 	ASSERT_EQ(0, ring_submit(pair->b.ring, &entry, 1, NULL));
@@ -216,7 +209,7 @@ TEST_F(lane_names, an_offset_leads_to_its_rkey)
 	uint32_t keys = 0;
 	struct mr mr;
 
-	ASSERT_EQ(0, memory(pair, 1, LONG_LENGTH, &mr));
+	ASSERT_EQ(0, memory_for_peers(pair, 1, LONG_LENGTH, &mr));
 	ASSERT_EQ(0, set_name(pair->sessions[1], mr.id, "long"));
 	while (offset < LONG_LENGTH) {
 		struct krdma_mr_query_args query = {
@@ -380,7 +373,7 @@ TEST_F(lane_names, each_thread_gets_its_own_answer)
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, seek, &seekers[i]));
 	}
 	for (int i = 0; i < 50; i++) {
-		ASSERT_EQ(0, memory(pair, 1, 4096, &mr));
+		ASSERT_EQ(0, memory_for_peers(pair, 1, 4096, &mr));
 		EXPECT_EQ(-EEXIST, set_name(pair->sessions[1], mr.id, "one"));
 		EXPECT_EQ(0, set_name(pair->sessions[1], mr.id, "two"));
 		mr_destroy(&mr);

@@ -20,6 +20,12 @@ int lane_memory(struct pair *pair, int side, size_t length, struct mr *mr)
 			      KRDMA_ACCESS_LOCAL_WRITE, KRDMA_MR_REGISTER_LANES, mr);
 }
 
+int memory_for_peers(struct pair *pair, int side, size_t length, struct mr *mr)
+{
+	return mr_create_with(pair->sessions[side], pair->device, length, ACCESS_ALL,
+			      KRDMA_MR_REGISTER_LANES, mr);
+}
+
 int message(struct end *from, const struct mr *source, struct end *to, struct mr *target,
 	    size_t place, uint32_t length)
 {
