@@ -63,6 +63,7 @@ static inline struct krdma_raw_attr limits_ample(void)
 		.max_cqe = 1000,
 		.max_srq = 1000,
 		.max_srq_wr = 1000,
+		.max_srq_sge = 1000,
 		.max_qp_init_rd_atom = 100,
 		.max_qp_rd_atom = 100,
 		.max_fast_reg_pages = 1000,
@@ -86,14 +87,46 @@ static inline void limits_check_counts(struct case_report *report)
 		raw.max_send_sge = edge->raw;
 		raw.max_recv_sge = edge->raw;
 		raw.max_srq_wr = edge->raw;
+		raw.max_srq_sge = edge->raw;
 		raw.max_fast_reg_pages = edge->raw;
 		krdma_caps_derive(&raw, &limits);
 		check_expect(report, "max_qp", edge->raw, edge->count, limits.max_qp);
 		check_expect(report, "max_send_sge", edge->raw, edge->count, limits.max_send_sge);
 		check_expect(report, "max_recv_sge", edge->raw, edge->count, limits.max_recv_sge);
 		check_expect(report, "max_srq_wr", edge->raw, edge->count, limits.max_srq_wr);
+		if (limits.max_srq_wr && limits.max_recv_sge)
+			check_expect(report, "max_srq_sge", edge->raw, edge->count,
+				     limits.max_srq_sge);
 		check_expect(report, "max_fast_reg_pages", edge->raw, edge->count,
 			     limits.max_fast_reg_pages);
+	}
+}
+
+/* At least one, and not more than a receive of an RQ can have. */
+static inline void limits_check_srq_sge(struct case_report *report)
+{
+	static const struct {
+		s64 srq;
+		s64 recv;
+		u32 expected;
+	} cases[] = {
+		{ 6, 13, 6 }, { 31, 32, 31 }, { 32, 32, 32 }, { 33, 32, 32 }, { 1, 1, 1 },
+		{ 0, 32, 1 }, { -1, 32, 1 }, { 1LL << 40, 16, 16 },
+	};
+
+	for (unsigned int i = 0; i < CASES(cases); i++) {
+		struct krdma_raw_attr raw = limits_ample();
+		struct krdma_limits limits;
+
+		raw.max_srq_sge = cases[i].srq;
+		raw.max_recv_sge = cases[i].recv;
+		krdma_caps_derive(&raw, &limits);
+		check_expect(report, "max_srq_sge", cases[i].srq, cases[i].expected,
+			     limits.max_srq_sge);
+		raw.has_srq = false;
+		krdma_caps_derive(&raw, &limits);
+		check_expect(report, "max_srq_sge without SRQs", cases[i].srq, 0,
+			     limits.max_srq_sge);
 	}
 }
 
@@ -136,6 +169,7 @@ static inline void limits_check_sources(struct case_report *report)
 	raw.max_cqe = 66;
 	raw.max_srq = 77;
 	raw.max_srq_wr = 88;
+	raw.max_srq_sge = 43;
 	raw.max_qp_init_rd_atom = 99;
 	raw.max_qp_rd_atom = 110;
 	raw.max_fast_reg_pages = 121;
@@ -149,6 +183,7 @@ static inline void limits_check_sources(struct case_report *report)
 	check_expect(report, "max_read_sge", 5, 5, limits.max_read_sge);
 	check_expect(report, "max_cqe", 66, 63, limits.max_cqe);
 	check_expect(report, "max_srq_wr", 88, 88, limits.max_srq_wr);
+	check_expect(report, "max_srq_sge", 43, 43, limits.max_srq_sge);
 	check_expect(report, "max_read_depth", 99, 99, limits.max_read_depth);
 	check_expect(report, "max_read_depth_in", 110, 110, limits.max_read_depth_in);
 	check_expect(report, "max_fast_reg_pages", 121, 121, limits.max_fast_reg_pages);

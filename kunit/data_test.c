@@ -143,6 +143,7 @@ static void given_check(struct kunit *test, struct conn_pair *pair, const struct
 static void tune_all_operations(struct fake_device *fake)
 {
 	fake_device_offer_atomics(fake);
+	fake->posts_atomics = true;
 	fake_device_read_like_siw(fake);
 }
 

@@ -154,6 +154,19 @@ static void test_attributes(struct kunit *test)
 			attr.limits.max_fast_reg_pages);
 }
 
+/* A driver that executes atomics of peers, and refuses those of the kernel. */
+static void test_atomics_of_peers_alone(struct kunit *test)
+{
+	struct test_device *device = test_device_alloc(test, 1);
+	struct krdma_device_attr attr;
+
+	fake_device_offer_atomics(device->fake);
+	device->fake->ib.ops.driver_id = RDMA_DRIVER_MLX5;
+	KUNIT_ASSERT_EQ(test, 0, test_device_register(device, NAME));
+	KUNIT_ASSERT_EQ(test, 0, krdma_device_query_attr(find(test, NAME), &attr));
+	KUNIT_EXPECT_FALSE(test, attr.caps & KRDMA_DEVICE_CAP_ATOMIC);
+}
+
 /* Capabilities without the verbs that they need. */
 /* Proves: D1 */
 static void test_capabilities_need_their_calls(struct kunit *test)
@@ -330,6 +343,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(test_numbers_that_are_no_device),
 	KUNIT_CASE(test_walk_is_in_order_and_complete),
 	KUNIT_CASE(test_attributes),
+	KUNIT_CASE(test_atomics_of_peers_alone),
 	KUNIT_CASE(test_capabilities_need_their_calls),
 	KUNIT_CASE(test_port),
 	KUNIT_CASE(test_port_numbers),

@@ -181,6 +181,7 @@ struct fake_qp;
  * @ib: the object of ib_core
  * @personality: its behaviour where drivers differ; to be changed before registering
  * @offered: features that a test adds, FAKE_LACKS_*
+ * @posts_atomics: a test has it post atomics, whatever its behaviour
  * @attr: result of query_device; to be changed before registering.  Registering removes what
  *	the personality lacks.
  * @port: result of query_port, for every port; to be changed before registering, or at any time
@@ -241,6 +242,7 @@ struct fake_device {
 	struct ib_device ib;
 	const struct fake_personality *personality;
 	unsigned int offered;
+	bool posts_atomics;
 	struct ib_device_attr attr;
 	struct ib_port_attr port;
 	struct net_device *netdev;

@@ -27,7 +27,8 @@ static bool fake_knows(const struct fake_device *fake, enum ib_wr_opcode opcode)
 		return !READ_ONCE(fake->no_immediate) && !(lacks & FAKE_LACKS_WRITE_IMM);
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		return fake->attr.atomic_cap != IB_ATOMIC_NONE;
+		return fake->attr.atomic_cap != IB_ATOMIC_NONE &&
+		       (fake->posts_atomics || !(lacks & FAKE_LACKS_ATOMIC_POST));
 	case IB_WR_RDMA_READ_WITH_INV:
 		return !(lacks & FAKE_LACKS_READ_INV);
 	case IB_WR_REG_MR:

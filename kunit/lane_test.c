@@ -270,6 +270,84 @@ static void test_link_says_why_it_ends(struct kunit *test)
 	stage_close(stage);
 }
 
+/* The link fails when the lane is resolved, before its request can be sent. */
+static void test_link_ends_before_a_request(struct kunit *test)
+{
+	struct krdma_conn_attr attr = { .send_depth = 1, .recv_depth = 1 };
+	struct stage *stage = lane_stage(test);
+	struct krdma_trunk *trunk;
+
+	lane_resolve(stage, &stage->client);
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(stage->client.conn, &attr));
+	trunk = lane_of(&stage->client)->trunk;
+	krdma_conn_advance(trunk->conn, KRDMA_INPUT_FATAL, -ETIMEDOUT);
+	KUNIT_EXPECT_TRUE(test, lane_until(READ_ONCE(trunk->link_over)));
+	KUNIT_EXPECT_EQ(test, 0, actor_connect(&stage->client, ""));
+	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_CLOSED));
+	EXPECT_STORY(test, &stage->client, RESOLVED "connect error -110, closed -110");
+	stage_close(stage);
+}
+
+/* What ends a trunk, and what its lanes say then: a program knows nothing of trunks. */
+static void lane_ends_with(struct kunit *test, int error, const char *story)
+{
+	struct stage *stage = lane_stage(test);
+	struct krdma_trunk *trunk;
+
+	lane_connect(stage, 1);
+	trunk = lane_of(&stage->client)->trunk;
+	spin_lock_bh(&trunk->lock);
+	krdma_trunk_fail(trunk, error);
+	spin_unlock_bh(&trunk->lock);
+	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_CLOSED));
+	EXPECT_STORY(test, &stage->client, story);
+	stage_close(stage);
+}
+
+static void test_violation_is_not_told(struct kunit *test)
+{
+	lane_ends_with(test, -EPROTO, RESOLVED "established, lost -5, closed -5");
+}
+
+static void test_timeout_is_told(struct kunit *test)
+{
+	lane_ends_with(test, -ETIMEDOUT, RESOLVED "established, lost -110, closed -110");
+}
+
+/* A frame arrives, and its receive is refused by the driver of a link that works. */
+static void test_refused_receive_ends_the_link(struct kunit *test)
+{
+	struct stage *stage = lane_stage(test);
+	struct krdma_trunk *trunk;
+
+	lane_connect(stage, 1);
+	trunk = lane_of(&stage->server)->trunk;
+	KUNIT_EXPECT_EQ(test, 1, actor_receive(&stage->server));
+	KUNIT_EXPECT_TRUE(test, lane_until(lane_of(&stage->client)->peer_credits));
+	fake_device_fail(stage->fake, FAKE_POST_RECV, 1, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, 1, actor_message(&stage->client));
+	KUNIT_EXPECT_TRUE(test, lane_until(READ_ONCE(trunk->link_over)));
+	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->server, KRDMA_EVENT_CLOSED));
+	stage_close(stage);
+}
+
+/* The peer takes one lane, and two are resolved before either asks for its number. */
+static void test_full_trunk_takes_no_lane(struct kunit *test)
+{
+	struct stage *stage = lane_stage(test);
+	struct krdma_trunk *trunk;
+
+	lane_resolve(stage, &stage->client);
+	trunk = lane_of(&stage->client)->trunk;
+	spin_lock_bh(&trunk->lock);
+	KUNIT_EXPECT_EQ(test, 1, trunk->bound);
+	KUNIT_EXPECT_TRUE(test, krdma_trunk_has_room(trunk));
+	trunk->lanes_max = 1;
+	KUNIT_EXPECT_FALSE(test, krdma_trunk_has_room(trunk));
+	spin_unlock_bh(&trunk->lock);
+	stage_close(stage);
+}
+
 /* How long a trunk without lanes stays. */
 #define LANE_IDLE_MS	10000
 
@@ -317,6 +395,46 @@ static void test_late_timer_ends_no_trunk(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, trunk->link_over);
 	lane_idle(trunk, 0, -1);
 	KUNIT_EXPECT_TRUE(test, trunk->link_over);
+	krdma_conn_put(conn);
+	stage_close(stage);
+}
+
+/*
+ * The timer of a passive trunk was set when the trunk was used, and runs when that has just ended:
+ * what is in flight has its time all the same.
+ */
+static void test_timer_of_before_gives_no_time(struct kunit *test)
+{
+	struct stage *stage = lane_stage(test);
+	struct krdma_conn *conn;
+	struct krdma_trunk *trunk;
+
+	lane_connect(stage, 1);
+	conn = stage->server.conn;
+	/* It keeps the lane, which keeps the trunk. */
+	krdma_conn_get(conn);
+	trunk = lane_of(&stage->server)->trunk;
+	actor_close(&stage->server);
+	KUNIT_EXPECT_TRUE(test, lane_until(!READ_ONCE(trunk->end_count) &&
+					   !READ_ONCE(trunk->in_flight)));
+	/* The work item of the trunk does not see this, as long as a frame is in flight. */
+	spin_lock_bh(&trunk->lock);
+	trunk->in_flight++;
+	spin_unlock_bh(&trunk->lock);
+	krdma_listener_close(stage->listener);
+	krdma_listener_put(stage->listener);
+	stage->listener = NULL;
+	KUNIT_EXPECT_TRUE(test, lane_until(READ_ONCE(trunk->timer_asks)));
+
+	spin_lock_bh(&trunk->lock);
+	trunk->timer_asks = false;
+	spin_unlock_bh(&trunk->lock);
+	lane_idle(trunk, 0, 0);
+	KUNIT_EXPECT_FALSE(test, trunk->link_over);
+	KUNIT_EXPECT_TRUE(test, trunk->timer_asks);
+	lane_idle(trunk, 0, 0);
+	KUNIT_EXPECT_TRUE(test, trunk->link_over);
+	lane_idle(trunk, 0, -1);
 	krdma_conn_put(conn);
 	stage_close(stage);
 }
@@ -722,6 +840,12 @@ static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_longest_message),
 	KUNIT_CASE(test_ended_trunk_has_no_timer),
 	KUNIT_CASE(test_link_says_why_it_ends),
+	KUNIT_CASE(test_link_ends_before_a_request),
+	KUNIT_CASE(test_violation_is_not_told),
+	KUNIT_CASE(test_timeout_is_told),
+	KUNIT_CASE(test_refused_receive_ends_the_link),
+	KUNIT_CASE(test_full_trunk_takes_no_lane),
+	KUNIT_CASE(test_timer_of_before_gives_no_time),
 	KUNIT_CASE(test_late_timer_ends_no_trunk),
 	KUNIT_CASE_SLOW(test_idle_trunk_is_probed),
 	KUNIT_CASE(test_questions_wait_apart),

@@ -137,7 +137,7 @@ static void guest_gives_up(struct stage *stage)
 
 	/* Teardown destroys the id with this lock held, and waits for it as for a handler. */
 	mutex_lock(&conn->cm_lock);
-	if (conn->cm_id)
+	if (krdma_conn_cm_id(conn))
 		conn->cm_id->event_handler(conn->cm_id, &event);
 	krdma_conn_unlock(conn);
 	krdma_conn_put(conn);

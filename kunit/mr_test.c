@@ -245,6 +245,23 @@ static void test_atomic_rights(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(site_map(site, LENGTH, REMOTE_ATOMIC)));
 }
 
+/* mlx5 executes atomics of peers, and its driver refuses those of the kernel. */
+static void offer_atomics_of_peers(struct fake_device *fake)
+{
+	fake_device_offer_atomics(fake);
+	fake->ib.ops.driver_id = RDMA_DRIVER_MLX5;
+}
+
+static void test_atomic_rights_of_peers(struct kunit *test)
+{
+	struct site *site = site_new(test, offer_atomics_of_peers);
+	struct krdma_mr *mr;
+
+	mr = site_map(site, LENGTH, LOCAL | REMOTE_ATOMIC);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+}
+
 static void test_bad_memory(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
@@ -944,6 +961,7 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE(test_scatterlists),
 	KUNIT_CASE(test_rights),
 	KUNIT_CASE(test_atomic_rights),
+	KUNIT_CASE(test_atomic_rights_of_peers),
 	KUNIT_CASE(test_bad_memory),
 	KUNIT_CASE(test_no_registration),
 	KUNIT_CASE(test_failures),

@@ -52,9 +52,9 @@ const struct fake_personality fake_personalities[] = {
 		.ports = FAKE_PORT_IB | FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
 		/*
 		 * mlx5/wr.c:12 mlx5_ib_opcode[] has no IB_WR_RDMA_READ_WITH_INV; the check of
-		 * wr.c:1085 accepts it, as a NOP.
+		 * wr.c:1085 accepts it, as a NOP.  wr.c:948 handle_qpt_rc() refuses atomics.
 		 */
-		.lacks = FAKE_LACKS_READ_INV,
+		.lacks = FAKE_LACKS_READ_INV | FAKE_LACKS_ATOMIC_POST,
 		/* mlx5/qp.c:2751 destroy_qp_common(), cq.c:1148 __mlx5_ib_cq_clean() */
 		.leftovers = FAKE_LEFTOVERS_DROPPED,
 		/* The firmware assigns the numbers; it is assumed to reuse them soon. */

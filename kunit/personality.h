@@ -110,6 +110,8 @@ enum fake_last_wqe {
 #define FAKE_LACKS_KERNEL_RC	BIT(6)
 /* IB_WR_LOCAL_INV, although the driver has fast registration. */
 #define FAKE_LACKS_LOCAL_INV	BIT(7)
+/* Atomics of this side, although the device has them. */
+#define FAKE_LACKS_ATOMIC_POST	BIT(8)
 
 /**
  * struct fake_personality - how a driver behaves

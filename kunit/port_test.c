@@ -65,10 +65,26 @@ static void test_asked_after_a_failure(struct kunit *test)
 	conn_pair_close(pair);
 }
 
+/* Memory reclaim may wait for the connection, and the holder of rtnl for memory. */
+static void test_reclaim_takes_what_is_known(struct kunit *test)
+{
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct ib_event event = {
+		.device = &pair->fake->ib, .event = IB_EVENT_PORT_ERR, .element.port_num = 1,
+	};
+
+	ib_dispatch_event(&event);
+	flush_workqueue(ib_wq);
+	krdma_session_set_reclaim(pair->session);
+	KUNIT_EXPECT_EQ(test, 0, calls_for_a_pair(pair));
+	conn_pair_close(pair);
+}
+
 static struct kunit_case port_cases[] = {
 	KUNIT_CASE(test_asked_once),
 	KUNIT_CASE(test_asked_after_an_event),
 	KUNIT_CASE(test_asked_after_a_failure),
+	KUNIT_CASE(test_reclaim_takes_what_is_known),
 	{}
 };
 

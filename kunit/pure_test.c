@@ -13,6 +13,7 @@
 #include "link_cases.h"
 #include "names_cases.h"
 #include "private_data_cases.h"
+#include "record_cases.h"
 #include "split_cases.h"
 #include "ring_layout_cases.h"
 
@@ -44,6 +45,7 @@ static void test_##check(struct kunit *test)		\
 }
 
 PURE_TEST(limits_check_counts)
+PURE_TEST(limits_check_srq_sge)
 PURE_TEST(limits_check_depths)
 PURE_TEST(limits_check_sources)
 PURE_TEST(limits_check_read_sge)
@@ -53,6 +55,7 @@ PURE_TEST(limits_check_promises)
 
 static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(test_limits_check_counts),
+	KUNIT_CASE(test_limits_check_srq_sge),
 	KUNIT_CASE(test_limits_check_depths),
 	KUNIT_CASE(test_limits_check_sources),
 	KUNIT_CASE(test_limits_check_read_sge),
@@ -218,6 +221,7 @@ PURE_TEST(ring_check_refusals)
 PURE_TEST(ring_check_places)
 PURE_TEST(ring_check_distances)
 PURE_TEST(ring_check_runs)
+PURE_TEST(record_check_bytes)
 
 static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(test_ring_check_grants),
@@ -225,6 +229,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(test_ring_check_places),
 	KUNIT_CASE(test_ring_check_distances),
 	KUNIT_CASE(test_ring_check_runs),
+	KUNIT_CASE(test_record_check_bytes),
 	{}
 };
 

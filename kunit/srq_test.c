@@ -43,7 +43,10 @@ static void test_creation(struct kunit *test)
 	expect_no_srq(test, pair, -EINVAL, &attr);
 	attr.depth = 65;
 	expect_no_srq(test, pair, -EINVAL, &attr);
+	/* More than the device has for an SRQ, and more than it has for any queue. */
 	attr = good;
+	attr.max_sge = 5;
+	expect_no_srq(test, pair, -EINVAL, &attr);
 	attr.max_sge = 7;
 	expect_no_srq(test, pair, -EINVAL, &attr);
 	attr = good;

@@ -57,6 +57,7 @@ struct sockaddr_storage;
  * @max_read_sge: SGEs of a read
  * @max_cqe: the maximum depth of a completion queue
  * @max_srq_wr: the maximum depth of a shared receive queue, 0 without KRDMA_DEVICE_CAP_SRQ
+ * @max_srq_sge: SGEs of one of its receives, up to @max_recv_sge, 0 without KRDMA_DEVICE_CAP_SRQ
  * @max_read_depth: reads and atomics that a connection can have in flight as initiator
  * @max_read_depth_in: reads and atomics of the peer that a connection can serve at a time
  * @max_fast_reg_pages: pages in one fast registration, 0 without KRDMA_DEVICE_CAP_FAST_REG
@@ -73,6 +74,7 @@ struct krdma_limits {
 	u32 max_read_sge;
 	u32 max_cqe;
 	u32 max_srq_wr;
+	u32 max_srq_sge;
 	u32 max_read_depth;
 	u32 max_read_depth_in;
 	u32 max_fast_reg_pages;

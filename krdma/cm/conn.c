@@ -130,10 +130,10 @@ static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_st
 
 	/*
 	 * Threads wait for the end of a call, or for its failure, and not for the states in
-	 * between.
+	 * between.  Callers in line for an MR wake each other: there can be any number of them.
 	 */
 	if (step->verdict == KRDMA_STEP_MOVE && !krdma_conn_is_on_its_way(step->next))
-		wake_up_all(&conn->wait);
+		wake_up(&conn->wait);
 }
 
 /**
@@ -372,31 +372,22 @@ static bool krdma_conn_gives_grace(struct krdma_conn *conn)
 }
 
 /*
- * Tear down.  Calls that come from now on find the state CLOSING.  If one that came before is still
- * running, this returns without @wait, and is called again when the call has returned.
+ * Calls that come from now on find the state CLOSING.  If one that came before is still running,
+ * this returns false without @wait, and is called again when the call has returned.
  */
-static void krdma_conn_tear_down(struct krdma_conn *conn, bool wait)
+static bool krdma_conn_take_down(struct krdma_conn *conn, bool wait)
 {
-	struct krdma_charged_port port;
-	struct krdma_pd *pd;
-	struct rdma_cm_id *cm_id;
-
 	/* The lower half has no grace. */
 	if (!krdma_conn_uses_lower(conn)) {
 		if (krdma_conn_gives_grace(conn))
-			return;
+			return false;
 		if (cancel_delayed_work(&conn->grace_work))
 			krdma_conn_put(conn);
 	}
 
 	if (!krdma_conn_lock_to_end(conn, wait))
-		return;
-	cm_id = conn->cm_id;
-	conn->cm_id = NULL;
-	pd = conn->pd;
-	conn->pd = NULL;
-	port = conn->port;
-	conn->port.session = NULL;
+		return false;
+	conn->is_taken = true;
 	krdma_conn_unlock(conn);
 	/* No request can be sent any more. */
 	if (!conn->passive)
@@ -406,16 +397,29 @@ static void krdma_conn_tear_down(struct krdma_conn *conn, bool wait)
 	if (conn->lower)
 		conn->lower->ops->end(conn->lower);
 	if (conn->owes_peer && !conn->peer_notified && !krdma_conn_uses_lower(conn))
-		rdma_disconnect(cm_id);
-	if (conn->qp)
-		/* No message arrives before the peer can consider itself connected. */
-		krdma_qp_end(conn->qp, conn->owes_peer);
-	if (pd)
-		krdma_pd_put(pd);
+		rdma_disconnect(conn->cm_id);
+	return true;
+}
+
+/*
+ * Tear down.  This waits neither for a call nor, as long as pages are mapped, for the consumer: it
+ * is called again when they are through.
+ */
+static void krdma_conn_tear_down(struct krdma_conn *conn, bool wait)
+{
+	if (!conn->is_taken && !krdma_conn_take_down(conn, wait))
+		return;
+	/* No message arrives before the peer can consider itself connected. */
+	if (conn->qp && !krdma_qp_end(conn->qp, conn->owes_peer))
+		return;
+	if (conn->pd)
+		krdma_pd_put(conn->pd);
+	conn->pd = NULL;
 	/* Waits for the handlers, so no event arrives after this. */
-	if (cm_id)
-		krdma_cm_id_destroy(cm_id);
-	krdma_port_uncharge(&port);
+	if (conn->cm_id)
+		krdma_cm_id_destroy(conn->cm_id);
+	conn->cm_id = NULL;
+	krdma_port_uncharge(&conn->port);
 	krdma_listener_forget(conn);
 	if (conn->dev)
 		krdma_device_unuse(conn->dev, &conn->use);

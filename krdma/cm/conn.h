@@ -83,8 +83,8 @@ enum krdma_conn_turn {
  * @owes_peer: the peer has to be disconnected at the end
  * @path_mtu: path MTU in bytes, 0 if not known
  * @wait: woken when any of these changes
- * @cm_lock: held around calls that use @cm_id, and while @cm_id, @port, @pd or @qp are set or
- *	cleared.
+ * @cm_lock: held around calls that use @cm_id, which have found a state before CLOSING, or get it
+ *	by krdma_conn_cm_id(); and while @cm_id, @port, @pd or @qp are set.
  *	Released by krdma_conn_unlock().  Never taken in a handler of the connection manager: the
  *	manager's own lock is inside it, and destroying the ID waits for the handlers.
  * @cm_id: the rdma_cm ID; NULL before the start and after the end
@@ -108,6 +108,7 @@ enum krdma_conn_turn {
  * @asked: iWARP connects or accepts: until @confirmed, the end waits for a result, which the peer
  *	can delay
  * @ends_by_peer: @peer_work tears the connection down; for @work alone
+ * @is_taken: the teardown has begun: @cm_id, @port and @pd are for @work alone.  Set with @cm_lock.
  * @peer_notified: the peer has been sent a disconnect; for @work alone
  * @grace_pending: @grace_work waits for the peer's answer; for @work alone
  * @grace_given: @grace_work has been queued for the teardown; for @work alone
@@ -147,12 +148,13 @@ enum krdma_conn_turn {
  */
 struct krdma_conn {
 	refcount_t refs;
-	struct krdma_session *session;
 	bool passive;
+	struct krdma_session *session;
 
 	spinlock_t state_lock;		/* see above */
 	enum krdma_conn_state state;
 	int error;
+	int reject_reason;
 	const struct krdma_conn_ops *ops;
 	void *context;
 	struct krdma_conn_event events[KRDMA_CONN_EVENTS];
@@ -163,7 +165,6 @@ struct krdma_conn {
 	u8 peer_data[KRDMA_PRIVATE_DATA_MAX];
 	u8 peer_data_len;
 	bool peer_is_krdma;
-	int reject_reason;
 	u8 read_depth;
 	u8 read_depth_in;
 	bool owes_peer;
@@ -188,6 +189,7 @@ struct krdma_conn {
 	bool confirmed;
 	bool asked;
 	bool ends_by_peer;
+	bool is_taken;
 	bool peer_notified;
 	bool grace_pending;
 	bool grace_given;
@@ -228,6 +230,14 @@ struct krdma_conn {
  */
 int krdma_conn_advance(struct krdma_conn *conn, enum krdma_conn_input input, int error);
 void krdma_conn_unlock(struct krdma_conn *conn);
+
+/* The rdma_cm ID, for a caller that holds cm_lock; NULL: there is none yet, or no longer. */
+static inline struct rdma_cm_id *krdma_conn_cm_id(const struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->cm_lock);
+	return conn->is_taken ? NULL : conn->cm_id;
+}
+
 void krdma_conn_flushed(struct krdma_conn *conn);
 void krdma_conn_await_answer(struct krdma_conn *conn);
 void krdma_conn_answered(struct krdma_conn *conn);

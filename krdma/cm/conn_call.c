@@ -17,6 +17,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "cm/conn.h"
+#include "core/cm_id.h"
 #include "core/link.h"
 #include "cm/private_data.h"
 #include "io/qp.h"
@@ -99,8 +100,8 @@ static int krdma_conn_start(struct krdma_conn *conn, const struct krdma_route *r
 
 	if (route->local)
 		memcpy(&local, route->local, rdma_addr_size(route->local));
-	ret = rdma_resolve_addr(cm_id, route->local ? (struct sockaddr *)&local : NULL,
-				route->remote, conn->timeout_ms);
+	ret = krdma_cm_id_resolve(cm_id, route->local ? (struct sockaddr *)&local : NULL,
+				  route->remote, conn->timeout_ms);
 	/* rdma_cm returns -ENODEV for an address that is not on an RDMA device. */
 	if (ret == -ENODEV && route->local)
 		return -EADDRNOTAVAIL;
@@ -145,9 +146,10 @@ static bool krdma_conn_is_known(struct krdma_conn *conn, const struct krdma_rout
  *
  * Context: process context; may sleep.
  * Return: 0; -EINVAL or -EAFNOSUPPORT: @route is invalid, and nothing has happened; -EALREADY,
- * -EISCONN, -ENOTCONN: not possible in this state; an errno of the charge, such as -EDQUOT: no
- * port is available, and nothing has happened.  After another error, such as -EADDRNOTAVAIL
- * (@route->local is not on an RDMA device) or -ENOMEM, the connection has ended.
+ * -EISCONN, -ENOTCONN: not possible in this state; -EINTR: a fatal signal; an errno of the charge,
+ * such as -EDQUOT: no port is available, and nothing has happened.  After another error, such as
+ * -EADDRNOTAVAIL (@route->local is not on an RDMA device), -EADDRINUSE or -EACCES (its port is
+ * used, or is privileged) or -ENOMEM, the connection has ended.
  */
 int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route)
 {
@@ -157,7 +159,8 @@ int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route)
 	if (ret)
 		return ret;
 
-	mutex_lock(&conn->cm_lock);
+	if (mutex_lock_killable(&conn->cm_lock))
+		return -EINTR;
 	ret = krdma_conn_begin_resolve(conn);
 	if (!ret && !krdma_conn_is_known(conn, route)) {
 		ret = krdma_conn_start(conn, route);
@@ -279,13 +282,15 @@ static int krdma_conn_create_qp_locked(struct krdma_conn *conn, const struct krd
  * with an SRQ, which has its own, or @attr->keepalive_ms is out of range; -EOPNOTSUPP: the device
  * does not support it; -EXDEV: an object of another device, or a session of another network
  * namespace;
- * -ENOMEM; -ENODEV; -EIO: the device failed.  After an error the connection is unchanged.
+ * -EINTR: a fatal signal; -ENOMEM; -ENODEV; -EIO: the device failed.  After an error the connection
+ * is unchanged.
  */
 int krdma_conn_create_qp(struct krdma_conn *conn, const struct krdma_conn_attr *attr)
 {
 	int ret;
 
-	mutex_lock(&conn->cm_lock);
+	if (mutex_lock_killable(&conn->cm_lock))
+		return -EINTR;
 	ret = krdma_conn_create_qp_locked(conn, attr);
 	krdma_conn_unlock(conn);
 
@@ -393,6 +398,20 @@ static void krdma_conn_set_depths(struct krdma_conn *conn, const struct rdma_con
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 }
 
+/*
+ * Ends a connection that the connection manager could not ask for, or accept.  Returns what the
+ * caller gets, which is the cause of the end, too: a call that a signal has interrupted cannot be
+ * repeated, because there is no connection any more.
+ */
+static int krdma_conn_fail(struct krdma_conn *conn, int error)
+{
+	error = krdma_cm_error(error);
+	if (error == -EINTR)
+		error = -ECONNABORTED;
+	krdma_conn_advance(conn, KRDMA_INPUT_FATAL, error);
+	return error;
+}
+
 static int krdma_conn_connect_locked(struct krdma_conn *conn,
 				     const struct krdma_conn_param *want, bool more)
 {
@@ -428,13 +447,10 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
 						want->private_data_len, more);
 	else
 		ret = rdma_connect(conn->cm_id, &param);
-	if (ret) {
-		ret = krdma_cm_error(ret);
-		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, ret);
-	} else {
-		krdma_conn_await_answer(conn);
-	}
-	return ret;
+	if (ret)
+		return krdma_conn_fail(conn, ret);
+	krdma_conn_await_answer(conn);
+	return 0;
 }
 
 /**
@@ -449,15 +465,16 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
  * Context: process context; may sleep.
  * Return: 0; -EMSGSIZE: more private data than the transport carries; -EINVAL: beyond a limit of
  * the device, or a connection that is to be accepted; -EBUSY: not resolved yet; -EALREADY,
- * -EISCONN,
- * -ENOTCONN: not possible in this state; an error of krdma_conn_create_qp().  The connection is
- * unchanged after these; after another error, it has ended.
+ * -EISCONN, -ENOTCONN: not possible in this state; -EINTR: a fatal signal; an error of
+ * krdma_conn_create_qp().  The connection is unchanged after these; after another error, such as
+ * -ECONNREFUSED, or -ECONNABORTED for a signal while TCP was being connected, it has ended.
  */
 int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param *param)
 {
 	int ret;
 
-	mutex_lock(&conn->cm_lock);
+	if (mutex_lock_killable(&conn->cm_lock))
+		return -EINTR;
 	ret = krdma_conn_connect_locked(conn, param, false);
 	krdma_conn_unlock(conn);
 
@@ -542,11 +559,7 @@ static int krdma_conn_accept_locked(struct krdma_conn *conn,
 	rdma_unlock_handler(conn->cm_id);
 	if (ret == -EINVAL && krdma_conn_is_given_up(conn))
 		return -ENOTCONN;
-	if (ret) {
-		ret = krdma_cm_error(ret);
-		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, ret);
-	}
-	return ret;
+	return ret ? krdma_conn_fail(conn, ret) : 0;
 }
 
 /**
@@ -561,15 +574,16 @@ static int krdma_conn_accept_locked(struct krdma_conn *conn,
  * Context: process context; may sleep.
  * Return: 0; -EMSGSIZE: more private data than the transport carries; -EINVAL: beyond a limit of
  * the device, or no peer has asked for this connection; -EALREADY, -EISCONN, -ENOTCONN: not
- * possible in this state, for example accepted before, or given up by the peer; an error of
- * krdma_conn_create_qp().  The connection is unchanged after these; after another error, it has
- * ended.
+ * possible in this state, for example accepted before, or given up by the peer; -EINTR: a fatal
+ * signal; an error of krdma_conn_create_qp().  The connection is unchanged after these; after
+ * another error, it has ended.
  */
 int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param *param)
 {
 	int ret;
 
-	mutex_lock(&conn->cm_lock);
+	if (mutex_lock_killable(&conn->cm_lock))
+		return -EINTR;
 	ret = krdma_conn_accept_locked(conn, param, false);
 	krdma_conn_unlock(conn);
 
@@ -617,7 +631,9 @@ unsigned int krdma_conn_connect_many(struct krdma_conn_many *many, unsigned int 
 	for (unsigned int i = 0; i < count; i++) {
 		struct krdma_conn *conn = many[i].conn;
 
-		mutex_lock(&conn->cm_lock);
+		many[i].error = -EINTR;
+		if (mutex_lock_killable(&conn->cm_lock))
+			continue;
 		many[i].error = krdma_conn_connect_locked(conn, &many[i].param, true);
 		krdma_conn_unlock(conn);
 	}
@@ -641,7 +657,9 @@ unsigned int krdma_conn_accept_many(struct krdma_conn_many *many, unsigned int c
 	for (unsigned int i = 0; i < count; i++) {
 		struct krdma_conn *conn = many[i].conn;
 
-		mutex_lock(&conn->cm_lock);
+		many[i].error = -EINTR;
+		if (mutex_lock_killable(&conn->cm_lock))
+			continue;
 		many[i].error = krdma_conn_accept_locked(conn, &many[i].param, true);
 		krdma_conn_unlock(conn);
 	}
@@ -675,7 +693,7 @@ static int krdma_conn_reject_lower(struct krdma_conn *conn, const void *data, u8
  * Context: process context; may sleep.
  * Return: 0; -EMSGSIZE: more data than the transport carries, and nothing has happened; -EINVAL:
  * no peer has asked for this connection; -EALREADY, -EISCONN, -ENOTCONN: not possible in this
- * state.
+ * state; -EINTR: a fatal signal.
  */
 int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 private_data_len)
 {
@@ -683,7 +701,8 @@ int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 priv
 	u32 length;
 	int ret;
 
-	mutex_lock(&conn->cm_lock);
+	if (mutex_lock_killable(&conn->cm_lock))
+		return -EINTR;
 	if (!conn->passive) {
 		ret = -EINVAL;
 		goto out;
@@ -694,7 +713,7 @@ int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 priv
 		      krdma_conn_reject_lower(conn, private_data, private_data_len);
 		goto out;
 	}
-	if (!conn->cm_id) {
+	if (!krdma_conn_cm_id(conn)) {
 		ret = -ENOTCONN;
 		goto out;
 	}

@@ -58,9 +58,11 @@ int krdma_cm_error(int error)
 	case -ECONNRESET:
 	case -EHOSTUNREACH:
 	case -ENOMEM:
-	case -EPERM:
 	case -ETIMEDOUT:
 		return error;
+	/* From a security module, or a policy of the network stack. */
+	case -EPERM:
+		return -EACCES;
 	/* From the network stack: no memory for the neighbour entry, or for a packet. */
 	case -ENOBUFS:
 		return -ENOMEM;

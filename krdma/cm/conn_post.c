@@ -58,6 +58,15 @@ static void krdma_conn_owner_abort(struct krdma_qp_owner *owner)
 	krdma_conn_advance(krdma_conn_of(owner), KRDMA_INPUT_ABORT, 0);
 }
 
+/* The end of the connection goes on. */
+static void krdma_conn_owner_unmapped(struct krdma_qp_owner *owner)
+{
+	struct krdma_conn *conn = krdma_conn_of(owner);
+
+	krdma_conn_queue(conn);
+	krdma_conn_put(conn);
+}
+
 static const struct krdma_qp_owner_ops krdma_conn_owner_ops = {
 	.get = krdma_conn_owner_get,
 	.put = krdma_conn_owner_put,
@@ -66,6 +75,7 @@ static const struct krdma_qp_owner_ops krdma_conn_owner_ops = {
 	.flushed = krdma_conn_owner_flushed,
 	.failed = krdma_conn_owner_failed,
 	.abort = krdma_conn_owner_abort,
+	.unmapped = krdma_conn_owner_unmapped,
 };
 
 /**

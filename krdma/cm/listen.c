@@ -308,7 +308,8 @@ static void krdma_listener_die(struct krdma_listener *listener)
 	unsigned long flags;
 
 	spin_lock_irqsave(&listener->lock, flags);
-	listener->dead = true;
+	/* krdma_lane_listener_get() reads it without the lock. */
+	WRITE_ONCE(listener->dead, true);
 	spin_unlock_irqrestore(&listener->lock, flags);
 
 	wake_up_all(&listener->wait);
@@ -455,7 +456,7 @@ static int krdma_listener_start(struct krdma_listener *listener)
 		if (ret)
 			return krdma_cm_error(ret);
 	}
-	ret = rdma_bind_addr(cm_id, (struct sockaddr *)&listener->local);
+	ret = krdma_cm_id_bind(cm_id, (struct sockaddr *)&listener->local);
 	if (ret)
 		return ret == -ENODEV ? -EADDRNOTAVAIL : krdma_cm_error(ret);
 	if (cm_id->device) {
@@ -467,8 +468,11 @@ static int krdma_listener_start(struct krdma_listener *listener)
 	if (memcmp(&listener->local, &cm_id->route.addr.src_addr, sizeof(listener->local)))
 		listener->local = cm_id->route.addr.src_addr;
 
-	ret = rdma_listen(cm_id, listener->backlog);
-	return ret ? krdma_cm_error(ret) : 0;
+	ret = krdma_cm_id_listen(cm_id, listener->backlog);
+	if (!ret)
+		return 0;
+	/* An interface is being removed. */
+	return ret == -ENODEV ? -EADDRNOTAVAIL : krdma_cm_error(ret);
 }
 
 /* When this returns, no more requests arrive. */
@@ -702,10 +706,11 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
  * Context: process context; may sleep.
  * Return: the listener, for krdma_listener_put(), or an ERR_PTR: -EINVAL or -EAFNOSUPPORT: @attr
  * is invalid; -EADDRNOTAVAIL: the address is not on an RDMA device, or the port is used by a
- * listener at all addresses; -EADDRINUSE: the port is used by a listener at the same address;
- * -EACCES: the port is privileged; with @attr->lanes one of these also for the port of trunks;
- * -EOPNOTSUPP: @attr->lanes in a session that memory reclaim waits for; -ENODEV: the device is
- * being removed; an errno of the charge, such as -EDQUOT: no port is available; -ENOMEM; -EIO.
+ * listener at all addresses; -EADDRINUSE: a listener or a connection at the same address has the
+ * port; -EACCES: the port is privileged; with @attr->lanes one of these also for the port of
+ * trunks; -EOPNOTSUPP: @attr->lanes in a session that memory reclaim waits for; -ENODEV: the
+ * device is being removed; an errno of the charge, such as -EDQUOT: no port is available; -ENOMEM;
+ * -EIO.
  */
 struct krdma_listener *krdma_listen(struct krdma_session *session,
 				    const struct krdma_listen_attr *attr)

@@ -32,6 +32,15 @@ static inline int krdma_compat_blk_rq_map_sg(struct request *rq, struct scatterl
 #define blk_rq_map_sg		krdma_compat_blk_rq_map_sg
 #endif
 
+/* The requests that are to be issued together, of which rq_list_pop() takes the first one. */
+#ifdef KC_BLK_RQ_POINTER
+#define krdma_blk_rqs_t		struct request *
+#define krdma_blk_rqs_unpop	rq_list_add
+#else
+#define krdma_blk_rqs_t		struct rq_list
+#define krdma_blk_rqs_unpop	rq_list_add_head
+#endif
+
 /* open and release get the disk, not the block device. */
 #ifdef KC_BLK_OPEN_BDEV
 #define blk_mode_t		fmode_t

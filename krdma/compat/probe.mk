@@ -31,6 +31,8 @@ kc-blk-map-queue := $(call kc_has,int blk_rq_map_sg.struct request_queue,include
 kc-blk-open-bdev := $(call kc_has,open. .struct block_device,include/linux/blkdev.h)
 # A disk's limits are set after its allocation.
 kc-blk-limits-later := $(call kc_has,define blk_mq_alloc_disk.set. queuedata,include/linux/blk-mq.h)
+# The list of requests that are to be issued together is the first of them.
+kc-blk-rq-pointer := $(call kc_has,queue_rqs..struct request ,include/linux/blk-mq.h)
 # The type of a NUMA node is signed, because NUMA_NO_NODE is negative.
 kc-blk-signed-node := $(call kc_has,unsigned int. int..$$,include/linux/blk-mq.h)
 
@@ -58,6 +60,7 @@ kc-flags-$(kc-blk-merge) += -DKC_BLK_SHOULD_MERGE
 kc-flags-$(kc-blk-map-queue) += -DKC_BLK_MAP_SG_QUEUE
 kc-flags-$(kc-blk-open-bdev) += -DKC_BLK_OPEN_BDEV
 kc-flags-$(kc-blk-limits-later) += -DKC_BLK_LIMITS_LATER
+kc-flags-$(kc-blk-rq-pointer) += -DKC_BLK_RQ_POINTER
 kc-flags-$(if $(kc-blk-signed-node),n,y) += -DKC_BLK_UNSIGNED_NODE
 
 krdma-compat-y :=

@@ -168,7 +168,7 @@ static int krdma_search_bind(struct krdma_search *search, struct sockaddr_storag
 {
 	int ret;
 
-	ret = rdma_bind_addr(search->id, (struct sockaddr *)local);
+	ret = krdma_cm_id_bind(search->id, (struct sockaddr *)local);
 	return krdma_search_error(ret, -EADDRNOTAVAIL);
 }
 
@@ -182,8 +182,8 @@ static int krdma_search_resolve(struct krdma_search *search, struct sockaddr_sto
 	if (!timeout_ms)
 		return -ETIMEDOUT;
 
-	ret = rdma_resolve_addr(search->id, (struct sockaddr *)local, remote,
-				min_t(u32, timeout_ms, INT_MAX));
+	ret = krdma_cm_id_resolve(search->id, (struct sockaddr *)local, remote,
+				  min_t(u32, timeout_ms, INT_MAX));
 	if (ret)
 		return krdma_search_error(ret, -EHOSTUNREACH);
 

@@ -43,6 +43,19 @@ static u32 krdma_caps_read_sge(s64 value, u32 max_send_sge)
 	return read_sge < max_send_sge ? read_sge : max_send_sge;
 }
 
+/*
+ * Some drivers write as many SGEs into a WQE of an SRQ as they are given, and it has room for
+ * fewer than a WQE of an RQ.
+ */
+static u32 krdma_caps_srq_sge(s64 max_srq_sge, u32 max_recv_sge)
+{
+	u32 srq_sge = krdma_caps_count(max_srq_sge);
+
+	if (!srq_sge)
+		srq_sge = 1;
+	return srq_sge < max_recv_sge ? srq_sge : max_recv_sge;
+}
+
 /**
  * krdma_caps_flags() - Derive the capabilities of a device
  * @raw: the provider's attributes
@@ -101,8 +114,10 @@ void krdma_caps_derive(const struct krdma_raw_attr *raw, struct krdma_limits *li
 		.max_read_depth_in = krdma_caps_read_depth(raw->max_qp_rd_atom),
 	};
 
-	if (caps & KRDMA_DEVICE_CAP_SRQ)
+	if (caps & KRDMA_DEVICE_CAP_SRQ) {
 		limits->max_srq_wr = krdma_caps_count(raw->max_srq_wr);
+		limits->max_srq_sge = krdma_caps_srq_sge(raw->max_srq_sge, limits->max_recv_sge);
+	}
 	if (caps & KRDMA_DEVICE_CAP_FAST_REG)
 		limits->max_fast_reg_pages = krdma_caps_count(raw->max_fast_reg_pages);
 }

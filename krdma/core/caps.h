@@ -53,6 +53,7 @@
  * @max_cqe: the maximum depth of a completion queue
  * @max_srq: number of shared receive queues
  * @max_srq_wr: the maximum depth of a shared receive queue
+ * @max_srq_sge: SGEs of one of its receives
  * @max_qp_init_rd_atom: reads and atomics in flight as initiator
  * @max_qp_rd_atom: reads and atomics in flight as responder
  * @max_fast_reg_pages: pages in one fast registration
@@ -76,6 +77,7 @@ struct krdma_raw_attr {
 	s64 max_cqe;
 	s64 max_srq;
 	s64 max_srq_wr;
+	s64 max_srq_sge;
 	s64 max_qp_init_rd_atom;
 	s64 max_qp_rd_atom;
 	s64 max_fast_reg_pages;

@@ -21,7 +21,8 @@
  * @kind: handle or object
  *
  * The function charges the group of the calling process.  For a kernel thread that is the root
- * group, which has no limits.
+ * group, which has no limits.  A session that memory reclaim waits for is not charged: the
+ * controller has one mutex for all groups, and may wait for memory while it holds it.
  *
  * Context: process context; may sleep.
  * Return: 0; -EDQUOT: the group has reached its limit; -ENOMEM.
@@ -31,6 +32,8 @@ int krdma_cgroup_charge(struct krdma_charge *charge, struct krdma_session *sessi
 {
 	int ret;
 
+	if (session && session->reclaim)
+		return 0;
 	ret = rdmacg_try_charge(&charge->group, &ibdev->cg_device, kind);
 	if (ret != -EAGAIN)
 		return ret;

@@ -48,9 +48,10 @@
  * @gate_map: @gate as lockdep sees it
  * @gate_closed: completed when every caller has left @gate for good
  * @ibdev: the RDMA device.  Protected by @gate, or by a use.
- * @uses_lock: protects @uses, @notified and @going
+ * @uses_lock: protects @uses, @notified, @kept_pds and @going
  * @uses: users of the RDMA device that have not been notified of its removal: &struct krdma_use
  * @notified: users that have been notified of its removal
+ * @kept_pds: PDs of ib_core of which a key could not be ended
  * @going: the device is being removed, and accepts no further uses
  * @unused: woken when both @uses and @notified become empty
  * @notifier_device: delivers its events to device notifiers
@@ -58,6 +59,7 @@
  * @vectors: its completion vectors.  Set once, before the device can be found.
  * @node: its NUMA node, or NUMA_NO_NODE.  Set once, before the device can be found.
  * @caps: &enum krdma_device_cap.  Set once, before the device can be found.
+ * @serves_atomics: it executes atomics of peers.  Set once, before the device can be found.
  * @limits: what a consumer may request.  Set once, before the device can be found.
  * @name_lock: protects @name
  * @name: a copy of ib_core's name, because ib_core's changes while it is read
@@ -75,6 +77,7 @@ struct krdma_device {
 	spinlock_t uses_lock;		/* see above */
 	struct list_head uses;
 	struct list_head notified;
+	struct list_head kept_pds;
 	bool going;
 	wait_queue_head_t unused;
 	struct krdma_notifier_device *notifier_device;
@@ -83,6 +86,7 @@ struct krdma_device {
 	int node;
 
 	u64 caps;
+	bool serves_atomics;
 	struct krdma_limits limits;
 
 	spinlock_t name_lock;		/* see above */
@@ -315,15 +319,16 @@ struct krdma_vectors *krdma_device_vectors(struct krdma_device *dev)
  * krdma_device_max_message() - Get the longest message that a port of a device accepts
  * @dev: the device; the caller has a use of it
  * @port: the port, from 1
+ * @reclaim: memory reclaim may wait for the caller
  * @bytes: filled in on success
  *
- * Context: process context; may sleep; may take rtnl on the first call and after an event of
- * the port.
+ * Context: process context; may sleep; may take rtnl on the first call and, without @reclaim, after
+ * an event of the port.
  * Return: as krdma_ports_max_message().
  */
-int krdma_device_max_message(struct krdma_device *dev, u32 port, u32 *bytes)
+int krdma_device_max_message(struct krdma_device *dev, u32 port, bool reclaim, u32 *bytes)
 {
-	return krdma_ports_max_message(dev->ports, dev->ibdev, port, bytes);
+	return krdma_ports_max_message(dev->ports, dev->ibdev, port, reclaim, bytes);
 }
 
 /**
@@ -336,6 +341,18 @@ int krdma_device_max_message(struct krdma_device *dev, u32 port, u32 *bytes)
 u64 krdma_device_caps(const struct krdma_device *dev)
 {
 	return dev->caps;
+}
+
+/**
+ * krdma_device_serves_atomics() - Check whether the device executes atomics of peers
+ * @dev: the device; the caller holds a reference
+ *
+ * Context: any.
+ * Return: true if memory can have KRDMA_ACCESS_REMOTE_ATOMIC.
+ */
+bool krdma_device_serves_atomics(const struct krdma_device *dev)
+{
+	return dev->serves_atomics;
 }
 
 /**
@@ -368,10 +385,12 @@ static void krdma_device_read_raw(const struct ib_device *ibdev, struct krdma_ra
 		.max_cqe = attrs->max_cqe,
 		.max_srq = attrs->max_srq,
 		.max_srq_wr = attrs->max_srq_wr,
+		.max_srq_sge = attrs->max_srq_sge,
 		.max_qp_init_rd_atom = attrs->max_qp_init_rd_atom,
 		.max_qp_rd_atom = attrs->max_qp_rd_atom,
 		.max_fast_reg_pages = attrs->max_fast_reg_page_list_len,
-		.has_atomic = attrs->atomic_cap != IB_ATOMIC_NONE,
+		.has_atomic = attrs->atomic_cap != IB_ATOMIC_NONE &&
+			      krdma_quirk_posts_atomics(ibdev),
 		/* No attribute reports it; in practice the InfiniBand transport has it. */
 		.has_imm = rdma_node_get_transport(ibdev->node_type) == RDMA_TRANSPORT_IB,
 		.has_srq = ibdev->ops.create_srq && ibdev->ops.post_srq_recv,
@@ -410,6 +429,7 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 	spin_lock_init(&dev->uses_lock);
 	INIT_LIST_HEAD(&dev->uses);
 	INIT_LIST_HEAD(&dev->notified);
+	INIT_LIST_HEAD(&dev->kept_pds);
 	init_waitqueue_head(&dev->unused);
 	refcount_set(&dev->refs, 1);
 	dev->ibdev = ibdev;
@@ -417,6 +437,7 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 
 	krdma_device_read_raw(ibdev, &raw);
 	dev->caps = krdma_caps_flags(&raw);
+	dev->serves_atomics = ibdev->attrs.atomic_cap != IB_ATOMIC_NONE;
 	krdma_caps_derive(&raw, &dev->limits);
 
 	/* ib_core does not rename a device while it adds it, so the name is stable. */
@@ -466,6 +487,50 @@ static bool krdma_device_has_name(struct krdma_device *dev, const char *name)
 	spin_unlock(&dev->name_lock);
 
 	return same;
+}
+
+/*
+ * PDs that stay
+ */
+
+/* A PD of ib_core that is freed when the device is removed. */
+struct krdma_kept_pd {
+	struct list_head node;
+	struct ib_pd *ib;
+};
+
+/**
+ * krdma_device_keep_pd() - Free a PD only when its device is removed
+ * @dev: the device; the caller has a use of it
+ * @ib: the PD, in which the device may still know a key
+ *
+ * Without memory for that it is never freed, and ib_core warns when the device is removed.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_device_keep_pd(struct krdma_device *dev, struct ib_pd *ib)
+{
+	struct krdma_kept_pd *kept = kmalloc_obj(*kept, GFP_NOIO);
+
+	if (!kept)
+		return;
+	kept->ib = ib;
+	spin_lock_irq(&dev->uses_lock);
+	list_add(&kept->node, &dev->kept_pds);
+	spin_unlock_irq(&dev->uses_lock);
+}
+
+/* The device has no use any more, so none is added, and the device makes no other PD. */
+static void krdma_device_free_pds(struct krdma_device *dev)
+{
+	struct krdma_kept_pd *kept, *next;
+
+	list_for_each_entry_safe(kept, next, &dev->kept_pds, node) {
+		/* If the driver refuses, ib_core warns of what is left. */
+		(void)ib_dealloc_pd_user(kept->ib, NULL);
+		kfree(kept);
+	}
+	INIT_LIST_HEAD(&dev->kept_pds);
 }
 
 /*
@@ -532,6 +597,7 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 
 	xa_erase(&krdma_devices, dev->id);
 	krdma_device_end_uses(dev);
+	krdma_device_free_pds(dev);
 	krdma_device_close_gate(dev);
 	krdma_notifier_device_removed(dev->notifier_device);
 

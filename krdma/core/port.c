@@ -23,10 +23,12 @@
 /**
  * struct krdma_port - cached attributes of a port
  * @changes: number of events of the port so far
+ * @asked: @changes when the provider was asked for @max_message
  * @max_message: the longest message in bytes; 0: not known
  */
 struct krdma_port {
 	u32 changes;
+	u32 asked;
 	u32 max_message;
 };
 
@@ -77,11 +79,11 @@ void krdma_ports_changed(struct krdma_ports *ports, u32 port)
 		return;
 	spin_lock_irqsave(&ports->lock, flags);
 	ports->of[port - 1].changes++;
-	ports->of[port - 1].max_message = 0;
 	spin_unlock_irqrestore(&ports->lock, flags);
 }
 
-static u32 krdma_port_read(struct krdma_ports *ports, u32 port, u32 *changes)
+/* 0: not known, or, unless @old, not since the last event. */
+static u32 krdma_port_read(struct krdma_ports *ports, u32 port, bool old, u32 *changes)
 {
 	struct krdma_port *this = &ports->of[port - 1];
 	unsigned long flags;
@@ -89,7 +91,7 @@ static u32 krdma_port_read(struct krdma_ports *ports, u32 port, u32 *changes)
 
 	spin_lock_irqsave(&ports->lock, flags);
 	*changes = this->changes;
-	max_message = this->max_message;
+	max_message = old || this->asked == this->changes ? this->max_message : 0;
 	spin_unlock_irqrestore(&ports->lock, flags);
 	return max_message;
 }
@@ -99,16 +101,19 @@ static u32 krdma_port_read(struct krdma_ports *ports, u32 port, u32 *changes)
  * @ports: the ports of @ibdev
  * @ibdev: the device; the caller has a use of it
  * @port: the port, from 1
+ * @reclaim: memory reclaim may wait for the caller
  * @bytes: filled in on success; at least 1, and at most KRDMA_MESSAGE_MAX
  *
- * The function asks the provider only once after each event of the port.
+ * The function asks the provider only once after each event of the port, and with @reclaim only if
+ * it does not know an earlier value: the provider may wait for rtnl, whose holder may wait for
+ * memory.
  *
  * Context: process context; may sleep, and may take rtnl.
  * Return: 0; -EINVAL: there is no such port; or the provider's errno after
  * krdma_provider_error().
  */
 int krdma_ports_max_message(struct krdma_ports *ports, struct ib_device *ibdev, u32 port,
-			    u32 *bytes)
+			    bool reclaim, u32 *bytes)
 {
 	struct ib_port_attr attr;
 	unsigned long flags;
@@ -117,7 +122,7 @@ int krdma_ports_max_message(struct krdma_ports *ports, struct ib_device *ibdev, 
 
 	if (!port || port > ports->count)
 		return -EINVAL;
-	*bytes = krdma_port_read(ports, port, &changes);
+	*bytes = krdma_port_read(ports, port, reclaim, &changes);
 	if (*bytes)
 		return 0;
 	ret = ib_query_port(ibdev, port, &attr);
@@ -126,9 +131,9 @@ int krdma_ports_max_message(struct krdma_ports *ports, struct ib_device *ibdev, 
 
 	*bytes = clamp_t(u32, attr.max_msg_sz, 1, KRDMA_MESSAGE_MAX);
 	spin_lock_irqsave(&ports->lock, flags);
-	/* An event may have invalidated the value meanwhile. */
-	if (ports->of[port - 1].changes == changes)
-		ports->of[port - 1].max_message = *bytes;
+	/* An event that has come meanwhile invalidates the value. */
+	ports->of[port - 1].asked = changes;
+	ports->of[port - 1].max_message = *bytes;
 	spin_unlock_irqrestore(&ports->lock, flags);
 	return 0;
 }

@@ -100,14 +100,15 @@
  *			that needs the device.
  *
  * krdma_qp.mappings
- *	kind:		a count; the end of the queue pair waits for 0
+ *	kind:		a count; the end of the queue pair goes on at 0
  *	protects:	the device and the PD, for callers that have pages mapped for
  *			a work request
  *	enter, leave:	krdma_conn_map_sg(), under the post lock of the send queue,
  *			where it detects a closed queue pair; krdma_conn_unmap_sg().
  *			After it has entered, the caller posts without sleeping, and
  *			leaves when the work request completes or was refused.
- *	closed by:	the end of the queue pair, in process context
+ *	closed by:	the end of the queue pair, in process context, which does not wait:
+ *			the last caller that leaves has it continued
  *
  * krdma_device.uses_lock
  *	kind:		spinlock, interrupts off
@@ -129,10 +130,10 @@
  * krdma_conn.cm_lock, krdma_listener.cm_lock
  *	kind:		mutex
  *	protects:	the cm_id, and what belongs to it, against its destruction.
- *			Calls that use the cm_id hold the lock.  The teardown removes
- *			the cm_id under it and destroys the cm_id afterwards.  A
- *			handler uses its cm_id without the lock: destruction waits
- *			for handlers.
+ *			Calls that use the cm_id hold the lock.  The teardown takes
+ *			the cm_id from them under it, see krdma_conn_cm_id(), and
+ *			destroys the cm_id afterwards.  A handler uses its cm_id
+ *			without the lock: destruction waits for handlers.
  *	released by:	krdma_conn_unlock(), which continues the end of a connection:
  *			a program can hold the lock for long, in a call that waits
  *			for memory or for a peer, and the connection's work item only

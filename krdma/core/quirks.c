@@ -56,6 +56,21 @@ bool krdma_quirk_late_dma(const struct ib_device *ibdev)
 }
 
 /**
+ * krdma_quirk_posts_atomics() - Check whether consumers in the kernel can post atomics
+ * @ibdev: the RDMA device
+ *
+ * mlx5 has atomics, and executes those of peers.  Its driver accepts them from programs only: it
+ * refuses those of the kernel, with a line in the kernel log each time.
+ *
+ * Context: any.
+ * Return: false if the driver refuses them.
+ */
+bool krdma_quirk_posts_atomics(const struct ib_device *ibdev)
+{
+	return ibdev->ops.driver_id != RDMA_DRIVER_MLX5;
+}
+
+/**
  * krdma_quirk_reads_by_key() - Check whether a read needs an rkey for its local memory
  * @ibdev: the RDMA device
  *

@@ -53,11 +53,13 @@ EXPORT_SYMBOL_NS_GPL(krdma_session_create, "KRDMA");
  * their own CQs and its MRs run on a workqueue with a rescuer, and allocate with GFP_NOIO.  The
  * consumer must do the following:
  *
- *  - It calls krdma in a scope of memalloc_noio_save() as soon as memory reclaim can depend on
- *    it.
+ *  - It calls krdma in a scope of memalloc_noio_save(), from the first object on: the end of one
+ *    such session may wait for locks of another one.
  *  - &struct krdma_conn_ops has notify(), not event(), because consumers may sleep in event(),
  *    and completions are delivered in softirq or polled, for the same reason.
  *  - It releases connections by krdma_conn_put_sync().
+ *
+ * Control groups are not charged for such a session's objects.
  *
  * ib_cm and the address resolution of ib_core have no rescuer, and rxe has none from Linux 6.12
  * on.  They need a thread that exists already.
@@ -353,7 +355,11 @@ void krdma_pd_put(struct krdma_pd *pd)
 	krdma_pd_ops->destroy(pd);
 	WARN_ON(!list_empty(&pd->connections) || !list_empty(&pd->srqs) ||
 		!list_empty(&pd->retired));
-	ib_dealloc_pd(pd->ib);
+	/* Its number would go to another PD, whose peers could then use an rkey that is left. */
+	if (test_bit(KRDMA_PD_STUCK, &pd->flags))
+		krdma_device_keep_pd(pd->dev, pd->ib);
+	else
+		ib_dealloc_pd(pd->ib);
 	krdma_pd_uncharge(pd, ibdev);
 	mutex_destroy(&pd->frwr_lock);
 	if (test_bit(KRDMA_PD_USES, &pd->flags)) {

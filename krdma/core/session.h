@@ -86,6 +86,7 @@ enum {
 	KRDMA_PD_TRIED,
 	KRDMA_PD_KEPT,
 	KRDMA_PD_USES,
+	KRDMA_PD_STUCK,
 };
 
 /**

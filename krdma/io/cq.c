@@ -39,6 +39,8 @@
 #define KRDMA_CQ_WORK_BUDGET		256
 /* The same for softirq; irq_poll has its own budget besides. */
 #define KRDMA_CQ_SOFTIRQ_BUDGET	64
+/* Completions that yield none for the consumer, which are taken with interrupts off. */
+#define KRDMA_CQ_AT_A_TIME	256
 
 /*
  * Credits
@@ -404,6 +406,7 @@ static noinline int krdma_cq_take_more(struct krdma_cq *cq, struct krdma_wc *out
 				       struct krdma_flat_ring *ring, int count, int batch)
 {
 	int budget = min(count, KRDMA_CQ_BATCH);
+	int left = KRDMA_CQ_AT_A_TIME;
 	int taken;
 
 	cq->out = out;
@@ -419,14 +422,16 @@ static noinline int krdma_cq_take_more(struct krdma_cq *cq, struct krdma_wc *out
 	}
 	/*
 	 * Unsignaled work requests yield no completion: poll until there is no room or the CQ is
-	 * empty.
+	 * empty.  But not for long: interrupts are off, and there can be as many as the CQ has.
 	 */
-	while (batch == budget && cq->out_room > 0) {
+	while (batch == budget && cq->out_room > 0 && left > 0) {
 		budget = cq->out_room;
 		batch = krdma_cq_process(cq, budget);
+		left -= batch;
 	}
 	krdma_wq_end_batch(cq);
 	taken = count - cq->out_room;
+	cq->more = batch == budget && !taken;
 	cq->out_room = 0;
 	cq->flat = NULL;
 	return taken || !cq->ended ? taken : -ENODEV;
@@ -441,8 +446,10 @@ static __always_inline int krdma_cq_take(struct krdma_cq *cq, struct krdma_wc *o
 	if (unlikely(cq->backlog_head != cq->backlog_tail || cq->ended))
 		return krdma_cq_take_more(cq, out, ring, count, 0);
 	batch = ib_poll_cq(cq->ib, min(count, KRDMA_CQ_BATCH), cq->ib_wcs);
-	if (batch <= 0)
+	if (batch <= 0) {
+		cq->more = false;
 		return 0;
+	}
 	/* A single one is mostly all that there is. */
 	if (batch == 1 && cq->ib_wcs[0].wr_cqe->done == krdma_send_done &&
 	    krdma_send_complete_one(cq->ib_wcs, ring, out))
@@ -470,14 +477,18 @@ static __always_inline int krdma_cq_take(struct krdma_cq *cq, struct krdma_wc *o
 int krdma_cq_poll(struct krdma_cq *cq, struct krdma_wc *wcs, int count)
 {
 	unsigned long flags;
+	bool more;
 	int taken;
 
 	if (count <= 0 || cq->where != KRDMA_CONTEXT_POLL)
 		return -EINVAL;
 
-	spin_lock_irqsave(&cq->poll_lock, flags);
-	taken = krdma_cq_take(cq, wcs, NULL, count);
-	spin_unlock_irqrestore(&cq->poll_lock, flags);
+	do {
+		spin_lock_irqsave(&cq->poll_lock, flags);
+		taken = krdma_cq_take(cq, wcs, NULL, count);
+		more = !taken && cq->more;
+		spin_unlock_irqrestore(&cq->poll_lock, flags);
+	} while (unlikely(more));
 
 	return taken;
 }
@@ -495,11 +506,15 @@ EXPORT_SYMBOL_NS_GPL(krdma_cq_poll, "KRDMA");
 int krdma_cq_poll_flat(struct krdma_cq *cq, struct krdma_flat_ring *ring, int count)
 {
 	unsigned long flags;
+	bool more;
 	int taken;
 
-	spin_lock_irqsave(&cq->poll_lock, flags);
-	taken = krdma_cq_take(cq, NULL, ring, count);
-	spin_unlock_irqrestore(&cq->poll_lock, flags);
+	do {
+		spin_lock_irqsave(&cq->poll_lock, flags);
+		taken = krdma_cq_take(cq, NULL, ring, count);
+		more = !taken && cq->more;
+		spin_unlock_irqrestore(&cq->poll_lock, flags);
+	} while (unlikely(more));
 
 	return taken;
 }
@@ -542,10 +557,8 @@ static bool krdma_cq_missed(struct krdma_cq *cq)
 {
 	if (krdma_quirk_reports_missed(cq->ib->device))
 		return false;
-	while (krdma_cq_process(cq, KRDMA_CQ_BATCH) > 0)
-		if (cq->backlog_head != cq->backlog_tail)
-			return true;
-	return false;
+	/* With more than these, it is worthwhile to poll, also if they yield no completion. */
+	return krdma_cq_process(cq, KRDMA_CQ_BATCH) > 0;
 }
 
 /**

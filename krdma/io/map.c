@@ -4,13 +4,13 @@
  * and unmapped when it has completed.
  *
  * An MR serves many work requests, but takes time to create.  A mapping needs only the device,
- * which the QP keeps: the end of the QP waits for the mappings that are left when everything has
- * completed.  These are mappings for work requests that came too late to be posted.
+ * which the QP keeps.  If the consumer has not unmapped everything when everything has completed,
+ * the end of the QP goes on after that, and no thread waits for it: memory reclaim may wait for
+ * the end of another connection, which the same thread has to end.
  */
 #include <linux/dma-direction.h>
 #include <linux/errno.h>
 #include <linux/scatterlist.h>
-#include <linux/wait_bit.h>
 #include <rdma/ib_verbs.h>
 
 #include "io/qp.h"
@@ -74,19 +74,6 @@ void krdma_qp_unmap_sg(struct krdma_qp *qp, struct scatterlist *sg, unsigned int
  */
 void krdma_qp_unmapped(struct krdma_qp *qp)
 {
-	/* The QP is freed with its owner, which the caller keeps. */
 	if (atomic_dec_and_test(&qp->mappings))
-		wake_up_var(&qp->mappings);
-}
-
-/**
- * krdma_qp_wait_unmapped() - Wait until nothing is mapped
- * @qp: the QP, closed, and everything has completed
- *
- * Context: process context; sleeps for as long as a consumer takes from krdma_conn_map_sg() to
- * krdma_conn_unmap_sg() around a post that was refused.
- */
-void krdma_qp_wait_unmapped(struct krdma_qp *qp)
-{
-	wait_var_event(&qp->mappings, !atomic_read(&qp->mappings));
+		qp->owner->ops->unmapped(qp->owner);
 }

@@ -112,7 +112,8 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 	if (ret)
 		return ret;
 
-	ret = krdma_device_max_message(qp->pd->dev, qp->cm_id->port_num, &qp->max_message);
+	ret = krdma_device_max_message(qp->pd->dev, qp->cm_id->port_num, qp->pd->session->reclaim,
+				       &qp->max_message);
 	if (ret)
 		return ret;
 	qp->caps = krdma_device_caps(qp->pd->dev);
@@ -310,7 +311,6 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 /* Releases everything of the device, in the order in which that is possible. */
 static void krdma_qp_unmake(struct krdma_qp *qp)
 {
-	krdma_qp_wait_unmapped(qp);
 	/* The pool object stays: another context may be about to take from it. */
 	if (qp->mr_pool)
 		krdma_frmr_pool_end(qp->mr_pool);
@@ -371,6 +371,7 @@ struct krdma_qp *krdma_qp_create(struct krdma_qp_owner *owner, struct rdma_cm_id
 	qp->complete = owner->complete;
 	qp->cm_id = cm_id;
 	qp->pd = pd;
+	atomic_set(&qp->mappings, 1);
 	init_completion(&qp->last_wqe);
 
 	if (attr->srq) {
@@ -599,22 +600,8 @@ static void krdma_qp_flush(struct krdma_qp *qp)
 		krdma_qp_flush_wq(&qp->recv);
 }
 
-/**
- * krdma_qp_end() - Destroy the device's QP
- * @qp: the QP, closed
- * @answered: the peer may have sent messages
- *
- * When this returns, everything that was posted has completed, and no callback of the owner
- * runs or will run.
- *
- * Context: process context; may sleep.  Not from a callback.
- */
-void krdma_qp_end(struct krdma_qp *qp, bool answered)
+static void krdma_qp_destroy(struct krdma_qp *qp, bool answered)
 {
-	struct krdma_pd *pd = qp->pd;
-
-	might_sleep();
-
 	krdma_qp_list_remove(qp);
 	krdma_keepalive_stop(qp);
 	krdma_qp_drain(qp, answered);
@@ -624,8 +611,37 @@ void krdma_qp_end(struct krdma_qp *qp, bool answered)
 	rdma_destroy_qp(qp->cm_id);
 	qp->ib = NULL;
 	krdma_qp_flush(qp);
-	krdma_pd_disconnected(pd, &qp->pd_node);
+	krdma_pd_disconnected(qp->pd, &qp->pd_node);
+}
+
+/**
+ * krdma_qp_end() - Destroy the device's QP
+ * @qp: the QP, closed
+ * @answered: the peer may have sent messages
+ *
+ * When this returns, everything that was posted has completed, and no callback of the owner
+ * runs or will run, but @unmapped of &struct krdma_qp_owner_ops.
+ *
+ * Context: process context; may sleep.  Not from a callback.
+ * Return: true; false: the consumer has pages mapped, and the device and the PD have to stay.  This
+ * is to be called again after @unmapped, and may be before it.
+ */
+bool krdma_qp_end(struct krdma_qp *qp, bool answered)
+{
+	might_sleep();
+
+	if (qp->ib) {
+		krdma_qp_destroy(qp, answered);
+		/* Nothing is mapped since the QP was closed.  @unmapped drops the reference. */
+		qp->owner->ops->get(qp->owner);
+		if (!atomic_dec_and_test(&qp->mappings))
+			return false;
+		qp->owner->ops->put(qp->owner);
+	} else if (atomic_read_acquire(&qp->mappings)) {
+		return false;
+	}
 	krdma_qp_unmake(qp);
+	return true;
 }
 
 /**

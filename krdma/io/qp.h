@@ -33,6 +33,8 @@ struct workqueue_struct;
  * @flushed: work requests were flushed, and the owner may not have closed the QP
  * @failed: the QP cannot go on, for this reason, a negative errno
  * @abort: memory that work requests in flight use has to go: the QP has to end
+ * @unmapped: the consumer has unmapped what krdma_qp_end() has found mapped; drops a reference that
+ *	krdma_qp_end() has taken by @get
  *
  * Context: any but NMI, also with interrupts off and with a CQ's poll lock; none may sleep.
  */
@@ -44,6 +46,7 @@ struct krdma_qp_owner_ops {
 	void (*flushed)(struct krdma_qp_owner *owner);
 	void (*failed)(struct krdma_qp_owner *owner, int error);
 	void (*abort)(struct krdma_qp_owner *owner);
+	void (*unmapped)(struct krdma_qp_owner *owner);
 };
 
 /**
@@ -73,7 +76,8 @@ struct krdma_qp_owner {
  *	create	receives can be posted
  *	open	send work requests can be posted
  *	close	nothing can be posted any more; any context, also twice
- *	end	everything that was posted has completed, and the device's QP is destroyed
+ *	end	everything that was posted has completed, and the device's QP is destroyed; called
+ *		again if the consumer has not unmapped everything then
  *	free	the memory is freed; no caller posts, because no reference to the owner
  *		is left
  *
@@ -85,7 +89,7 @@ struct krdma_qp *krdma_qp_create(struct krdma_qp_owner *owner, struct rdma_cm_id
 				 const struct krdma_conn_attr *attr);
 void krdma_qp_open(struct krdma_qp *qp);
 void krdma_qp_close(struct krdma_qp *qp);
-void krdma_qp_end(struct krdma_qp *qp, bool answered);
+bool krdma_qp_end(struct krdma_qp *qp, bool answered);
 void krdma_qp_free(struct krdma_qp *qp);
 
 /*

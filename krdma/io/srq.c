@@ -550,7 +550,7 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 	limits = krdma_device_limits(dev);
 	if (!(krdma_device_caps(dev) & KRDMA_DEVICE_CAP_SRQ))
 		return ERR_PTR(-EOPNOTSUPP);
-	if (!attr->depth || attr->depth > limits->max_srq_wr || max_sge > limits->max_recv_sge)
+	if (!attr->depth || attr->depth > limits->max_srq_wr || max_sge > limits->max_srq_sge)
 		return ERR_PTR(-EINVAL);
 
 	srq = krdma_object_count(KRDMA_OBJECT_SRQ, kzalloc_obj(*srq, GFP_KERNEL_ACCOUNT));

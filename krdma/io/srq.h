@@ -16,6 +16,7 @@
 #include "core/resource.h"
 
 struct ib_srq;
+struct krdma_qp;
 struct krdma_pd;
 struct krdma_mr;
 struct krdma_srq_wqe;
@@ -73,6 +74,12 @@ struct krdma_srq {
 
 	struct hlist_head ending;
 };
+
+/* Will no receive be accepted any more?  Any context. */
+static inline bool krdma_srq_has_ended(const struct krdma_srq *srq)
+{
+	return krdma_resource_error(&srq->res);
+}
 
 /* A QP starts, or stops, to take receives from this SRQ; process context. */
 int krdma_srq_attach(struct krdma_srq *srq);

@@ -237,7 +237,8 @@ struct krdma_qp_creator {
  * @charged: bytes charged to @session; 0 if nothing was charged
  * @bounce: copies of inline data, one for each WQE of @send; none if the device accepts
  *	@max_inline itself, with each operation
- * @mappings: mappings of the consumer for work requests that have not completed; see io/map.c
+ * @mappings: mappings of the consumer for work requests, and 1 until the device's QP is destroyed;
+ *	see io/map.c
  */
 struct krdma_qp {
 	struct krdma_qp_owner *owner;
@@ -328,7 +329,6 @@ int krdma_recv_build(const struct krdma_recv_wr *wr, struct krdma_pd *pd,
 
 /* Mappings of the consumer's memory (io/map.c). */
 void krdma_qp_unmapped(struct krdma_qp *qp);
-void krdma_qp_wait_unmapped(struct krdma_qp *qp);
 
 /* Complete a receive of the QP's RQ or of an SRQ. */
 void krdma_qp_received(struct krdma_qp *qp, struct krdma_cq *cq,

@@ -186,11 +186,12 @@ static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, 
 {
 	struct krdma_lane *lane = krdma_lane_of(lower);
 	struct krdma_trunk *trunk = lane->trunk;
-	bool over;
 
 	spin_lock_bh(&trunk->lock);
-	over = trunk->state != KRDMA_TRUNK_UP || trunk->link_over;
-	if (!over) {
+	if (trunk->state != KRDMA_TRUNK_UP || trunk->link_over) {
+		/* The lane is not in its table yet. */
+		krdma_lane_lost(lane, trunk->error, 0);
+	} else {
 		if (length)
 			memcpy(lane->data, data, length);
 		lane->data_len = length;
@@ -201,9 +202,6 @@ static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, 
 			krdma_link_send(trunk);
 	}
 	spin_unlock_bh(&trunk->lock);
-	/* The peer has ended the trunk, because no listener takes lanes any more. */
-	if (over)
-		krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_REJECTED, 0);
 	return 0;
 }
 
@@ -308,24 +306,37 @@ static void krdma_lane_query(struct krdma_conn_lower *lower, struct krdma_conn_i
  * The end
  */
 
+/* The cause of a lane's end: a plain connection has none that only trunks have. */
+static int krdma_lane_cause(int error)
+{
+	switch (error) {
+	case -EPROTO:
+	case -ESHUTDOWN:
+		return -EIO;
+	default:
+		return error;
+	}
+}
+
 /**
  * krdma_lane_lost() - End the connection of a lane
  * @lane: the lane; the peer expects no record of it any more
- * @error: why, a negative errno
+ * @error: why, a negative errno of the trunk
  * @status: status of the first send that the peer does not have, or 0
  *
  * Context: any but NMI, with the trunk's lock held.
  */
 void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status)
 {
-	bool closed = error == -EPIPE || error == -ECONNRESET;
+	bool closed = error == -EPIPE || error == -ECONNRESET || error == -ECONNREFUSED;
 	bool rejected;
 
 	lockdep_assert_held(&lane->trunk->lock);
 
 	/*
 	 * To a listener, a request whose trunk is gone is one that the peer has given up.  A peer
-	 * ends a trunk when no listener takes lanes any more, so it rejects what was asked.
+	 * ends a trunk when no listener takes lanes any more, so it rejects what was asked, as one
+	 * does that takes no more lanes.
 	 */
 	rejected = lane->passive ? lane->stage == KRDMA_LANE_NEW :
 				   lane->stage != KRDMA_LANE_UP && closed;
@@ -334,16 +345,19 @@ void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status)
 		lane->fail_status = status;
 	lane->stage = KRDMA_LANE_OVER;
 	krdma_conn_advance(lane->conn, rejected ? KRDMA_INPUT_CM_REJECTED : KRDMA_INPUT_FATAL,
-			   error);
+			   krdma_lane_cause(error));
 }
 
 /*
  * What the peer has to know at the end.  It may take no frames, so as little as possible is kept
  * for it: nothing of a lane if CLOSE alone is due, and if the peer knows which writes were carried
- * out, or many lanes wait already to tell that.
+ * out.  If many lanes wait already to tell something, others tell only that they have ended, or, if
+ * they were not accepted yet, that they are rejected, without private data.
  */
 static void krdma_lane_queue_close(struct krdma_lane *lane)
 {
+	bool full;
+
 	switch (lane->stage) {
 	case KRDMA_LANE_NEW:
 		clear_bit(KRDMA_LANE_DUE_OPEN, &lane->due);
@@ -359,13 +373,16 @@ static void krdma_lane_queue_close(struct krdma_lane *lane)
 		break;
 	}
 	lane->stage = KRDMA_LANE_OVER;
-	if (lane->due == BIT(KRDMA_LANE_DUE_CLOSE) &&
-	    (!krdma_lane_owes_done(lane) || lane->trunk->untold >= KRDMA_TRUNK_UNTOLD)) {
+	full = lane->trunk->untold >= KRDMA_TRUNK_UNTOLD;
+	if (lane->due == BIT(KRDMA_LANE_DUE_CLOSE) && (!krdma_lane_owes_done(lane) || full)) {
 		/* The peer cannot tell which request was refused without knowing what was done. */
 		if (krdma_lane_owes_done(lane))
 			lane->close_reason = KRDMA_LANE_CLOSE_DISCONNECT;
 		lane->due = 0;
-		krdma_link_tell_closed(lane);
+		krdma_link_tell_closed(lane, KRDMA_LANE_CLOSE);
+	} else if (lane->due && full) {
+		lane->due = 0;
+		krdma_link_tell_closed(lane, KRDMA_LANE_REJECT);
 	} else if (lane->due) {
 		lane->trunk->untold++;
 		krdma_trunk_add_ready(lane);
@@ -463,6 +480,7 @@ static void krdma_lane_end(struct krdma_conn_lower *lower)
 void krdma_lane_free(struct krdma_lane *lane)
 {
 	krdma_lane_queues_free(lane);
+	krdma_lane_uncharge(lane);
 	krdma_lane_names_free(lane);
 	if (lane->trunk)
 		krdma_trunk_put(lane->trunk);

@@ -292,7 +292,8 @@ enum krdma_lane_stage {
  * @complete: the consumer's callback
  * @deliver_work: completes to a consumer that may sleep; the end of the queues cancels it
  * @session: session that pays for the queues, kept by @conn
- * @charged: bytes charged
+ * @charged: bytes charged for the queues
+ * @kept: bytes charged for the lane and @conn, which completions can keep that nobody has taken
  */
 struct krdma_lane {
 	struct krdma_conn_lower lower;
@@ -347,6 +348,7 @@ struct krdma_lane {
 	struct work_struct deliver_work;
 	struct krdma_session *session;
 	u64 charged;
+	u32 kept;
 };
 
 static inline struct krdma_lane *krdma_lane_of(struct krdma_conn_lower *lower)
@@ -605,6 +607,7 @@ void krdma_lane_detach(struct krdma_lane *lane);
 int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_attr *attr);
 void krdma_lane_queues_end(struct krdma_lane *lane);
 void krdma_lane_queues_free(struct krdma_lane *lane);
+void krdma_lane_uncharge(struct krdma_lane *lane);
 int krdma_lane_post_send(struct krdma_conn_lower *lower, const struct krdma_send_wr *wrs,
 			 int count);
 int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv_wr *wrs,
@@ -724,7 +727,8 @@ void krdma_link_complete(const struct krdma_wc *wc);
 /* lane/send.c */
 void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8 value);
 bool krdma_link_has_left(const struct krdma_trunk *trunk);
-void krdma_link_tell_closed(struct krdma_lane *lane);
+void krdma_link_tell_closed(struct krdma_lane *lane, u8 type);
+int krdma_link_post_error(const struct krdma_trunk *trunk, int error);
 void krdma_link_send(struct krdma_trunk *trunk);
 bool krdma_link_send_one(struct krdma_trunk *trunk);
 void krdma_link_probe(struct krdma_trunk *trunk);

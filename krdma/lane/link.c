@@ -73,14 +73,16 @@ static int krdma_link_read_path(struct krdma_trunk *trunk)
 {
 	struct krdma_conn *conn = trunk->conn;
 	struct krdma_conn_info info;
+	struct rdma_cm_id *cm_id;
 	int ret = -ENOTCONN;
 
 	krdma_conn_query(conn, &info);
 	trunk->path_mtu = info.path_mtu;
 	mutex_lock(&conn->cm_lock);
-	if (conn->cm_id) {
-		trunk->pads = krdma_cm_pads(conn->cm_id);
-		ret = krdma_device_max_message(conn->dev, conn->cm_id->port_num,
+	cm_id = krdma_conn_cm_id(conn);
+	if (cm_id) {
+		trunk->pads = krdma_cm_pads(cm_id);
+		ret = krdma_device_max_message(conn->dev, cm_id->port_num, false,
 					       &trunk->max_message);
 	}
 	krdma_conn_unlock(conn);
@@ -296,6 +298,8 @@ static struct krdma_lane *krdma_link_new_lane(struct krdma_trunk *trunk,
 	}
 	lane->attached = true;
 	trunk->lane_count++;
+	/* It is used again: see krdma_trunk_end_unused(). */
+	trunk->timer_asks = false;
 	spin_unlock_bh(&trunk->lock);
 	return lane;
 }
@@ -415,7 +419,7 @@ static int krdma_link_closed(struct krdma_lane *lane, const struct krdma_lane_re
 		lane->peer_closed = true;
 		/* The peer answers no question any more, and the end may take longer. */
 		if (lane->lookup || lane->lookup_late)
-			wake_up_all(&lane->conn->wait);
+			wake_up(&lane->conn->wait);
 		krdma_link_end_closed(lane);
 		return 0;
 	default:
@@ -620,6 +624,15 @@ static int krdma_link_read(struct krdma_trunk *trunk, const struct krdma_frame_l
 	return ret;
 }
 
+/* A frame is read.  With a receive less, the peer would have grants for more than there are. */
+static void krdma_link_receive_again(struct krdma_trunk *trunk, u32 index)
+{
+	int ret = krdma_link_post_recv(trunk, index);
+
+	if (ret)
+		krdma_trunk_fail(trunk, krdma_link_post_error(trunk, ret));
+}
+
 /* Reads what has arrived, up to what needs a caller that may sleep. */
 static void krdma_link_read_frames(struct krdma_trunk *trunk)
 	__must_hold(&trunk->lock)
@@ -634,8 +647,7 @@ static void krdma_link_read_frames(struct krdma_trunk *trunk)
 		if (ret)
 			break;
 		trunk->received++;
-		/* If this fails, the link has ended. */
-		krdma_link_post_recv(trunk, late->index);
+		krdma_link_receive_again(trunk, late->index);
 	}
 	if (ret == -EAGAIN) {
 		krdma_trunk_kick(trunk);

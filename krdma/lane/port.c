@@ -304,6 +304,8 @@ static bool krdma_lane_is_for(const struct krdma_listener *listener,
  * @trunk: the trunk on which the lane is opened
  * @port: the port
  *
+ * A listener whose device was removed takes no connection, and another one may have its port.
+ *
  * Context: any but NMI.
  * Return: the listener, for krdma_listener_put(), or NULL.
  */
@@ -314,7 +316,7 @@ struct krdma_listener *krdma_lane_listener_get(const struct krdma_trunk *trunk, 
 
 	spin_lock_irqsave(&krdma_lane_listeners_lock, flags);
 	list_for_each_entry(listener, krdma_lane_listeners_at(trunk->key.net, port), lane_node) {
-		if (listener->session->net == trunk->key.net &&
+		if (listener->session->net == trunk->key.net && !READ_ONCE(listener->dead) &&
 		    krdma_lane_listener_port(listener) == port &&
 		    krdma_lane_is_for(listener, &trunk->key.local)) {
 			found = listener;

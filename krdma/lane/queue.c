@@ -782,19 +782,38 @@ static int krdma_lane_alloc_queues(struct krdma_lane *lane, const struct krdma_b
 	return lane->inline_data ? 0 : -ENOMEM;
 }
 
-/* Charges the memory of the queues before it is allocated. */
+/*
+ * Charges the memory of the queues before it is allocated, and that of the lane: a completion that
+ * the consumer has not taken keeps the lane longer than its queues.
+ */
 static int krdma_lane_charge(struct krdma_lane *lane, const struct krdma_budget *budget)
 {
 	u64 bytes = krdma_lane_queue_bytes(budget->send_depth, budget->send_sge) +
 		    krdma_lane_queue_bytes(budget->recv_depth, budget->recv_sge) +
 		    krdma_lane_remote_bytes(budget) +
 		    roundup_pow_of_two(budget->send_depth) * (u64)budget->inline_data;
+	u32 kept = sizeof(*lane) + sizeof(*lane->conn);
 	int ret;
 
-	ret = krdma_session_charge(lane->session, bytes);
-	if (!ret)
+	ret = krdma_session_charge(lane->session, bytes + kept);
+	if (!ret) {
 		lane->charged = bytes;
+		lane->kept = kept;
+	}
 	return ret;
+}
+
+/**
+ * krdma_lane_uncharge() - Uncharge the lane itself
+ * @lane: the lane, which is freed, which no completion keeps, or whose queues could not be created
+ *
+ * Context: any.
+ */
+void krdma_lane_uncharge(struct krdma_lane *lane)
+{
+	if (lane->kept)
+		krdma_session_uncharge(lane->session, lane->kept);
+	lane->kept = 0;
 }
 
 /* A second attempt begins from nothing. */
@@ -802,6 +821,7 @@ static void krdma_lane_drop_queues(struct krdma_lane *lane)
 {
 	krdma_lane_detach_cqs(lane);
 	krdma_lane_queues_free(lane);
+	krdma_lane_uncharge(lane);
 	lane->send = (struct krdma_lane_queue) {};
 	lane->recv = (struct krdma_lane_queue) {};
 	lane->max_inline = 0;
@@ -887,6 +907,12 @@ static void krdma_lane_queues_flush(struct krdma_lane *lane)
 	krdma_lane_flush(&lane->recv, 0);
 }
 
+/* Has the consumer not taken a completion of the lane?  There are no further ones. */
+static bool krdma_lane_is_kept(const struct krdma_lane *lane)
+{
+	return READ_ONCE(lane->send.credits.waiting) || READ_ONCE(lane->recv.credits.waiting);
+}
+
 /* Nobody looks at the WQEs any more. */
 static void krdma_lane_hide_queues(struct krdma_lane *lane)
 {
@@ -917,6 +943,9 @@ void krdma_lane_queues_end(struct krdma_lane *lane)
 	krdma_lane_deliver_all(lane, &lane->send);
 	krdma_lane_deliver_all(lane, &lane->recv);
 	krdma_pd_remove_user(lane->pd, &lane->pd_user);
+	/* Otherwise the lane is freed when the consumer has taken them. */
+	if (!krdma_lane_is_kept(lane))
+		krdma_lane_uncharge(lane);
 	krdma_lane_detach_cqs(lane);
 	/* A pass of krdma_pd_end_users() may have found the lane before. */
 	krdma_lane_hide_queues(lane);

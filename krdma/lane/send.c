@@ -68,23 +68,28 @@ bool krdma_link_has_left(const struct krdma_trunk *trunk)
 
 /**
  * krdma_link_tell_closed() - Have the peer told that a lane has ended, without the lane
- * @lane: the lane, attached, of which everything else was sent
+ * @lane: the lane, attached, of which nothing else is sent
+ * @type: type of the record: %KRDMA_LANE_CLOSE, or %KRDMA_LANE_REJECT if it was not accepted
  *
  * The end has the lane's place in the table, and the lane can be freed before it is sent.
  *
  * Context: any but NMI, with the trunk's lock held.
  */
-void krdma_link_tell_closed(struct krdma_lane *lane)
+void krdma_link_tell_closed(struct krdma_lane *lane, u8 type)
 {
+	u8 reason = type == KRDMA_LANE_CLOSE ? lane->close_reason : 0;
 	struct krdma_trunk *trunk = lane->trunk;
+	XA_STATE(xas, &trunk->lanes, lane->number);
 
 	lockdep_assert_held(&trunk->lock);
 
 	if (trunk->state != KRDMA_TRUNK_UP)
 		return;
+	xas_lock(&xas);
 	/* Another entry for the same number takes no memory. */
-	xa_store(&trunk->lanes, lane->number, xa_mk_value(lane->close_reason), GFP_ATOMIC);
-	xa_set_mark(&trunk->lanes, lane->number, KRDMA_TRUNK_END);
+	xas_store(&xas, xa_mk_value(type << BITS_PER_BYTE | reason));
+	xas_set_mark(&xas, KRDMA_TRUNK_END);
+	xas_unlock(&xas);
 	lane->attached = false;
 	if (!trunk->end_count)
 		trunk->patient = true;
@@ -123,26 +128,30 @@ static void krdma_link_add_answers(struct krdma_trunk *trunk, struct krdma_lane_
 /* Returns whether the frame is full. */
 static bool krdma_link_add_ends(struct krdma_trunk *trunk, struct krdma_lane_writer *writer)
 {
-	unsigned long number;
-	void *reason;
+	XA_STATE(xas, &trunk->lanes, 0);
+	bool full = false;
+	void *end;
 
 	if (!trunk->end_count)
 		return false;
-	xa_for_each_marked(&trunk->lanes, number, reason, KRDMA_TRUNK_END) {
+	xas_lock(&xas);
+	xas_for_each_marked(&xas, end, ULONG_MAX, KRDMA_TRUNK_END) {
 		struct krdma_lane_record record = {
-			.type = KRDMA_LANE_CLOSE,
-			.lane = number,
-			.value = xa_to_value(reason),
+			.type = xa_to_value(end) >> BITS_PER_BYTE,
+			.lane = xas.xa_index,
+			.value = (u8)xa_to_value(end),
 		};
 
-		if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
-			return true;
+		full = krdma_lane_frame_room(writer, record.type, 0) == U32_MAX;
+		if (full)
+			break;
 		krdma_lane_frame_add(writer, &record);
-		xa_erase(&trunk->lanes, number);
+		xas_store(&xas, NULL);
 		trunk->lane_count--;
 		WRITE_ONCE(trunk->end_count, trunk->end_count - 1);
 	}
-	return false;
+	xas_unlock(&xas);
+	return full;
 }
 
 static void krdma_link_add_questions(struct krdma_trunk *trunk, struct krdma_lane_writer *writer)
@@ -450,8 +459,17 @@ static int krdma_link_post(struct krdma_trunk *trunk, struct krdma_frame_slot *s
 	return ret < 0 ? ret : 0;
 }
 
-/* Why the link has ended, if it has.  Its event, which says so, may come later. */
-static int krdma_link_post_error(const struct krdma_trunk *trunk, int error)
+/**
+ * krdma_link_post_error() - Get the reason why a link accepts nothing
+ * @trunk: the trunk
+ * @error: errno of the call that posts
+ *
+ * If the link has ended, its event, which says why, may come later.
+ *
+ * Context: any.
+ * Return: the reason, a negative errno.
+ */
+int krdma_link_post_error(const struct krdma_trunk *trunk, int error)
 {
 	return error == -ENOTCONN ? READ_ONCE(trunk->conn->error) ?: -ECONNRESET : error;
 }

@@ -251,6 +251,7 @@ void krdma_trunk_fail(struct krdma_trunk *trunk, int error)
 		krdma_conn_abort(trunk->conn);
 	krdma_trunk_kick(trunk);
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_trunk_fail);
 
 /*
  * Lanes that wait for an answer
@@ -382,9 +383,9 @@ static bool krdma_trunk_is_unused(const struct krdma_trunk *trunk)
 }
 
 /*
- * A trunk that is not used any more ends when its frames have arrived, and what lanes that have
- * ended owe is sent.  That is the peer's doing: one without a receive can make the device try for
- * ever.
+ * A trunk that is not used any more ends when its frames have arrived, and when the ends of its
+ * lanes, and what they owe, are sent.  That is the peer's doing: one without a receive can make the
+ * device try for ever.
  */
 static void krdma_trunk_end_unused(struct krdma_trunk *trunk)
 {
@@ -392,7 +393,7 @@ static void krdma_trunk_end_unused(struct krdma_trunk *trunk)
 
 	if (trunk->state != KRDMA_TRUNK_UP || trunk->link_over)
 		return;
-	if (!trunk->in_flight && !trunk->untold) {
+	if (!trunk->in_flight && !trunk->untold && !trunk->end_count) {
 		krdma_trunk_fail(trunk, -ESHUTDOWN);
 		return;
 	}
@@ -422,15 +423,20 @@ static void krdma_trunk_probe(struct krdma_trunk *trunk)
 
 static void krdma_trunk_look(struct krdma_trunk *trunk)
 {
+	bool had_time = trunk->timer_asks;
+
 	lockdep_assert_held(&trunk->lock);
 
 	trunk->timer_asks = false;
 	if (trunk->state != KRDMA_TRUNK_UP || trunk->link_over)
 		return;
-	if (krdma_trunk_is_unused(trunk))
+	if (!krdma_trunk_is_unused(trunk))
+		krdma_trunk_probe(trunk);
+	else if (had_time)
 		krdma_trunk_fail(trunk, -ESHUTDOWN);
 	else
-		krdma_trunk_probe(trunk);
+		/* The timer was set before. */
+		krdma_trunk_end_unused(trunk);
 }
 
 /*
@@ -871,9 +877,13 @@ bool krdma_trunk_has_room(const struct krdma_trunk *trunk)
 {
 	lockdep_assert_held(&trunk->lock);
 
+	/* Those that are bound have their numbers later, beside the ends that have theirs still. */
 	return trunk->last_lane < U32_MAX - KRDMA_TRUNK_LANES_MAX &&
-	       (trunk->state == KRDMA_TRUNK_CONNECTING || trunk->lane_count < trunk->lanes_max);
+	       (trunk->state == KRDMA_TRUNK_CONNECTING ||
+		(trunk->lane_count < trunk->lanes_max &&
+		 trunk->bound + trunk->end_count < trunk->lanes_max));
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_trunk_has_room);
 
 /* Has the trunk take the lane, unless it ends, or is full. */
 static bool krdma_trunk_take(struct krdma_trunk *trunk, struct krdma_lane *lane)

@@ -23,6 +23,7 @@
 #include "core/cgroup.h"
 #include "core/objects.h"
 #include "core/quirks.h"
+#include "mr/mem.h"
 #include "mr/mr.h"
 #include "core/resource.h"
 #include "core/session.h"
@@ -71,6 +72,7 @@ struct krdma_frmr {
  * @ended: krdma_frmr_get() returns none any more
  * @failed: the connection has failed or is being closed: rkeys may stay valid although their
  *	FRMRs are put.  Only ever set; before the consumer is notified.
+ * @pd: the PD; valid until krdma_frmr_pool_destroy() has returned
  * @pages: pages that each FRMR can span
  * @count: number of FRMRs
  * @mrs: all FRMRs
@@ -81,6 +83,7 @@ struct krdma_frmr_pool {
 	struct list_head idle;
 	bool ended;
 	bool failed;
+	struct krdma_pd *pd;
 	u32 pages;
 	u32 count;
 	struct krdma_frmr mrs[] __counted_by(count);
@@ -133,6 +136,7 @@ static void krdma_frmr_end(struct krdma_frmr *frmr)
 {
 	struct ib_mr *ib_mr;
 	unsigned long flags;
+	bool ended;
 
 	spin_lock_irqsave(&frmr->lock, flags);
 	while (frmr->busy) {
@@ -152,10 +156,14 @@ static void krdma_frmr_end(struct krdma_frmr *frmr)
 	 * before the addresses behind it are unmapped.  A consumer that puts the FRMR meanwhile
 	 * leaves that to this function.
 	 */
-	WARN_ON_ONCE(ib_dereg_mr(ib_mr));
+	ended = krdma_key_end(frmr->pool->pd, ib_mr);
 	spin_lock_irqsave(&frmr->lock, flags);
 	frmr->dying = false;
-	krdma_frmr_unmap(frmr);
+	if (ended)
+		krdma_frmr_unmap(frmr);
+	else
+		/* The addresses lead to nothing else, until the device is reset. */
+		WRITE_ONCE(frmr->sg, NULL);
 	spin_unlock_irqrestore(&frmr->lock, flags);
 	krdma_uncharge_object(&frmr->charge, frmr->ibdev);
 }
@@ -194,6 +202,7 @@ struct krdma_frmr_pool *krdma_frmr_pool_create(struct krdma_pd *pd, u32 count, u
 	refcount_set(&pool->refs, 1);
 	spin_lock_init(&pool->lock);
 	INIT_LIST_HEAD(&pool->idle);
+	pool->pd = pd;
 	pool->pages = pages;
 	pool->count = count;
 

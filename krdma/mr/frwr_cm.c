@@ -291,10 +291,10 @@ static int krdma_frwr_cm_listen(struct krdma_frwr_cm *cm)
 		return PTR_ERR(id);
 	cm->listener = id;
 
-	ret = rdma_bind_addr(id, (struct sockaddr *)&cm->addr);
+	ret = krdma_cm_id_bind(id, (struct sockaddr *)&cm->addr);
 	if (ret)
 		return ret;
-	return rdma_listen(id, 1);
+	return krdma_cm_id_listen(id, 1);
 }
 
 static int krdma_frwr_cm_wait(struct krdma_frwr_cm *cm)
@@ -322,7 +322,7 @@ static int krdma_frwr_cm_ask(struct krdma_frwr_cm *cm)
 		return PTR_ERR(id);
 	cm->active = id;
 
-	ret = rdma_resolve_addr(id, from, to, KRDMA_FRWR_CM_TIMEOUT_MS);
+	ret = krdma_cm_id_resolve(id, from, to, KRDMA_FRWR_CM_TIMEOUT_MS);
 	if (!ret)
 		ret = krdma_frwr_cm_wait(cm);
 	if (!ret)

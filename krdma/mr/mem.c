@@ -48,8 +48,8 @@ int krdma_access_check(struct krdma_device *dev, u32 access)
 		return -EINVAL;
 	if ((access & writes) && !(access & KRDMA_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
-	if ((access & KRDMA_ACCESS_REMOTE_ATOMIC) &&
-	    !(krdma_device_caps(dev) & KRDMA_DEVICE_CAP_ATOMIC))
+	/* The device may execute those of peers only: see krdma_quirk_posts_atomics(). */
+	if ((access & KRDMA_ACCESS_REMOTE_ATOMIC) && !krdma_device_serves_atomics(dev))
 		return -EOPNOTSUPP;
 	return 0;
 }
@@ -534,11 +534,40 @@ int krdma_mem_sges(const struct krdma_mem *mem, u64 offset, u32 length,
 }
 
 /**
+ * krdma_key_end() - Deregister an ib_mr
+ * @pd: its PD, which is not freed if that fails
+ * @ib_mr: the ib_mr
+ *
+ * A driver may not be able to: irdma, once it has asked for a reset of its device, and bnxt_re, if
+ * the firmware does not answer.  Until the reset the device may execute what peers send, so the
+ * addresses behind the rkey must not get other contents.
+ *
+ * Context: process context; sleeps until the device has executed it.
+ * Return: true; false: the device may still know the rkey.
+ */
+bool krdma_key_end(struct krdma_pd *pd, struct ib_mr *ib_mr)
+{
+	struct ib_device *ibdev = ib_mr->device;
+	u32 rkey = ib_mr->rkey;
+	int ret;
+
+	ret = ib_dereg_mr(ib_mr);
+	if (!ret)
+		return true;
+	set_bit(KRDMA_PD_STUCK, &pd->flags);
+	dev_err_ratelimited(&ibdev->dev,
+			    "rkey %#x could not be ended (%d), so its memory is not freed\n", rkey,
+			    ret);
+	return false;
+}
+
+/**
  * krdma_mem_revoke() - Deregister the ib_mrs of memory
  * @mem: the memory; no other task revokes or releases it at the same time
  *
  * Fast registrations are deregistered without an invalidation first: the device refuses a
- * deregistered rkey, too.
+ * deregistered rkey, too.  If that fails, the pages of a process stay pinned and charged, and all
+ * stay mapped.
  *
  * Context: process context; sleeps until the device has executed it.
  */
@@ -549,8 +578,8 @@ void krdma_mem_revoke(struct krdma_mem *mem)
 	for (unsigned int i = 0; i < mem->mr_count; i++) {
 		struct krdma_mem_key *mr = &mem->mrs[i];
 
-		if (mr->ib)
-			WARN_ON_ONCE(ib_dereg_mr(mr->ib));
+		if (mr->ib && !krdma_key_end(mem->pd, mr->ib))
+			mem->stuck = true;
 		mr->ib = NULL;
 		krdma_uncharge_object(&mr->charge, ibdev);
 		cond_resched();
@@ -563,10 +592,11 @@ static void krdma_mem_free(struct krdma_mem *mem)
 {
 	/* First the keys, then the DMA addresses, then the pages. */
 	krdma_mem_revoke(mem);
-	if (mem->mapped)
+	if (mem->mapped && !mem->stuck)
 		ib_dma_unmap_sg(krdma_mem_ibdev(mem), mem->table.sgl,
 				mem->table.orig_nents, mem->direction);
-	krdma_mem_release_user(mem);
+	if (!mem->stuck)
+		krdma_mem_release_user(mem);
 	sg_free_table(&mem->table);
 	kvfree(mem->pages);
 	kvfree(mem->chunks);

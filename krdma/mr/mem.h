@@ -65,11 +65,12 @@ struct krdma_chunk {
  * @mm: the process's mm, if krdma has pinned and charged the pages
  * @charged: number of charged pages
  * @unknown: no peer and no consumer has got a key: the registration has failed
+ * @stuck: a key could not be ended, so its pages stay where they are
  * @freed: called when the memory is freed; NULL: no callback
  * @context: argument of @freed
  *
- * No field changes between creation and end, except @mrs, which krdma_mem_revoke() may end
- * first.
+ * No field changes between creation and end, except @mrs and @stuck: krdma_mem_revoke() may end the
+ * former first.
  */
 struct krdma_mem {
 	struct krdma_pd *pd;
@@ -90,9 +91,13 @@ struct krdma_mem {
 	struct mm_struct *mm;
 	unsigned long charged;
 	bool unknown;
+	bool stuck;
 	void (*freed)(void *context);
 	void *context;
 };
+
+/* Ends a key.  Returns false, and has said so, if the device may still know it. */
+bool krdma_key_end(struct krdma_pd *pd, struct ib_mr *ib_mr);
 
 /* The rights of a peer. */
 #define KRDMA_ACCESS_REMOTE	(KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE | \

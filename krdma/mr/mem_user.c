@@ -138,7 +138,7 @@ static int krdma_mem_by_pinning(struct krdma_mem *mem, unsigned long start, bool
 		return -EOPNOTSUPP;
 	/* Check before pinning pages that cannot be registered. */
 	if (count > (u64)krdma_device_limits(mem->pd->dev)->max_fast_reg_pages *
-		    KRDMA_MR_KEYS_MAX || count > INT_MAX)
+		    KRDMA_MR_KEYS_MAX || count > INT_MAX / sizeof(*pages))
 		return -EFBIG;
 
 	ret = krdma_mem_charge(mem, count);

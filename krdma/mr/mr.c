@@ -221,8 +221,9 @@ static int krdma_mr_make_keys(struct krdma_mr *mr)
  * @session: the session of the MR
  * @dev: the device
  * @buffer: the buffer, from kmalloc(), vmalloc(), or pages; not on the stack.  It stays
- *	allocated until krdma_mr_deregister() has succeeded, or after krdma_mr_drop() until
- *	every work request with it has completed.
+ *	allocated until krdma_mr_deregister() has succeeded; or after krdma_mr_drop() until
+ *	every work request with it has completed, and with remote rights until the callback
+ *	@freed of krdma_mr_notify(): until then peers can access it.
  * @length: bytes
  * @access: &enum krdma_access
  *

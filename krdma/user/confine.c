@@ -6,28 +6,34 @@
  * the session: without a restriction, all MRs of the session, which are memory of the process
  * that passed the descriptor.  So a ring can be confined to a set of MRs first, permanently.
  *
+ * IDs are used again, after a long time.  So a set has only MRs that were registered before it.
+ *
  * The set is replaced under the ring's bind_lock and read under RCU.
  */
 #include <linux/bsearch.h>
 #include <linux/errno.h>
 #include <linux/log2.h>
+#include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/uaccess.h>
 
+#include "core/pure.h"
 #include "user/user.h"
 #include "user/ring.h"
 
 /**
  * struct krdma_user_confinement - the MRs that the entries of a ring may use
  * @rcu: for freeing
+ * @last: the greatest &struct krdma_user_mr.serial of the session before them
  * @count: number of IDs
  * @ids: the IDs, ascending
  */
 struct krdma_user_confinement {
 	struct rcu_head rcu;
+	u64 last;
 	u32 count;
 	u32 ids[] __counted_by(count);
 };
@@ -40,19 +46,27 @@ static int krdma_user_compare_ids(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/**
- * krdma_user_confinement_has() - Check whether entries may use an MR
- * @confinement: the set of the ring
- * @id: ID of the MR
- *
- * Context: under rcu_read_lock(), which keeps @confinement valid.
- * Return: true if the ID is in the set.
- */
-bool krdma_user_confinement_has(const struct krdma_user_confinement *confinement, u32 id)
+static bool krdma_user_confinement_has_id(const struct krdma_user_confinement *confinement, u32 id)
 {
 	return bsearch(&id, confinement->ids, confinement->count, sizeof(id),
 		       krdma_user_compare_ids);
 }
+
+/**
+ * krdma_user_confinement_has() - Check whether entries may use an MR
+ * @confinement: the set of the ring
+ * @umr: the MR
+ *
+ * Context: under rcu_read_lock(), which keeps @confinement and @umr valid.
+ * Return: true if the MR is in the set.
+ */
+bool krdma_user_confinement_has(const struct krdma_user_confinement *confinement,
+				const struct krdma_user_mr *umr)
+{
+	return umr->serial <= confinement->last &&
+	       krdma_user_confinement_has_id(confinement, umr->id);
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_user_confinement_has);
 
 /* Bytes to charge for a set: what kmalloc() takes for it, which vmalloc() does not exceed. */
 static u64 krdma_user_confinement_bytes(u32 count)
@@ -77,18 +91,30 @@ static u32 krdma_user_confinement_sort(u32 *ids, u32 count)
 
 /* Each ID must be that of an MR of the session at this moment. */
 static bool krdma_user_confinement_exists(struct krdma_user_session *session, const u32 *ids,
-					  u32 count)
+					  u32 count, u64 last)
 {
+	const struct krdma_user_mr *umr;
 	bool found = true;
 
 	rcu_read_lock();
-	for (u32 i = 0; i < count && found; i++)
-		found = krdma_user_mr_find(session, ids[i]);
+	for (u32 i = 0; i < count && found; i++) {
+		umr = krdma_user_mr_find(session, ids[i]);
+		found = umr && umr->serial <= last;
+	}
 	rcu_read_unlock();
 	return found;
 }
 
-static struct krdma_user_confinement *krdma_user_confinement_create(const u32 *ids, u32 count)
+/**
+ * krdma_user_confinement_create() - Create a set
+ * @ids: IDs of the MRs, ascending
+ * @count: number of @ids
+ * @last: the greatest &struct krdma_user_mr.serial of the session, before the IDs were looked up
+ *
+ * Context: process context; may sleep.
+ * Return: the set, or ERR_PTR of -ENOMEM.
+ */
+struct krdma_user_confinement *krdma_user_confinement_create(const u32 *ids, u32 count, u64 last)
 {
 	struct krdma_user_confinement *confinement;
 
@@ -96,10 +122,12 @@ static struct krdma_user_confinement *krdma_user_confinement_create(const u32 *i
 			       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!confinement)
 		return ERR_PTR(-ENOMEM);
+	confinement->last = last;
 	confinement->count = count;
 	memcpy(confinement->ids, ids, array_size(count, sizeof(*ids)));
 	return confinement;
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_user_confinement_create);
 
 static struct krdma_user_confinement *
 krdma_user_confinement_read(struct krdma_user_session *session,
@@ -108,6 +136,7 @@ krdma_user_confinement_read(struct krdma_user_session *session,
 	size_t size = array_size(in->count, sizeof(u32));
 	struct krdma_user_confinement *confinement;
 	u32 *ids, count;
+	u64 last;
 
 	ids = kvmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!ids)
@@ -117,8 +146,15 @@ krdma_user_confinement_read(struct krdma_user_session *session,
 		return ERR_PTR(-EFAULT);
 	}
 	count = krdma_user_confinement_sort(ids, in->count);
-	if (krdma_user_confinement_exists(session, ids, count))
-		confinement = krdma_user_confinement_create(ids, count);
+	/*
+	 * Whatever gets one of the IDs later gets it when the MR that is found here is gone, and
+	 * its serial after that.
+	 */
+	last = atomic64_read(&session->mrs_made);
+	/* Pairs with the increment in krdma_user_mr_reserve(). */
+	smp_rmb();
+	if (krdma_user_confinement_exists(session, ids, count, last))
+		confinement = krdma_user_confinement_create(ids, count, last);
 	else
 		confinement = ERR_PTR(-ENOENT);
 	kvfree(ids);
@@ -129,7 +165,7 @@ static bool krdma_user_confinement_is_within(const struct krdma_user_confinement
 					     const struct krdma_user_confinement *outer)
 {
 	for (u32 i = 0; i < inner->count; i++) {
-		if (!krdma_user_confinement_has(outer, inner->ids[i]))
+		if (!krdma_user_confinement_has_id(outer, inner->ids[i]))
 			return false;
 	}
 	return true;
@@ -180,8 +216,12 @@ int krdma_user_ring_confine(struct krdma_ucmd *ucmd)
 	mutex_lock(&ring->bind_lock);
 	old = rcu_dereference_protected(ring->confinement, lockdep_is_held(&ring->bind_lock));
 	ret = krdma_user_confinement_charge(ring->session, made, old);
-	if (!ret)
+	if (!ret) {
+		/* The same ID can be that of a later MR by now. */
+		if (old)
+			made->last = min(made->last, old->last);
 		rcu_assign_pointer(ring->confinement, made);
+	}
 	mutex_unlock(&ring->bind_lock);
 
 	if (ret)

@@ -20,6 +20,7 @@
 #include <krdma/krdma.h>
 
 #include "core/objects.h"
+#include "user/record.h"
 #include "user/user.h"
 #include "user/ring.h"
 
@@ -373,31 +374,33 @@ static int krdma_user_conn_peek(struct krdma_user_conn *conn, struct krdma_event
 }
 
 /*
- * Copies as many whole records as there are and as fit.  Returns bytes, 0 if none is left, or a
- * negative errno.
+ * Copies as many records as there are and as fit.  Returns bytes, 0 if none is left, or a negative
+ * errno.
  */
 static ssize_t krdma_user_conn_copy(struct krdma_user_conn *conn, struct iov_iter *to)
 {
 	struct krdma_event_record record;
 	size_t done = 0;
+	size_t bytes;
 	int ret;
 
 	if (mutex_lock_interruptible(&conn->read_lock))
 		return -ERESTARTSYS;
 	for (;;) {
 		ret = 0;
-		if (iov_iter_count(to) < sizeof(record))
+		bytes = krdma_user_record_bytes(sizeof(record), iov_iter_count(to), done);
+		if (!bytes)
 			break;
 		ret = krdma_user_conn_peek(conn, &record);
 		if (ret <= 0)
 			break;
 		ret = -EFAULT;
-		if (copy_to_iter(&record, sizeof(record), to) != sizeof(record))
+		if (copy_to_iter(&record, bytes, to) != bytes)
 			break;
 		spin_lock_irq(&conn->lock);
 		conn->record_head++;
 		spin_unlock_irq(&conn->lock);
-		done += sizeof(record);
+		done += bytes;
 	}
 	mutex_unlock(&conn->read_lock);
 
@@ -409,7 +412,7 @@ static ssize_t krdma_user_conn_read(struct kiocb *iocb, struct iov_iter *to)
 	struct krdma_user_conn *conn = iocb->ki_filp->private_data;
 	ssize_t ret;
 
-	if (iov_iter_count(to) < sizeof(struct krdma_event_record))
+	if (iov_iter_count(to) < KRDMA_USER_RECORD_MIN)
 		return -EINVAL;
 
 	for (;;) {

@@ -319,6 +319,9 @@ int krdma_user_conn_create_queues(struct krdma_user_conn *conn,
 	} else {
 		ret = krdma_user_conn_create_qp_with(conn, &parts, args);
 		mutex_unlock(&conn->create_qp_lock);
+		/* The SRQ has ended with the process whose memory was in its receives. */
+		if (ret == -ESHUTDOWN)
+			ret = -ENOENT;
 	}
 	if (ret)
 		krdma_user_parts_put(&parts);

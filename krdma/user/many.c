@@ -319,6 +319,9 @@ static int krdma_user_many_run(struct krdma_user_many *many,
 	int ret;
 
 	for (u32 first = 0; first < args->count; first += count) {
+		/* Nobody will see the results. */
+		if (first && fatal_signal_pending(current))
+			break;
 		count = min_t(u32, args->count - first, KRDMA_USER_GROUP);
 		ret = krdma_user_group_read(many, first, count) ?: handle(many, first);
 		if (ret && !first)
@@ -407,6 +410,49 @@ static void krdma_user_group_note(struct krdma_user_group *group, u32 added)
 		group->entries[group->index[i]].error = group->many[i].error;
 }
 
+/* Why a call that opens connections asks for no further one; or 0. */
+static int krdma_user_many_late(const struct krdma_user_many *many)
+{
+	if (signal_pending(current))
+		return -EINTR;
+	return krdma_deadline_ms(many->deadline_ns) ? 0 : -ETIMEDOUT;
+}
+
+/* How many of them, from the first on, are lanes? */
+static u32 krdma_user_count_lanes(const struct krdma_conn_many *many, u32 count)
+{
+	struct krdma_conn_info info;
+	u32 lanes;
+
+	for (lanes = 0; lanes < count; lanes++) {
+		krdma_conn_query(many[lanes].conn, &info);
+		if (!info.lane)
+			break;
+	}
+	return lanes;
+}
+
+/*
+ * Sends the requests.  Those of lanes go together and take no time.  Some iWARP devices set up a
+ * connection of TCP in the call, so others go one at a time.
+ */
+static void krdma_user_open_ask(struct krdma_user_many *many, u32 added)
+{
+	struct krdma_user_group *group = many->group;
+	u32 count, i;
+	int late = 0;
+
+	for (i = 0; i < added; i += count) {
+		late = krdma_user_many_late(many);
+		if (late)
+			break;
+		count = krdma_user_count_lanes(&group->many[i], added - i) ?: 1;
+		krdma_conn_connect_many(&group->many[i], count);
+	}
+	for (; i < added; i++)
+		group->many[i].error = late;
+}
+
 static void krdma_user_open_connect(struct krdma_user_many *many)
 {
 	struct krdma_user_group *group = many->group;
@@ -425,7 +471,7 @@ static void krdma_user_open_connect(struct krdma_user_many *many)
 		      krdma_user_group_add(group, i, &added);
 		entry->error = krdma_user_many_error(ret);
 	}
-	krdma_conn_connect_many(group->many, added);
+	krdma_user_open_ask(many, added);
 	krdma_user_group_note(group, added);
 	for (u32 i = 0; i < group->count; i++) {
 		struct krdma_conns_entry *entry = &group->entries[i];
@@ -456,13 +502,9 @@ static int krdma_user_open_group(struct krdma_user_many *many, u32 first)
 {
 	struct krdma_user_conn *open[KRDMA_USER_GROUP];
 	struct krdma_user_group *group = many->group;
-	int late = 0;
+	/* Then nothing can be connected any more. */
+	int late = krdma_user_many_late(many);
 
-	/* Nothing can be connected any more. */
-	if (signal_pending(current))
-		late = -EINTR;
-	else if (!krdma_deadline_ms(many->deadline_ns))
-		late = -ETIMEDOUT;
 	for (u32 i = 0; i < group->count; i++) {
 		struct krdma_conns_entry *entry = &group->entries[i];
 

@@ -77,14 +77,17 @@ static void krdma_user_mr_freed(void *context)
 }
 
 /* Reserves an ID in the table. */
-static int krdma_user_mr_reserve(struct krdma_user_session *session, u32 *id)
+static int krdma_user_mr_reserve(struct krdma_user_mr *umr)
 {
+	struct krdma_user_session *session = umr->session;
 	int ret;
 
-	ret = xa_alloc_cyclic(&session->mrs, id, NULL, XA_LIMIT(1, INT_MAX),
+	ret = xa_alloc_cyclic(&session->mrs, &umr->id, NULL, XA_LIMIT(1, INT_MAX),
 			      &session->mrs_next, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return -ENOMEM;
+	/* When no other MR has the ID any more: see krdma_user_confinement_read(). */
+	umr->serial = atomic64_inc_return(&session->mrs_made);
 	return 0;
 }
 
@@ -117,7 +120,7 @@ static struct krdma_user_mr *krdma_user_mr_new(struct krdma_user_session *sessio
 	if (in->flags & KRDMA_MR_REGISTER_LANES)
 		umr->cost += (umr->charged >> PAGE_SHIFT) * sizeof(struct page *);
 
-	ret = krdma_user_mr_reserve(session, &umr->id);
+	ret = krdma_user_mr_reserve(umr);
 	if (ret)
 		goto err_free;
 	ret = krdma_user_account_charge(umr->account, KRDMA_ACCOUNT_MEMORY,

@@ -18,6 +18,7 @@
 
 #include "core/notifier.h"
 #include "core/objects.h"
+#include "user/record.h"
 #include "user/user.h"
 
 /* Records that can wait to be read.  A power of two. */
@@ -117,24 +118,27 @@ static void krdma_user_notifier_drop(struct krdma_user_notifier *notifier,
 	spin_unlock(&notifier->lock);
 }
 
-/* Copies as many whole records as there are and as fit.  Returns bytes, or a negative errno. */
+/* Copies as many records as there are and as fit.  Returns bytes, or a negative errno. */
 static ssize_t krdma_user_notifier_copy(struct krdma_user_notifier *notifier, struct iov_iter *to)
 {
 	struct krdma_device_record record;
 	size_t done = 0;
+	size_t bytes;
 	int ret;
 
 	ret = mutex_lock_interruptible(&notifier->read_lock);
 	if (ret)
 		return -ERESTARTSYS;
-	while (iov_iter_count(to) >= sizeof(record) &&
-	       krdma_user_notifier_peek(notifier, &record)) {
-		if (copy_to_iter(&record, sizeof(record), to) != sizeof(record)) {
+	for (;;) {
+		bytes = krdma_user_record_bytes(sizeof(record), iov_iter_count(to), done);
+		if (!bytes || !krdma_user_notifier_peek(notifier, &record))
+			break;
+		if (copy_to_iter(&record, bytes, to) != bytes) {
 			ret = -EFAULT;
 			break;
 		}
 		krdma_user_notifier_drop(notifier, &record);
-		done += sizeof(record);
+		done += bytes;
 	}
 	mutex_unlock(&notifier->read_lock);
 
@@ -158,7 +162,7 @@ ssize_t krdma_user_notifier_read(struct krdma_user_session *session, struct kioc
 	struct krdma_user_notifier *notifier = smp_load_acquire(&session->notifier);
 	ssize_t ret;
 
-	if (!notifier || iov_iter_count(to) < sizeof(struct krdma_device_record))
+	if (!notifier || iov_iter_count(to) < KRDMA_USER_RECORD_MIN)
 		return -EINVAL;
 
 	for (;;) {

@@ -18,6 +18,7 @@
 #include <linux/kernel.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
 #include "cm/conn_post.h"
@@ -426,9 +427,11 @@ static struct krdma_user_mr *
 krdma_user_post_find_mr(struct krdma_user_ring *ring,
 			const struct krdma_user_confinement *confinement, u32 id)
 {
-	if (confinement && !krdma_user_confinement_has(confinement, id))
+	struct krdma_user_mr *umr = krdma_user_mr_find(ring->session, id);
+
+	if (!umr || (confinement && !krdma_user_confinement_has(confinement, umr)))
 		return NULL;
-	return krdma_user_mr_find(ring->session, id);
+	return umr;
 }
 
 /* Looks up the MRs of a batch.  Returns the number of entries of which all MRs were found. */
@@ -578,19 +581,19 @@ static struct krdma_mr *krdma_user_flat_find(void *context, u32 id)
 	struct krdma_user_mr *umr;
 	long removed;
 
-	if (confinement && !krdma_user_confinement_has(confinement, id))
-		return NULL;
 	/* Before the table: see user.h. */
 	removed = atomic_long_read_acquire(&ring->session->mrs_removed);
-	if (likely(id == found->mr_id && removed == found->mrs_removed))
-		return found->umr->mr;
-	umr = krdma_user_mr_find(ring->session, id);
-	if (!umr)
+	if (unlikely(id != found->mr_id || removed != found->mrs_removed)) {
+		umr = krdma_user_mr_find(ring->session, id);
+		if (!umr)
+			return NULL;
+		found->mr_id = id;
+		found->umr = umr;
+		found->mrs_removed = removed;
+	}
+	if (confinement && !krdma_user_confinement_has(confinement, found->umr))
 		return NULL;
-	found->mr_id = id;
-	found->umr = umr;
-	found->mrs_removed = removed;
-	return umr->mr;
+	return found->umr->mr;
 }
 
 /* Is this worth a try?  The program may change the entry at any time: nothing else follows. */
@@ -750,8 +753,8 @@ static void krdma_user_post_end(struct krdma_user_post *post)
 }
 
 /*
- * Handles entries in their order until one is refused, or a signal comes.  Returns 0, or why one
- * was refused.
+ * Handles entries in their order until one is refused, or a signal comes before there is a batch,
+ * or a fatal one between batches.  Returns 0, or why one was refused.
  */
 static int krdma_user_post_all(struct krdma_user_post *post, u32 count)
 {
@@ -761,7 +764,7 @@ static int krdma_user_post_all(struct krdma_user_post *post, u32 count)
 
 	lockdep_assert_held(&post->ring->submit_lock);
 
-	while (count && !ret) {
+	while (count && !ret && !fatal_signal_pending(current)) {
 		if (post->batch && post->batch->count == KRDMA_USER_POST_BATCH) {
 			ret = krdma_user_post_flush(post);
 			if (ret)

@@ -215,7 +215,10 @@ int krdma_user_ring_reap(struct krdma_ucmd *ucmd);
 
 /* user/confine.c */
 
-bool krdma_user_confinement_has(const struct krdma_user_confinement *confinement, u32 id);
+struct krdma_user_confinement *krdma_user_confinement_create(const u32 *ids, u32 count,
+							     u64 last);
+bool krdma_user_confinement_has(const struct krdma_user_confinement *confinement,
+				const struct krdma_user_mr *umr);
 void krdma_user_ring_unconfine(struct krdma_user_ring *ring);
 /* Handler of KRDMA_RING_CONFINE. */
 int krdma_user_ring_confine(struct krdma_ucmd *ucmd);

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "core/objects.h"
+#include "io/srq.h"
 #include "user/user.h"
 #include "user/ring.h"
 
@@ -251,7 +252,9 @@ static __poll_t krdma_user_srq_poll(struct file *file, struct poll_table_struct 
 	 */
 	smp_mb();
 	events = krdma_user_ring_events(srq->ring) & (EPOLLERR | EPOLLHUP);
-	if (!krdma_user_srq_is_full(srq))
+	if (krdma_srq_has_ended(srq->core))
+		events |= EPOLLERR | EPOLLHUP;
+	else if (!krdma_user_srq_is_full(srq))
 		events |= EPOLLOUT | EPOLLWRNORM;
 	return events;
 }

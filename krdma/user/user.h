@@ -175,6 +175,7 @@ void krdma_user_batches_destroy(struct krdma_user_batches *batches);
  * @mrs: xarray from ID to &struct krdma_user_mr
  * @mrs_next: where the search for the next ID begins
  * @mrs_removed: number of MRs that were removed from @mrs
+ * @mrs_made: number of MRs that were registered, or begun to be
  * @owner: address space of the last registration, kept for the next one, with a reference; NULL:
  *	none was registered; protected by krdma_user_mm_lock
  * @batches: batches for calls that post
@@ -194,6 +195,7 @@ struct krdma_user_session {
 	struct xarray mrs;
 	u32 mrs_next;
 	atomic_long_t mrs_removed;
+	atomic64_t mrs_made;
 	struct krdma_user_mm *owner;
 	struct krdma_user_batches batches;
 	struct krdma_user_notifier *notifier;
@@ -321,6 +323,8 @@ struct krdma_user_srq {
  * struct krdma_user_mr - memory that a program has registered
  * @id: ID in the session
  * @device_id: ID of the device
+ * @serial: number in the session, by which it differs from others that have had its ID; see
+ *	user/confine.c
  * @mr: the core's MR; with a reference as long as @numbered
  * @refs: references: one of the ID, one until the core's MR has ended, and one until its memory is
  *	freed
@@ -339,6 +343,7 @@ struct krdma_user_srq {
 struct krdma_user_mr {
 	u32 id;
 	u32 device_id;
+	u64 serial;
 	struct krdma_mr *mr;
 	refcount_t refs;
 	struct krdma_user_session *session;

@@ -29,7 +29,8 @@
  *  - ring: EPOLLIN: there are completions; EPOLLOUT: none of the ring's connections has refused
  *    an entry because its queue was full, or one of those that did has free entries again;
  *    EPOLLERR | EPOLLHUP: the device was removed
- *  - SRQ: EPOLLOUT: receives can be posted; EPOLLERR | EPOLLHUP: the device was removed
+ *  - SRQ: EPOLLOUT: receives can be posted; EPOLLERR | EPOLLHUP: the device was removed, or the
+ *    SRQ has ended with a process whose memory was in its receives
  *
  * read() of a session returns &struct krdma_device_record, read() of a connection
  * &struct krdma_event_record.  A call returns as many whole records as exist and fit; each
@@ -238,7 +239,8 @@ enum krdma_transport {
 
 /**
  * enum krdma_device_cap - bits of &struct krdma_device_query_args.caps
- * @KRDMA_DEVICE_CAP_ATOMIC: compare-and-swap, fetch-and-add
+ * @KRDMA_DEVICE_CAP_ATOMIC: compare-and-swap, fetch-and-add.  mlx5 executes those of peers only:
+ *	it does not have this, but memory with KRDMA_ACCESS_REMOTE_ATOMIC.
  * @KRDMA_DEVICE_CAP_IMM: immediate data with sends and writes
  * @KRDMA_DEVICE_CAP_SRQ: shared receive queues
  * @KRDMA_DEVICE_CAP_FAST_REG: fast registration of memory by work requests on a queue pair

@@ -49,8 +49,9 @@ enum krdma_listen_flags {
  * EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: a link-local address without its interface, or
  * @keepalive_ms or @request_timeout_ms out of range;
  * EADDRNOTAVAIL: not an address of an RDMA device, or a listener at all addresses has the port;
- * EADDRINUSE: a listener at the same address has the port, or with KRDMA_LISTEN_LANES another
- * listener has port 1019, where krdma takes the trunks of lanes; EACCES: the port is privileged.
+ * EADDRINUSE: a listener or a connection at the same address has the port, or with
+ * KRDMA_LISTEN_LANES another listener has port 1019, where krdma takes the trunks of lanes; EACCES:
+ * the port is privileged.
  */
 struct krdma_listen_args {
 	__u32 size;
@@ -173,15 +174,17 @@ enum krdma_resolve_flags {
  *	router on the path.  The accepting side takes over this value plus what the device adds,
  *	between 14 and 20.
  * @reserved: must be 0
- * @local: in: the local address
+ * @local: in: the local address; port 0: a free port
  * @remote: in: the peer's address and port
  *
  * Only starts the resolution: KRDMA_CONN_WAIT waits for its end.
  *
  * EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: invalid addresses; EALREADY, EISCONN, ENOTCONN:
- * not possible in this state.  EADDRNOTAVAIL: @local is not on an RDMA device; EHOSTUNREACH:
- * there is no route from there: after these two, and after other errors, the connection is
- * closed.
+ * not possible in this state.  After these, EDQUOT, and errors of the structure itself the
+ * connection is unchanged.  EADDRNOTAVAIL: @local is not on an RDMA device; EADDRINUSE: a
+ * connection or a listener has its port; EACCES: the port is privileged, or a rule of the host
+ * forbids the route; EHOSTUNREACH: there is no route from there: after these four, and after other
+ * errors, the connection is closed.
  */
 struct krdma_conn_resolve_args {
 	__u32 size;
@@ -236,7 +239,9 @@ enum krdma_conn_create_qp_flags {
  * done; EINVAL: more than the device supports, both flags, @recv_depth or @max_recv_sge together
  * with an SRQ, or @keepalive_ms out of range; EOPNOTSUPP: the device, or a lane, does not support
  * it; ENOSPC: more completions than the ring has left, where recently closed connections may still
- * count; EXDEV: a ring of another session or device.  These errors leave the connection unchanged.
+ * count; EXDEV: a ring of another session or device; ENOENT: the SRQ has ended with a process whose
+ * memory was in its receives.  These errors leave the connection unchanged.  A ring without a
+ * device may have got that of the connection.
  */
 struct krdma_conn_create_qp_args {
 	__u32 size;
@@ -285,11 +290,15 @@ enum krdma_conn_param_flags {
  * @reserved: must be 0
  *
  * KRDMA_CONN_CONNECT only sends the connection request; KRDMA_CONN_WAIT waits for the answer.
+ * On some iWARP devices it also waits until TCP is connected, or cannot be.
  * If several threads accept at the same time, one succeeds.
  *
  * EMSGSIZE: too much private data; EINVAL: more than the device supports, or a connection of
  * the other kind; EBUSY: not resolved yet, or it has no QP yet; EALREADY, EISCONN, ENOTCONN:
- * not possible in this state.  These errors leave the connection unchanged.
+ * not possible in this state.  These errors leave the connection unchanged.  After others the
+ * connection is closed, and KRDMA_CONN_WAIT returns the same: ECONNREFUSED, ECONNRESET, ETIMEDOUT,
+ * EHOSTUNREACH, EADDRNOTAVAIL, EADDRINUSE, EACCES, EIO: as there; ECONNABORTED: a signal has ended
+ * the wait for TCP.
  */
 struct krdma_conn_param_args {
 	__u32 size;
@@ -366,13 +375,14 @@ struct krdma_conn_disconnect_args {
  * cause:
  *
  *  - EHOSTUNREACH: there is no device for the peer, or no route to it
- *  - EADDRNOTAVAIL: the error of KRDMA_CONN_RESOLVE
+ *  - EADDRNOTAVAIL, EADDRINUSE, EACCES, ENOMEM: the error of KRDMA_CONN_RESOLVE,
+ *    KRDMA_CONN_CONNECT or KRDMA_CONN_ACCEPT
  *  - ECONNREFUSED: the peer has rejected it, or nothing listens there
  *  - EPIPE: the peer has sent a disconnect request (DREQ)
  *  - ECONNRESET: the peer has ended it without a disconnect request, or has abandoned it before
  *    it was connected
  *  - ENOTCONN: disconnected by this side
- *  - ECONNABORTED: aborted or rejected by this side
+ *  - ECONNABORTED: aborted or rejected by this side, or by a signal: see KRDMA_CONN_CONNECT
  *  - ENODEV: the device was removed
  *  - ETIMEDOUT: the peer does not answer.  The same errno means that the deadline has passed:
  *    KRDMA_CONN_QUERY distinguishes the two.

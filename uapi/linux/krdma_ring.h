@@ -439,12 +439,13 @@ struct krdma_ring_query_args {
  *	that uses the SRQ
  * @device_id: in: the device; 0: the device of the ring
  * @depth: in: maximum number of posted receives
- * @max_sge: in: SGEs of a receive; 0: 1
+ * @max_sge: in: SGEs of a receive; 0: 1.  The device may have fewer for an SRQ than
+ *	&struct krdma_device_query_args.max_recv_sge
  *
  * EOPNOTSUPP: the device has no SRQs; EINVAL: more than the device supports, or the ring has no
  * device yet and @device_id is 0; ENOSPC: more completions than the ring has left, where
  * recently closed objects may still count; EXDEV: the ring is of another session or device;
- * ENODEV: no such device.
+ * ENODEV: no such device.  After an error a ring without a device may have got @device_id.
  */
 struct krdma_srq_create_args {
 	__u32 size;

@@ -19,6 +19,8 @@ KRDMA_FILE_SECRET_MIN = 16
 KRDMA_FILE_STREAMS_MAX = 16
 KRDMA_FOREVER = 0xffffffffffffffff
 KRDMA_HELLO_MAX = 24
+KRDMA_HUB_SECRET_MAX = 1024
+KRDMA_HUB_SECRET_MIN = 16
 KRDMA_IOCTL_TYPE = 188
 KRDMA_KEEPALIVE_NEVER = 0xffffffff
 KRDMA_LIMIT_UNKNOWN = 0xffffffffffffffff
@@ -1192,11 +1194,15 @@ class krdma_hub_options(Structure):
     allow: Any
     admit: Any
     context: Any
+    secret: Any
+    secret_length: int
+    reserved: int
     _fields_ = [
         ("size", c_uint32), ("peers", c_uint32), ("per_address", c_uint32), ("depth", c_uint32),
         ("eager", c_uint32), ("idle_ms", c_uint32), ("longest", c_uint64), ("budget", c_uint64),
         ("allow", c_void_p), ("admit", CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_size_t)),
-        ("context", c_void_p)
+        ("context", c_void_p), ("secret", c_void_p), ("secret_length", c_uint32), ("reserved",
+        c_uint32)
     ]
 
 
@@ -1404,7 +1410,7 @@ SIZES: Dict[type, int] = {
     krdma_srq_query_args: 24,
     krdma_remote_mr: 24,
     krdma_messenger_options: 32,
-    krdma_hub_options: 64,
+    krdma_hub_options: 80,
     krdma_ep_record: 72,
     krdma_file_progress: 24,
     krdma_file_options: 56,

@@ -109,7 +109,7 @@ struct lane_miser {
 #define LANE_MISER_LANES	40
 /* More frames of requests than krdma keeps answers for, and what these may be. */
 #define LANE_MISER_OPENS	20
-#define LANE_UNTOLD		1024
+#define LANE_UNTOLD		1024U
 #define LANE_UNTOLD_MAX		(LANE_UNTOLD + LANE_OPENS)
 
 static const u8 lane_miser_hello[24] = {
@@ -241,9 +241,9 @@ static void lane_ends_unheard(struct core_test *test)
 		bool accepts = i % 2;
 		u32 count = lane_miser_ask(&miser, pair, purse, number, accepts);
 
+		/* Of each accepted one, its end, too, unless so many wait. */
+		answers += accepts ? min(count, LANE_UNTOLD - min(kept, LANE_UNTOLD)) : 0;
 		kept += count;
-		/* Of each accepted one, its end, too. */
-		answers += accepts ? count : 0;
 		number += LANE_OPENS;
 		lane_purse_becomes(test, purse, 0);
 	}
@@ -353,6 +353,71 @@ out:
 	if (pair)
 		lane_drop_requests(pair->listener);
 	core_pair_close(pair);
+}
+
+/* More lanes than may wait to tell the peer more than their end. */
+#define LANE_ACCEPT_OPENS	(LANE_UNTOLD / LANE_OPENS + 2)
+
+/* So it is with lanes of which the peer does not know that they were accepted. */
+/* Proves: F14 */
+static void lane_acceptances_unheard(struct core_test *test)
+{
+	struct lane_miser miser = { .first = LANE_MISER_FRAMES, .granted = LANE_FRAMES };
+	struct krdma_conn **conns = kvcalloc(LANE_ACCEPT_OPENS * LANE_OPENS, sizeof(*conns),
+					     GFP_KERNEL);
+	struct lane_purse *purse = lane_purse_open(test);
+	struct core_pair *pair = lane_open(test);
+	u32 number = 1, count = 0, expected;
+
+	if (!conns || !pair || !purse)
+		goto out;
+	miser.stranger = lane_stranger_open(test, lane_miser_hello, sizeof(lane_miser_hello));
+	if (!miser.stranger)
+		goto out;
+	CORE_EQ(test, 0, krdma_conn_wait(miser.stranger->end.conn, CORE_TIMEOUT_MS));
+	while (number <= LANE_MISER_LANES && lane_miser_visit(&miser, pair, purse, number))
+		number++;
+	for (u32 i = 0; i < LANE_ACCEPT_OPENS && !test->failures; i++) {
+		u32 used = lane_begin(miser.stranger);
+
+		for (u32 j = 0; j < LANE_OPENS; j++)
+			used = lane_add(miser.stranger, used, OPEN, 0, number++,
+					lane_port_of(pair));
+		if (!lane_miser_post(&miser, used, 1))
+			break;
+		for (u32 j = 0; j < LANE_OPENS && !test->failures; j++) {
+			struct krdma_conn *conn = krdma_listener_next(pair->listener, NULL, NULL,
+								      CORE_TIMEOUT_MS);
+
+			if (!CORE_OK_PTR(test, conn))
+				break;
+			conns[count++] = conn;
+			lane_purse_pay(test, purse, conn);
+			CORE_EQ(test, 0, krdma_conn_accept(conn, &(struct krdma_conn_param) {}));
+		}
+	}
+	while (count)
+		lane_drop(conns[--count]);
+	lane_purse_becomes(test, purse, 0);
+
+	/* Of so many both, and of the others only that they were rejected. */
+	expected = LANE_ACCEPT_OPENS * LANE_OPENS + LANE_UNTOLD;
+	miser.answers = 0;
+	for (u32 i = 0; i < LANE_QUIETS && !test->failures && miser.answers < expected; i++) {
+		if (lane_miser_post(&miser, lane_begin(miser.stranger), LANE_FRAMES - 1))
+			lane_miser_take(&miser, true);
+	}
+	CORE_EQ(test, expected, miser.answers);
+out:
+	while (count)
+		lane_drop(conns[--count]);
+	if (miser.stranger)
+		lane_stranger_close(miser.stranger);
+	if (pair)
+		lane_drop_requests(pair->listener);
+	core_pair_close(pair);
+	lane_purse_close(purse);
+	kvfree(conns);
 }
 
 /* So it is with requests that could not be sent, and were given up. */
@@ -756,6 +821,7 @@ static void lane_asks_in_vain(struct core_test *test)
 const struct core_case core_lane_grant_cases[] = {
 	CORE_CASE(lane_ends_unheard),
 	CORE_CASE(lane_writes_unheard),
+	CORE_CASE(lane_acceptances_unheard),
 	CORE_CASE(lane_requests_unsent),
 	CORE_CASE(lane_keeps_its_turn),
 	CORE_CASE(lane_behind_idle_ones),

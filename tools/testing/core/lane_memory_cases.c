@@ -4,7 +4,10 @@
  */
 #include <linux/completion.h>
 #include <linux/err.h>
+#include <linux/kthread.h>
 #include <linux/prandom.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
@@ -746,6 +749,51 @@ static void lane_name_comes_late(struct core_test *test)
 	lane_served_close(served);
 }
 
+static int lane_seek_thread(void *data)
+{
+	struct lane_seeker *seeker = data;
+
+	allow_signal(SIGUSR1);
+	seeker->ret = krdma_conn_find_mr(seeker->conn, "some", 0, &seeker->found,
+					 3 * CORE_TIMEOUT_MS);
+	complete(&seeker->done);
+	return 0;
+}
+
+/* A caller with a signal gives up at once, and its question is answered before the next one. */
+/* Proves: F14 */
+static void lane_name_and_a_signal(struct core_test *test)
+{
+	struct lane_served *served = lane_served_begin(test);
+	struct lane_seeker seeker = {}, next = {};
+	struct task_struct *thread;
+
+	if (!served)
+		return;
+	seeker.conn = served->conn;
+	init_completion(&seeker.done);
+	thread = kthread_create(lane_seek_thread, &seeker, "krdma_seek");
+	if (CORE_OK_PTR(test, thread)) {
+		get_task_struct(thread);
+		wake_up_process(thread);
+		CORE_TRUE(test, lane_served_expect(served, NAME, 1));
+		send_sig(SIGUSR1, thread, 1);
+		CORE_TRUE(test, wait_for_completion_timeout(&seeker.done,
+							    msecs_to_jiffies(CORE_TIMEOUT_MS)));
+		kthread_stop(thread);
+		put_task_struct(thread);
+		CORE_EQ(test, -EINTR, seeker.ret);
+
+		lane_seek_begin(served, &next, 0, 3 * CORE_TIMEOUT_MS);
+		core_expect_nothing(&served->stranger->end);
+		lane_answer_mr(served, 10, 10);
+		CORE_TRUE(test, lane_served_expect(served, NAME, 1));
+		lane_answer_none(served, 0);
+		CORE_EQ(test, -ENOENT, lane_sought(&next));
+	}
+	lane_served_close(served);
+}
+
 /* A caller that gives up before its turn leaves no question, and the next one has the turn. */
 /* Proves: F14 */
 static void lane_names_in_line(struct core_test *test)
@@ -800,6 +848,7 @@ const struct core_case core_lane_memory_cases[] = {
 	CORE_CASE(lane_asks_names),
 	CORE_CASE(lane_ends_before_an_answer),
 	CORE_CASE(lane_name_comes_late),
+	CORE_CASE(lane_name_and_a_signal),
 	CORE_CASE(lane_names_in_line),
 	CORE_CASE(lane_name_lies),
 	{}

@@ -3,7 +3,10 @@
  * Connections that memory reclaim waits for.
  */
 #include <linux/delay.h>
+#include <linux/dma-direction.h>
 #include <linux/err.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
 #include <linux/workqueue.h>
 
 #include "fixture.h"
@@ -80,7 +83,54 @@ out:
 	core_pair_close(pair);
 }
 
+/*
+ * The end of a connection whose consumer still has pages mapped keeps no thread from ending others.
+ * The consumer may need the end of those before it unmaps.
+ */
+static void reclaim_with_mapped_pages(struct core_test *test)
+{
+	struct core_pair *pair = core_pair_alloc(test);
+	struct core_starve *starve = NULL;
+	struct krdma_conn_info info = {};
+	struct core_end again = {};
+	struct scatterlist sg;
+	void *page;
+	int mapped = 0;
+
+	if (!pair)
+		return;
+	krdma_session_set_reclaim(pair->client_session);
+	page = kzalloc(PAGE_SIZE, GFP_KERNEL);
+	if (!CORE_TRUE(test, page) || !core_pair_listen(pair, 0) || !core_pair_resolve(pair) ||
+	    !core_pair_connect(pair) || !core_end_init(&again, test, NULL))
+		goto out;
+	sg_init_one(&sg, page, PAGE_SIZE);
+	mapped = krdma_conn_map_sg(pair->client.conn, &sg, 1, DMA_TO_DEVICE);
+	if (!CORE_EQ(test, 1, mapped))
+		goto out;
+	starve = core_starve_begin(test, WQ_UNBOUND | WQ_HIGHPRI);
+	if (!starve)
+		goto out;
+	krdma_conn_abort(pair->client.conn);
+	reclaim_connect_again(pair, &again);
+	if (!IS_ERR_OR_NULL(again.conn))
+		reclaim_closes(test, again.conn);
+	krdma_conn_query(pair->client.conn, &info);
+	CORE_EQ(test, KRDMA_CONN_CLOSING, info.state);
+out:
+	if (mapped > 0)
+		krdma_conn_unmap_sg(pair->client.conn, &sg, 1, DMA_TO_DEVICE);
+	if (starve)
+		reclaim_closes(test, pair->client.conn);
+	core_starve_end(starve);
+	core_end_close(&again);
+	core_end_free(&again);
+	core_pair_close(pair);
+	kfree(page);
+}
+
 const struct core_case core_reclaim_cases[] = {
 	CORE_CASE_CONTEXTS(reclaim_without_threads),
+	CORE_CASE(reclaim_with_mapped_pages),
 	{},
 };

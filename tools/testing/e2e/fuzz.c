@@ -322,8 +322,8 @@ TEST_F_TIMEOUT(fuzz, calls_that_no_program_makes, 1000000)
 	} while (!ret && !left && only == UINT64_MAX && goes_on(shared, self->seconds, begun));
 
 	EXPECT_EQ(0, resources_await(&self->before, GONE_MS));
-	EXPECT_EQ(0, shared->strange_count);
 	print_strange(shared);
+	EXPECT_EQ(0, shared->strange_count);
 	print_summary(shared, episodes, now_ms() - begun);
 	if (out && !ret && !left)
 		EXPECT_EQ(0, distil(shared, &self->inputs, out, begun + self->seconds * 1000UL));
@@ -501,8 +501,8 @@ TEST_F_TIMEOUT(fuzz, beside_a_program_of_another_user, 1000000)
 	EXPECT_GT(BOUND_US, beside->worst_us);
 	for (int i = 0; i < 2; i++) {
 		EXPECT_LT(0, total(sides[i].shared->calls));
-		EXPECT_EQ(0, sides[i].shared->strange_count);
 		print_strange(sides[i].shared);
+		EXPECT_EQ(0, sides[i].shared->strange_count);
 		munmap(sides[i].shared, sizeof(*self->shared));
 	}
 	munmap(beside, sizeof(*beside));

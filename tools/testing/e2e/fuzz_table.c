@@ -67,7 +67,7 @@ static const struct fuzz_field device_find_fields[] = {
 };
 
 static const int device_find_errors[] = {
-	ENOENT, EHOSTUNREACH, EAFNOSUPPORT, ETIMEDOUT, EINTR, 0,
+	ENOENT, EHOSTUNREACH, EAFNOSUPPORT, EDQUOT, ETIMEDOUT, EINTR, 0,
 };
 
 static const struct fuzz_field watch_fields[] = {
@@ -251,7 +251,8 @@ static const struct fuzz_field conn_resolve_fields[] = {
 };
 
 static const int conn_resolve_errors[] = {
-	WRONG_STATE, EAFNOSUPPORT, EADDRNOTAVAIL, EHOSTUNREACH, ENODEV, EDQUOT, EIO, 0,
+	WRONG_STATE, EAFNOSUPPORT, EADDRNOTAVAIL, EADDRINUSE, EACCES, EHOSTUNREACH, ENODEV, EDQUOT,
+	EIO, 0,
 };
 
 static const struct fuzz_field conn_prepare_fields[] = {
@@ -313,8 +314,8 @@ static const struct fuzz_field conn_wait_fields[] = {
 };
 
 static const int conn_wait_errors[] = {
-	EINPROGRESS, EADDRNOTAVAIL, EHOSTUNREACH, ECONNREFUSED, EPIPE, ECONNRESET, ENOTCONN,
-	ECONNABORTED, ENODEV, ETIMEDOUT, EIO, EINTR, 0,
+	EINPROGRESS, EADDRNOTAVAIL, EADDRINUSE, EACCES, EHOSTUNREACH, ECONNREFUSED, EPIPE,
+	ECONNRESET, ENOTCONN, ECONNABORTED, ENODEV, ETIMEDOUT, EIO, EINTR, 0,
 };
 
 static const struct fuzz_field conn_query_fields[] = {

@@ -1117,4 +1117,65 @@ TEST_F(lanes, a_program_is_replaced_by_another_one)
 	EXPECT_EQ(0, objects_await_kind("lane", 2, PATIENCE_MS));
 }
 
+/* The memory of a session when nothing of it is being freed any more. */
+static int64_t memory_at_rest(int session)
+{
+	uint64_t since = now_ms(), deadline = since + PATIENCE_MS;
+	int64_t memory = session_memory(session), now;
+
+	while (now_ms() - since < rounds(500, 2000) && now_ms() < deadline) {
+		sleep_ms(20);
+		now = session_memory(session);
+		if (now != memory)
+			since = now_ms();
+		memory = now;
+	}
+	return memory;
+}
+
+#define KEPT_LANES	64
+
+/* Completions that are not taken keep their lanes, which count until they are. */
+/* Proves: F14 */
+TEST(lanes_that_completions_keep)
+{
+	struct ring_options polled = { .flags = KRDMA_RING_POLLED, .cq_entries = 1024 };
+	struct pair_options options = lane_options;
+	struct krdma_cqe cqes[KEPT_LANES];
+	struct krdma_sqe entry;
+	int64_t before = 0, kept;
+	uint32_t reaped;
+	struct ring ring;
+	struct pair pair;
+	int session;
+
+	session = session_open(O_CLOEXEC);
+	ASSERT_LE(0, session);
+	ASSERT_EQ(0, ring_create(session, &polled, &ring));
+	options.sessions[0] = session;
+	options.sessions[1] = session;
+	options.a.ring = &ring;
+	for (int i = 0; i <= KEPT_LANES; i++) {
+		ASSERT_EQ(0, pair_open(&pair, &options));
+		entry = sqe_receive(pair.a.id, 1, NULL, 0, 0);
+		/* KRDMA_RING_ENTER would take completions. */
+		if (i)
+			EXPECT_EQ(0, ring_post(ring.fd, &entry, 1, NULL));
+		pair_close(&pair);
+		/* The first one shows what the session keeps. */
+		if (!i)
+			before = memory_at_rest(session);
+	}
+	/* A connection that a program has takes 8 KiB. */
+	kept = memory_at_rest(session) - before;
+	EXPECT_GE(KEPT_LANES * 4096, kept);
+	EXPECT_LE(KEPT_LANES * 2000, kept);
+	for (uint32_t taken = 0; taken < KEPT_LANES; taken += reaped)
+		ASSERT_EQ(0, ring_reap(ring.fd, cqes, KEPT_LANES, 1, deadline_in(PATIENCE_MS),
+				       &reaped));
+	EXPECT_EQ(before, memory_at_rest(session));
+	ring_close(&ring);
+	close(session);
+}
+
 TEST_HARNESS_MAIN

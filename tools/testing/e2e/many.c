@@ -16,6 +16,7 @@
 
 #include "kselftest_harness.h"
 #include "child.h"
+#include "conns.h"
 #include "fabric.h"
 #include "fd_pass.h"
 #include "lane_pair.h"
@@ -26,36 +27,9 @@
 
 /* More than a group, and more than a frame of a trunk has records. */
 #define COUNT		70
-#define DEPTH		2
 /* What tells the connections apart: the client's and the server's wr_id. */
 #define CLIENT		1000
 #define SERVER		2000
-
-static int conns_request(int session, unsigned long number, uint32_t flags, int fd,
-			 struct krdma_conns_entry *entries, uint32_t count, uint64_t deadline_ns,
-			 uint32_t *done, int *error)
-{
-	bool queues = number == KRDMA_CONNS_OPEN || number == KRDMA_CONNS_ACCEPT;
-	struct krdma_conns_args args = {
-		.size = sizeof(args), .flags = flags, .entries = (uintptr_t)entries,
-		.count = count, .fd = fd, .deadline_ns = deadline_ns,
-		.send_depth = queues ? DEPTH : 0, .recv_depth = queues ? DEPTH : 0,
-		.max_send_sge = queues ? 1 : 0, .max_inline = queues ? 16 : 0,
-	};
-	int ret = session_request(session, number, &args);
-
-	if (done)
-		*done = ret ? UINT32_MAX : args.done;
-	if (error)
-		*error = ret ? ret : args.error;
-	return ret;
-}
-
-static int conns_close(int session, struct krdma_conns_entry *entries, uint32_t count,
-		       uint32_t *done, int *error)
-{
-	return conns_request(session, KRDMA_CONNS_CLOSE, 0, 0, entries, count, 0, done, error);
-}
 
 /**
  * struct side - one of the two programs
@@ -217,14 +191,6 @@ static const char *establish_all(FIXTURE_DATA(many) * self)
 {
 	return open_all(self) ?: await_events(&self->server, self->count,
 					      KRDMA_EVENT_ESTABLISHED, SERVER, 0);
-}
-
-static struct krdma_sqe inline_send(uint32_t dest, uint64_t wr_id, const void *data)
-{
-	return (struct krdma_sqe) {
-		.opcode = KRDMA_OP_SEND, .flags = KRDMA_SQE_INLINE, .sge_count = 1, .dest = dest,
-		.wr_id = wr_id, .sge = { .addr = (uintptr_t)data, .length = 8 },
-	};
 }
 
 /* Proves: F15 */
@@ -948,15 +914,6 @@ TEST_F(many, closed_by_several_threads)
  * Descriptors
  */
 
-static int conns_fd(int session, uint32_t id, int *fd)
-{
-	struct krdma_conns_fd_args args = { .size = sizeof(args), .id = id };
-	int ret = session_request(session, KRDMA_CONNS_FD, &args);
-
-	*fd = ret ? -1 : args.fd;
-	return ret;
-}
-
 /* Connections of a session without a descriptor, as its fdinfo has them; negative: it does not. */
 static int conns_shown(int session)
 {
@@ -1123,7 +1080,7 @@ TEST_F(many, a_request_gets_a_descriptor)
 {
 	struct krdma_conn_create_qp_args queues = {
 		.size = sizeof(queues), .ring_fd = self->server.ring.fd,
-		.send_depth = DEPTH, .recv_depth = DEPTH, .max_send_sge = 1,
+		.send_depth = CONNS_DEPTH, .recv_depth = CONNS_DEPTH, .max_send_sge = 1,
 	};
 	struct krdma_conn_param_args param = { .size = sizeof(param) };
 	struct asker asker = { .self = self };

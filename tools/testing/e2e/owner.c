@@ -293,10 +293,15 @@ TEST_F(owner, receives_in_a_shared_queue_end)
 		.sessions = { self->pair.sessions[0], self->pair.sessions[1] },
 	};
 	pid_t pid = start_owner(&self->pair, self->shared, own_memory);
+	struct krdma_conn_create_qp_args prepare = {
+		.size = sizeof(prepare), .flags = KRDMA_CREATE_QP_SRQ,
+	};
+	struct pollfd watch = { .events = POLLOUT };
 	struct krdma_sqe entry;
 	struct resources with;
 	struct ring ring;
 	struct pair other;
+	int conn;
 
 	ASSERT_LT(0, pid);
 	ASSERT_TRUE(shared_ready(self->shared));
@@ -306,6 +311,7 @@ TEST_F(owner, receives_in_a_shared_queue_end)
 	create.ring_fd = ring.fd;
 	ASSERT_EQ(0, session_request(self->pair.sessions[1], KRDMA_SRQ_CREATE, &create));
 	options.b.srq = create.fd;
+	watch.fd = create.fd;
 	ASSERT_EQ(0, pair_open(&other, &options));
 	entry = sqe_receive(create.id, 9, &self->shared->mr, 0, LENGTH);
 	ASSERT_EQ(0, ring_submit(&ring, &entry, 1, NULL));
@@ -320,7 +326,17 @@ TEST_F(owner, receives_in_a_shared_queue_end)
 		  pair_operate(&self->pair, sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 3, NULL,
 						       0, 0, &self->local, 0)));
 	EXPECT_EQ(-ENOENT, ring_submit(&ring, &entry, 1, NULL));
+	/* Nothing can be posted to the SRQ, and no connection can use it. */
+	EXPECT_EQ(1, poll(&watch, 1, 0));
+	EXPECT_EQ(POLLERR | POLLHUP, watch.revents);
 	pair_close(&other);
+	ASSERT_EQ(0, conn_create(self->pair.sessions[1], &conn, NULL));
+	ASSERT_EQ(0, conn_resolve(conn, &self->pair.address));
+	ASSERT_EQ(0, conn_wait(conn, deadline_in(PATIENCE_MS), NULL));
+	prepare.ring_fd = ring.fd;
+	prepare.srq_fd = create.fd;
+	EXPECT_EQ(-ENOENT, session_request(conn, KRDMA_CONN_CREATE_QP, &prepare));
+	close(conn);
 	close(create.fd);
 	ring_close(&ring);
 }

@@ -172,6 +172,63 @@ TEST_F(ports, what_fails_is_given_back)
 	EXPECT_EQ(0, child_run_as(LINE_USER, failures, NULL));
 }
 
+/* Resolves from a port that the program has chosen.  Returns the errno, or -ENODATA. */
+static int resolve_from(int conn, uint16_t port)
+{
+	struct krdma_conn_resolve_args args = {
+		.size = sizeof(args), .flags = KRDMA_RESOLVE_LOCAL,
+	};
+
+	if (address_set(&args.local, BOOT_ADDRESS, port) ||
+	    address_set(&args.remote, BOOT_ADDRESS, 7500))
+		return -ENODATA;
+	return session_request(conn, KRDMA_CONN_RESOLVE, &args);
+}
+
+/* The call fails, and so does each one that waits for its result. */
+static int refused_from(int session, uint16_t port, int error)
+{
+	struct krdma_conn_query_args query;
+	int fd;
+
+	CHECK(!conn_create(session, &fd, NULL));
+	CHECK(resolve_from(fd, port) == error);
+	CHECK(conn_wait(fd, deadline_in(PATIENCE_MS), NULL) == error);
+	CHECK(!conn_await_closed(fd, PATIENCE_MS));
+	CHECK(!conn_query(fd, NULL, 0, &query) && query.error == error);
+	close(fd);
+	return 0;
+}
+
+#define CHOSEN_PORT	7800
+#define PRIVILEGED_PORT	199
+
+static int chosen_ports(void *context)
+{
+	int session = session_open(O_CLOEXEC);
+	int first, fd;
+
+	(void)context;
+	CHECK(session >= 0);
+	for (int i = 0; i < 10; i++)
+		CHECK(!refused_from(session, PRIVILEGED_PORT, -EACCES));
+	CHECK(!conn_create(session, &first, NULL));
+	CHECK(!resolve_from(first, CHOSEN_PORT));
+	CHECK(!conn_wait(first, deadline_in(PATIENCE_MS), NULL));
+	for (int i = 0; i < 10; i++)
+		CHECK(!refused_from(session, CHOSEN_PORT, -EADDRINUSE));
+	CHECK(listener_open(session, BOOT_ADDRESS, CHOSEN_PORT, 0, &fd, NULL) == -EADDRINUSE);
+	/* One was left, and what failed has not kept it. */
+	CHECK(listen_once(session) >= 0);
+	return 0;
+}
+
+TEST_F(ports, a_port_that_is_privileged_or_used_is_refused)
+{
+	ASSERT_EQ(0, write_text(MAX_PORTS, "2"));
+	EXPECT_EQ(0, child_run_as(LINE_USER, chosen_ports, NULL));
+}
+
 /* A server holds one port, of its listener, for all connections that it accepts. */
 #define ACCEPTED	4
 

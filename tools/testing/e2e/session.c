@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <linux/krdma_limit.h>
+
 #include "session.h"
 
 #define AWAIT_MS	20000
@@ -83,6 +85,16 @@ int session_await(int session, const char *name, bool there)
 		sleep_ms(10);
 	}
 	return 0;
+}
+
+int64_t session_memory(int session)
+{
+	struct krdma_limit_query_args query = {
+		.size = sizeof(query), .limit = KRDMA_LIMIT_MEMORY,
+	};
+
+	return session_request(session, KRDMA_LIMIT_QUERY, &query) ? -1 :
+		(int64_t)query.session_used;
 }
 
 bool kernel_is(const char *release)

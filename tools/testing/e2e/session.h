@@ -31,6 +31,9 @@ int session_port(int session, uint32_t id, uint32_t port, struct krdma_port_quer
 /* Wait until a device of that name exists, or does not exist; 0 or -ETIMEDOUT. */
 int session_await(int session, const char *name, bool there);
 
+/* The bytes of memory of the session that are charged; -1: not known. */
+int64_t session_memory(int session);
+
 /* Does the kernel's release begin with @release? */
 bool kernel_is(const char *release);
 

@@ -133,6 +133,44 @@ TEST(the_device_of_lanes_is_removed)
 	fabric_destroy();
 }
 
+/* A listener whose device was removed does not take the lanes of another one with its port. */
+/* Proves: F14 */
+TEST(a_listener_without_its_device_takes_no_lanes)
+{
+	uint64_t deadline = now_ms() + PATIENCE_MS;
+	struct pair_options options = lane_options;
+	struct pair old, pair;
+	int ret;
+
+	ASSERT_EQ(0, fabric_create());
+	options.address = FABRIC_ADDRESS;
+	ASSERT_EQ(0, pair_open(&old, &options));
+	ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
+	EXPECT_EQ(0, conn_await_closed(old.a.conn, PATIENCE_MS));
+	EXPECT_EQ(0, conn_await_closed(old.b.conn, PATIENCE_MS));
+	ASSERT_EQ(0, rdma_link_add(FABRIC_DEVICE, FABRIC_NETDEV));
+	ASSERT_EQ(0, session_await(old.sessions[0], FABRIC_DEVICE, true));
+
+	options.no_listener = true;
+	ASSERT_EQ(0, pair_begin(&pair, &options));
+	/* The port is given back by another context. */
+	for (;;) {
+		ret = listener_open_with(pair.sessions[1], FABRIC_ADDRESS,
+					 address_port(&old.address), 0, options.listen_flags,
+					 &pair.listener, &pair.address);
+		if (ret != -EADDRINUSE || now_ms() > deadline)
+			break;
+		sleep_ms(10);
+	}
+	ASSERT_EQ(0, ret);
+	ASSERT_EQ(0, pair_resolve(&pair));
+	EXPECT_NE(0, trunk_of(pair.a.conn));
+	EXPECT_EQ(0, pair_meet(&pair, &options));
+	pair_close(&pair);
+	pair_close(&old);
+	fabric_destroy();
+}
+
 /*
  * Programs that speak to the port of trunks themselves
  */
