@@ -339,10 +339,12 @@ bool krdma_blk_challenged(const struct krdma_blk_hello *hello,
 /**
  * struct krdma_blk_guesser - failed answers of some addresses
  * @left: how many more answers may fail
+ * @trying: answers that are being checked, each of which may fail
  * @since: time in jiffies when @left was last increased
  */
 struct krdma_blk_guesser {
 	unsigned int left;
+	unsigned int trying;
 	unsigned long since;
 };
 
@@ -378,35 +380,45 @@ static struct krdma_blk_guesser *krdma_blk_guesser_find(const struct sockaddr_st
 }
 
 /**
- * krdma_blk_may_try() - Check whether a peer may answer a challenge now
+ * krdma_blk_try_begin() - Begin to check a peer's answer to a challenge
  * @remote: address of the peer
  *
  * Context: process context; may sleep.
- * Return: true if it may; false if it has failed too often recently.
+ * Return: 0, and krdma_blk_try_end() is to be called; KRDMA_BLK_REFUSED: it has failed too often
+ * recently; KRDMA_BLK_FULL: it would have if all its answers that are being checked were wrong.
  */
-bool krdma_blk_may_try(const struct sockaddr_storage *remote)
+int krdma_blk_try_begin(const struct sockaddr_storage *remote)
 {
-	bool may;
+	struct krdma_blk_guesser *guesser;
+	int reason = 0;
 
 	mutex_lock(&challenge_lock);
-	may = krdma_blk_guesser_find(remote)->left;
+	guesser = krdma_blk_guesser_find(remote);
+	if (!guesser->left)
+		reason = KRDMA_BLK_REFUSED;
+	else if (guesser->trying >= guesser->left)
+		reason = KRDMA_BLK_FULL;
+	else
+		guesser->trying++;
 	mutex_unlock(&challenge_lock);
-	return may;
+	return reason;
 }
 
 /**
- * krdma_blk_has_failed() - Count a wrong answer of a peer
- * @remote: address of the peer
+ * krdma_blk_try_end() - Count a wrong answer of a peer
+ * @remote: address of the peer, as for krdma_blk_try_begin()
+ * @right: it was right
  *
  * Context: process context; may sleep.
  */
-void krdma_blk_has_failed(const struct sockaddr_storage *remote)
+void krdma_blk_try_end(const struct sockaddr_storage *remote, bool right)
 {
 	struct krdma_blk_guesser *guesser;
 
 	mutex_lock(&challenge_lock);
 	guesser = krdma_blk_guesser_find(remote);
-	if (guesser->left)
+	guesser->trying--;
+	if (!right && guesser->left)
 		guesser->left--;
 	mutex_unlock(&challenge_lock);
 }

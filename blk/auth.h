@@ -66,7 +66,7 @@ bool krdma_blk_challenged(const struct krdma_blk_hello *hello,
 			  const struct sockaddr_storage *remote,
 			  struct krdma_blk_nonces *nonces);
 
-bool krdma_blk_may_try(const struct sockaddr_storage *remote);
-void krdma_blk_has_failed(const struct sockaddr_storage *remote);
+int krdma_blk_try_begin(const struct sockaddr_storage *remote);
+void krdma_blk_try_end(const struct sockaddr_storage *remote, bool right);
 
 #endif /* _KRDMA_BLK_AUTH_H */

@@ -50,6 +50,7 @@ extern const struct config_item_type krdma_blk_devices_type;
 /* The addresses where the exports are served: the attribute "listen" of the root. */
 ssize_t krdma_blk_listen_show(char *page);
 ssize_t krdma_blk_listen_store(const char *page, size_t count);
+int krdma_blk_listen_init(void);
 void krdma_blk_listen_exit(void);
 
 /* Waits until the last disk is freed, which may be later than its item. */

@@ -26,6 +26,7 @@
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
+#include <linux/wait.h>
 
 #include <krdma/krdma.h>
 
@@ -104,6 +105,51 @@ void krdma_blk_client_forget(struct krdma_blk_export *export, struct krdma_blk_c
 	krdma_blk_client_put(client);
 	/* Its connections that wait for others need not any more. */
 	wake_up_all(&export->idle);
+}
+
+/**
+ * krdma_blk_client_forgets() - Get the number of clients that have been forgotten
+ * @export: the export
+ *
+ * Context: process context; may sleep.
+ * Return: the number.
+ */
+u64 krdma_blk_client_forgets(struct krdma_blk_export *export)
+{
+	u64 forgets;
+
+	mutex_lock(&export->clients_lock);
+	forgets = export->forgets;
+	mutex_unlock(&export->clients_lock);
+	return forgets;
+}
+
+/**
+ * krdma_blk_client_abort_forgotten() - Abort the connections of a client that must not return
+ * @export: the export
+ * @id: the client's number
+ * @until: connections of one with that number that was forgotten later do not count
+ *
+ * &struct krdma_blk_export.idle is woken when there is one less.
+ *
+ * Context: process context; may sleep.
+ * Return: true if there are any.
+ */
+bool krdma_blk_client_abort_forgotten(struct krdma_blk_export *export, u64 id, u64 until)
+{
+	struct krdma_blk_export_conn *conn;
+	bool any = false;
+
+	mutex_lock(&export->clients_lock);
+	list_for_each_entry(conn, &export->conns, node) {
+		if (conn->client->id == id && list_empty(&conn->client->node) &&
+		    conn->client->forgotten <= until) {
+			krdma_conn_abort(conn->conn);
+			any = true;
+		}
+	}
+	mutex_unlock(&export->clients_lock);
+	return any;
 }
 
 /* Is the client connected, or will it be, after a pause? */
@@ -307,7 +353,8 @@ ssize_t krdma_blk_clients_show(struct krdma_blk_export *export, char *page)
  * @id: the client's number
  *
  * When this returns, the client has no QP any more, and nothing that it has sent can reach the
- * memory.  Its host may attach the export again, as another client.
+ * memory or the store, also if it has left, or was forgotten, before.  Its host may attach the
+ * export again, as another client.
  *
  * Context: process context; sleeps, uninterruptibly, until the devices have destroyed the QPs, and
  * a store has ended what it had begun.
@@ -315,24 +362,20 @@ ssize_t krdma_blk_clients_show(struct krdma_blk_export *export, char *page)
  */
 int krdma_blk_clients_evict(struct krdma_blk_export *export, u64 id)
 {
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct krdma_blk_client *client;
+	u64 until;
 
 	mutex_lock(&export->clients_lock);
 	client = krdma_blk_client_find(export, id);
-	if (client) {
-		client->refs++;
+	if (client)
 		krdma_blk_client_forget(export, client);
-	}
+	until = export->forgets;
 	mutex_unlock(&export->clients_lock);
-	if (!client)
-		return -ENOENT;
 
-	while (!wait_event_timeout(export->idle, !READ_ONCE(client->conn_count),
-				   KRDMA_BLK_LONG_WAIT))
-		;
-	/* The context that removes the last connection may still be about to wake us. */
-	mutex_lock(&export->clients_lock);
-	krdma_blk_client_put(client);
-	mutex_unlock(&export->clients_lock);
-	return 0;
+	add_wait_queue(&export->idle, &wait);
+	while (krdma_blk_client_abort_forgotten(export, id, until))
+		wait_woken(&wait, TASK_UNINTERRUPTIBLE, HZ);
+	remove_wait_queue(&export->idle, &wait);
+	return client ? 0 : -ENOENT;
 }

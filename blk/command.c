@@ -12,10 +12,10 @@
  * - A client that has lost the server relies on KRDMA_BLK_FENCE_MS, see fence.c.  A QP that is
  *   destroyed in time is enough against late packets, but a command has arrived already, and
  *   waits for a processor.  So a command is executed only within KRDMA_BLK_LEASE_MS after a moment
- *   at which the client still had the connection: see @expires.  What a store has begun by then it
- *   ends later, and nothing can take it back.  All that comes by this server is behind that: no
- *   connection and no other writer is admitted in its place before, and the other clients of a
- *   shared export do not write meanwhile.
+ *   at which the client still had the connection: see @expires.  The time for which this host was
+ *   suspended counts.  What a store has begun by then it ends later, and nothing can take it back.
+ *   All that comes by this server is behind that: no connection and no other writer is admitted in
+ *   its place before, and the other clients of a shared export do not write meanwhile.
  *
  * For memory, the commands of a connection are executed one after the other, but not in their
  * order: the client has not heard of the end of any of them.  For a store, which takes longer, each
@@ -53,7 +53,7 @@ static int krdma_blk_command_post_recv(struct krdma_blk_commands *commands, unsi
 
 static bool krdma_blk_commands_expired(struct krdma_blk_commands *commands)
 {
-	return time_after_eq(jiffies, READ_ONCE(commands->expires));
+	return time_after_eq(krdma_blk_now(), READ_ONCE(commands->expires));
 }
 
 /*

@@ -51,6 +51,7 @@ static int krdma_blk_device_connect(struct krdma_blk_device *device)
 	ret = krdma_blk_disk_add(device);
 	if (ret) {
 		krdma_blk_path_close(device);
+		krdma_blk_disk_drop(device);
 		return ret;
 	}
 	return 0;

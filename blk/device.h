@@ -411,9 +411,10 @@ void krdma_blk_queue_unchain(struct krdma_blk_queue *queue, struct krdma_conn *c
 void krdma_blk_queue_unreported(struct krdma_blk_queue *queue, struct krdma_conn *conn);
 void krdma_blk_queue_push(struct krdma_blk_queue *queue);
 
-/* poll.c: queues without interrupts */
+/* poll.c: CQs, and queues without interrupts */
 bool krdma_blk_queue_polls(const struct krdma_blk_queue *queue);
-int krdma_blk_poll_open(struct krdma_blk_queue *queue, u32 depth);
+struct krdma_cq *krdma_blk_cq_create(const struct krdma_blk_queue *queue, u32 depth);
+void krdma_blk_poll_open(struct krdma_blk_queue *queue, struct krdma_cq *cq);
 void krdma_blk_poll_drain(struct krdma_blk_queue *queue, struct krdma_conn *conn);
 void krdma_blk_poll_close(struct krdma_blk_queue *queue);
 int krdma_blk_poll(struct krdma_blk_queue *queue);
@@ -425,6 +426,7 @@ void krdma_blk_map_queues(struct blk_mq_tag_set *set);
 /* disk.c: the disk */
 void krdma_blk_disk_init(struct krdma_blk_device *device);
 int krdma_blk_disk_add(struct krdma_blk_device *device);
+void krdma_blk_disk_drop(struct krdma_blk_device *device);
 void krdma_blk_disk_resize(struct krdma_blk_device *device, u64 size);
 int krdma_blk_disk_shut(struct krdma_blk_device *device, bool force);
 void krdma_blk_disk_remove(struct krdma_blk_device *device);

@@ -295,7 +295,7 @@ static struct gendisk *krdma_blk_gendisk_alloc(struct krdma_blk_device *device,
  * @device: the device, with open queues; the caller holds its lock
  *
  * Context: process context; may sleep.
- * Return: 0, or a negative errno.
+ * Return: 0, or a negative errno, and krdma_blk_disk_drop() is to be called.
  */
 int krdma_blk_disk_add(struct krdma_blk_device *device)
 {
@@ -332,21 +332,33 @@ int krdma_blk_disk_add(struct krdma_blk_device *device)
 	krdma_blk_disk_set(device, gendisk);
 	/* From here on the context that reconnects finds the disk. */
 	krdma_blk_disk_set_size(device, gendisk);
-	ret = device_add_disk(NULL, gendisk, krdma_blk_disk_groups);
-	if (ret) {
-		krdma_blk_disk_set(device, NULL);
-		/* The release of a gendisk that was never added does not call free_disk(). */
-		krdma_blk_free_disk(gendisk);
-		put_disk(gendisk);
-		blk_mq_free_tag_set(&device->set);
-	}
-	return ret;
+	return device_add_disk(NULL, gendisk, krdma_blk_disk_groups);
 
 err_set:
 	blk_mq_free_tag_set(&device->set);
 err_disk:
 	krdma_blk_disk_free(disk);
 	return ret;
+}
+
+/**
+ * krdma_blk_disk_drop() - Free a disk that could not be added
+ * @device: the device, whose connections are closed, so that no context finds the disk any more
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_disk_drop(struct krdma_blk_device *device)
+{
+	struct gendisk *gendisk = device->disk;
+
+	if (!gendisk)
+		return;
+	krdma_blk_disk_set(device, NULL);
+	/* The release of a gendisk that was never added does not call free_disk(). */
+	krdma_blk_free_disk(gendisk);
+	/* The last reference: releasing it uses the tag set. */
+	put_disk(gendisk);
+	blk_mq_free_tag_set(&device->set);
 }
 
 /* Of a disk that is still being added, or is about to be removed, nothing is told. */

@@ -8,7 +8,9 @@
 #include <linux/atomic.h>
 #include <linux/bitmap.h>
 #include <linux/configfs.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/math64.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -83,6 +85,8 @@ enum krdma_blk_role {
  * @clients: list of &struct krdma_blk_client that may return
  * @client_count: number of entries of @clients
  * @forgets: number of clients that have been forgotten
+ * @epoch: windows of an earlier one may have an rkey that is not valid any more; changed with
+ *	@clients_lock held, and read without
  * @conns: list of &struct krdma_blk_export_conn, the newest first
  * @conn_count: number of entries of @conns
  * @idle: woken when a connection is removed
@@ -134,6 +138,7 @@ struct krdma_blk_export {
 	struct list_head clients;
 	unsigned int client_count;
 	u64 forgets;
+	u32 epoch;
 	struct list_head conns;
 	unsigned int conn_count;
 	wait_queue_head_t idle;
@@ -160,7 +165,7 @@ void krdma_blk_serve_close(struct krdma_blk_export *export);
  * struct krdma_blk_client - an attachment of a host, with all of its connections
  * @node: entry of its export's list; empty: it has been forgotten, and must not return
  * @forgotten: its number among those that have been forgotten
- * @refs: references of its connections, of the list, and of a caller that waits for its end
+ * @refs: references of its connections, and of the list
  * @id: random number that the client has chosen
  * @role: what it may do
  * @settled: those that it replaces have been forgotten
@@ -189,6 +194,8 @@ int krdma_blk_client_settle(struct krdma_blk_export *export, struct krdma_blk_cl
 void krdma_blk_client_put(struct krdma_blk_client *client);
 void krdma_blk_client_forget(struct krdma_blk_export *export, struct krdma_blk_client *client);
 struct krdma_blk_client *krdma_blk_client_find(struct krdma_blk_export *export, u64 id);
+u64 krdma_blk_client_forgets(struct krdma_blk_export *export);
+bool krdma_blk_client_abort_forgotten(struct krdma_blk_export *export, u64 id, u64 until);
 ssize_t krdma_blk_clients_show(struct krdma_blk_export *export, char *page);
 int krdma_blk_clients_evict(struct krdma_blk_export *export, u64 id);
 
@@ -226,7 +233,7 @@ struct krdma_blk_job {
  * @drain: its number in that list
  * @executed: bit map of the commands whose @jobs have ended, and to which @work replies
  * @replies: number of replies in flight
- * @expires: time in jiffies from which on none is begun: the client may rely on that.  Later each
+ * @expires: krdma_blk_now() from which on none is begun: the client may rely on that.  Later each
  *	time that the client has answered a check.
  * @work: executes them, or replies
  */
@@ -256,8 +263,10 @@ struct krdma_blk_commands {
  * @client: the client; NULL until it is admitted.  Set by @answer alone.
  * @queue: index of the connection among those of the client
  * @conn: the connection
+ * @window: the memory as the client accesses it; NULL: it cannot, or there is a store.  Protected
+ *	by the export's clients_lock.
  * @asked: a check is in flight, which the client has not answered
- * @asked_at: time in jiffies when the last check was posted, or the client was accepted
+ * @asked_at: krdma_blk_now() when the last check was posted, or the client was accepted
  * @wants_commands: the client knows commands
  * @left: the client has said that it leaves
  * @commands: commands of the client; open if they were offered
@@ -275,6 +284,7 @@ struct krdma_blk_export_conn {
 	struct krdma_blk_client *client;
 	u16 queue;
 	struct krdma_conn *conn;
+	struct krdma_blk_window *window;
 	bool asked;
 	unsigned long asked_at;
 	bool wants_commands;
@@ -288,6 +298,15 @@ struct krdma_blk_export_conn {
 	struct work_struct end;
 	struct work_struct drain;
 };
+
+/*
+ * Milliseconds.  While this host is suspended they go on as those of its clients do, and jiffies do
+ * not.
+ */
+static inline unsigned long krdma_blk_now(void)
+{
+	return div_u64(ktime_get_boottime_ns(), NSEC_PER_MSEC);
+}
 
 /* command.c: commands of clients */
 void krdma_blk_commands_init(struct krdma_blk_commands *commands);

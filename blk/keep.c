@@ -10,9 +10,9 @@
  * system may set the size earlier than it writes the data.  So until all data are on stable
  * storage, the file is longer than the data, and enabling refuses it.
  *
- * A work item writes the file: a fatal signal ends kernel_write() and some of the calls of file
- * systems, and when the process that disables an export by force gets one, only the memory has the
- * data.
+ * A work item truncates and writes the file: a fatal signal ends kernel_write() and some of the
+ * calls of file systems, and when the process that enables an export, or disables it by force, gets
+ * one, only the memory may have the data.
  */
 #include <linux/completion.h>
 #include <linux/cred.h>
@@ -32,7 +32,7 @@
 #define KRDMA_BLK_INCOMPLETE	1
 
 /**
- * struct krdma_blk_save - what a work item writes to a file
+ * struct krdma_blk_save - what a work item does to a file
  * @memory: the memory
  * @size: bytes to write
  * @path: path of the file
@@ -42,7 +42,7 @@
  *	later, and until then its file system cannot be unmounted.
  * @ret: 0, or an error
  * @done: completed when @ret is set
- * @work: writes the file
+ * @work: writes the file, or truncates it
  */
 struct krdma_blk_save {
 	const struct krdma_blk_memory *memory;
@@ -105,6 +105,18 @@ out:
 	complete(&save->done);
 }
 
+/* Has a work item do it: a signal of this process does not end that. */
+static void krdma_blk_save_run(struct krdma_blk_save *save, work_func_t work)
+{
+	init_completion(&save->done);
+	INIT_WORK_ONSTACK(&save->work, work);
+	queue_work(krdma_blk_export_workqueue, &save->work);
+	while (!wait_for_completion_timeout(&save->done, KRDMA_BLK_LONG_WAIT))
+		;
+	flush_work(&save->work);
+	destroy_work_on_stack(&save->work);
+}
+
 /**
  * krdma_blk_memory_save() - Write the data to a file
  * @memory: the memory, to which no peer writes
@@ -122,36 +134,39 @@ int krdma_blk_memory_save(const struct krdma_blk_memory *memory, u64 size, const
 		.memory = memory, .size = size, .path = path, .cred = current_cred(),
 	};
 
-	init_completion(&save.done);
-	INIT_WORK_ONSTACK(&save.work, krdma_blk_save_work);
 	get_fs_root(current->fs, &save.root);
-	queue_work(krdma_blk_export_workqueue, &save.work);
-	while (!wait_for_completion_timeout(&save.done, KRDMA_BLK_LONG_WAIT))
-		;
-	flush_work(&save.work);
+	krdma_blk_save_run(&save, krdma_blk_save_work);
 	path_put(&save.root);
 	if (save.file)
 		filp_close(save.file, NULL);
-	destroy_work_on_stack(&save.work);
 	return save.ret;
 }
 
+static void krdma_blk_empty_work(struct work_struct *work)
+{
+	struct krdma_blk_save *save = container_of(work, struct krdma_blk_save, work);
+	const struct cred *own = override_creds(save->cred);
+
+	save->ret = vfs_truncate(&save->file->f_path, 0) ?: vfs_fsync(save->file, 0);
+	revert_creds(own);
+	complete(&save->done);
+}
+
 /*
- * Truncates the file whose data the memory has.  After an error the file has the data again.  If
- * they cannot be written either, this is no error, because only the memory has them.
+ * Truncates the file whose data the memory has.  After an error it may be empty nevertheless, so
+ * they are written back.  If they cannot be, and the file does not have them, this is no error,
+ * because only the memory has them.
  */
 static int krdma_blk_memory_empty(const struct krdma_blk_memory *memory, u64 size,
 				  const char *path, struct file *file)
 {
-	int ret;
+	struct krdma_blk_save save = { .file = file, .cred = current_cred() };
 
-	ret = vfs_truncate(&file->f_path, 0);
-	if (ret)
-		return ret;
-	ret = vfs_fsync(file, 0);
-	if (!ret || !krdma_blk_memory_save(memory, size, path))
-		return ret;
-	pr_err("krdma_blk: after a crash %s may have old data: error %d\n", path, ret);
+	krdma_blk_save_run(&save, krdma_blk_empty_work);
+	if (!save.ret || !krdma_blk_memory_save(memory, size, path) ||
+	    i_size_read(file_inode(file)) == size)
+		return save.ret;
+	pr_err("krdma_blk: after a crash %s may have old data: error %d\n", path, save.ret);
 	return 0;
 }
 

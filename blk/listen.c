@@ -11,7 +11,9 @@
 #include <linux/err.h>
 #include <linux/in6.h>
 #include <linux/mutex.h>
+#include <linux/notifier.h>
 #include <linux/slab.h>
+#include <linux/suspend.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
@@ -31,6 +33,8 @@ static const struct krdma_blk_listen_ops *listen_ops;
 static struct krdma_session *listen_session;
 static struct krdma_listener *listeners[KRDMA_BLK_ADDRESSES];
 static struct krdma_blk_addresses listen_addresses;
+/* This host hibernates, and has no export until it is awake. */
+static bool listen_hibernates;
 
 static void krdma_blk_listen_again(struct work_struct *work);
 static DECLARE_DELAYED_WORK(listen_work, krdma_blk_listen_again);
@@ -144,6 +148,8 @@ static int krdma_blk_listen_get(const struct krdma_blk_listen_ops *ops)
 
 	lockdep_assert_held(&listen_lock);
 
+	if (listen_hibernates)
+		return -EBUSY;
 	if (listen_users++)
 		return 0;
 	listen_session = krdma_session_create(&init_net);
@@ -192,8 +198,43 @@ void krdma_blk_listen_end(void)
 	mutex_unlock(&listen_lock);
 }
 
+/*
+ * A host that is restored from an image has the data that its exports had when the image was made.
+ * The network works while the image is written, and what clients write then is lost, or missing in
+ * the file system of a store.  The clients would not notice.  So there is no image with exports.
+ */
+static int krdma_blk_listen_sleep(struct notifier_block *block, unsigned long event, void *unused)
+{
+	int ret = 0;
+
+	mutex_lock(&listen_lock);
+	if (event == PM_HIBERNATION_PREPARE && listen_users) {
+		pr_err("krdma_blk: cannot hibernate while an export is enabled\n");
+		ret = -EBUSY;
+	} else if (event == PM_HIBERNATION_PREPARE) {
+		listen_hibernates = true;
+	} else if (event == PM_POST_HIBERNATION) {
+		listen_hibernates = false;
+	}
+	mutex_unlock(&listen_lock);
+	return notifier_from_errno(ret);
+}
+
+static struct notifier_block listen_sleep = { .notifier_call = krdma_blk_listen_sleep };
+
 /**
- * krdma_blk_listen_exit() - Stop the work item when the module exits
+ * krdma_blk_listen_init() - Get ready when the module is loaded
+ *
+ * Context: process context; may sleep.
+ * Return: 0, and krdma_blk_listen_exit() is to be called once; or a negative errno.
+ */
+int krdma_blk_listen_init(void)
+{
+	return register_pm_notifier(&listen_sleep);
+}
+
+/**
+ * krdma_blk_listen_exit() - Undo krdma_blk_listen_init(), and stop the work item
  *
  * No export is enabled any more.
  *
@@ -201,6 +242,7 @@ void krdma_blk_listen_end(void)
  */
 void krdma_blk_listen_exit(void)
 {
+	unregister_pm_notifier(&listen_sleep);
 	cancel_delayed_work_sync(&listen_work);
 }
 

@@ -46,6 +46,9 @@ static int __init krdma_blk_init(void)
 	krdma_blk_export_workqueue = alloc_workqueue("krdma_blk_export", WQ_UNBOUND, 0);
 	if (!krdma_blk_export_workqueue)
 		goto err_workqueue;
+	ret = krdma_blk_listen_init();
+	if (ret)
+		goto err_export_workqueue;
 
 	mutex_init(&krdma_blk_root.su_mutex);
 	config_group_init_type_name(&krdma_blk_root.su_group, "krdma_blk", &krdma_blk_root_type);
@@ -55,9 +58,11 @@ static int __init krdma_blk_init(void)
 	configfs_add_default_group(&krdma_blk_devices, &krdma_blk_root.su_group);
 	ret = configfs_register_subsystem(&krdma_blk_root);
 	if (ret)
-		goto err_export_workqueue;
+		goto err_listen;
 	return 0;
 
+err_listen:
+	krdma_blk_listen_exit();
 err_export_workqueue:
 	destroy_workqueue(krdma_blk_export_workqueue);
 err_workqueue:

@@ -57,6 +57,8 @@ struct krdma_blk_chunks {
  * @node: entry of the export's list; for the owner of the window
  * @dev: the device
  * @device_id: ID of the device
+ * @epoch: that of the export when it was registered; for the owner of the window
+ * @users: number of connections that use it; for the owner of the window
  * @chunk_size: bytes that one rkey covers
  * @chunks: the chunks that peers access
  * @grown: those that they are to access when the memory has grown, among them all of @chunks
@@ -65,6 +67,8 @@ struct krdma_blk_window {
 	struct list_head node;
 	struct krdma_device *dev;
 	u32 device_id;
+	u32 epoch;
+	unsigned int users;
 	u32 chunk_size;
 	struct krdma_blk_chunks chunks;
 	struct krdma_blk_chunks grown;

@@ -90,15 +90,14 @@ static int krdma_blk_conn_post_recv(struct krdma_conn *conn)
 }
 
 /*
- * Creates a QP for all requests that can be in flight, each in as many parts as it is split into,
- * and with a command.  Up to half of the SQ can be work requests that have been executed, and are
- * not signaled.
+ * Creates a QP, and its CQ, for all requests that can be in flight, each in as many parts as it is
+ * split into, and with a command.  Up to half of the SQ can be work requests that have been
+ * executed, and are not signaled.
  */
 static noinline_for_stack int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 {
 	struct krdma_conn_attr attr = {
-		.recv_depth = 1, .where = KRDMA_CONTEXT_SOFTIRQ,
-		.keepalive_ms = KRDMA_BLK_KEEPALIVE_MS,
+		.recv_depth = 1, .keepalive_ms = KRDMA_BLK_KEEPALIVE_MS,
 	};
 	bool plain = queue->device->plain;
 	struct krdma_device_attr dev;
@@ -124,13 +123,15 @@ static noinline_for_stack int krdma_blk_conn_prepare(struct krdma_blk_queue *que
 		attr.recv_depth = KRDMA_BLK_DEPTH;
 		attr.max_inline = sizeof(struct krdma_blk_command);
 	}
-	if (krdma_blk_queue_polls(queue)) {
-		ret = krdma_blk_poll_open(queue, attr.send_depth + attr.recv_depth);
-		if (ret)
-			return ret;
-		attr.cq = queue->cq;
-	}
+	attr.cq = krdma_blk_cq_create(queue, attr.send_depth + attr.recv_depth);
+	if (IS_ERR(attr.cq))
+		return PTR_ERR(attr.cq);
+	if (krdma_blk_queue_polls(queue))
+		krdma_blk_poll_open(queue, attr.cq);
 	ret = krdma_conn_create_qp(queue->conn, &attr);
+	/* The QP keeps it. */
+	if (!krdma_blk_queue_polls(queue))
+		krdma_cq_put(attr.cq);
 	return ret ?: plain ? 0 : krdma_blk_conn_post_recv(queue->conn);
 }
 
@@ -617,6 +618,7 @@ static int krdma_blk_path_begin(struct krdma_blk_device *device)
 int krdma_blk_path_open(struct krdma_blk_device *device)
 {
 	struct krdma_conn_info info;
+	unsigned int noio;
 	int ret;
 
 	device->conn_count = device->queue_count + device->poll_count;
@@ -650,7 +652,10 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 	ret = PTR_ERR_OR_ZERO(device->session);
 	if (!ret) {
 		krdma_session_set_reclaim(device->session);
+		/* The ends of its connections run between those of other devices. */
+		noio = memalloc_noio_save();
 		ret = krdma_blk_path_begin(device);
+		memalloc_noio_restore(noio);
 	}
 	if (ret) {
 		krdma_blk_path_close(device);

@@ -53,32 +53,44 @@ static int krdma_blk_poll_take(struct krdma_blk_queue *queue)
 }
 
 /**
- * krdma_blk_poll_open() - Create the CQ of a queue
- * @queue: the queue, with a connection whose device is known, and without a CQ
+ * krdma_blk_cq_create() - Create the CQ of a queue
+ * @queue: the queue, with a connection whose device is known
  * @depth: work requests of the connection
  *
- * krdma_blk_poll_close() releases it.
+ * Processor i uses queue i, if there are enough queues, and drivers bind vector i to processor i.
+ * So the completions of a queue interrupt a processor that uses it, whichever one makes the
+ * connection.
  *
  * Context: process context; may sleep.
- * Return: 0, or a negative errno.
+ * Return: the CQ, to be released by krdma_cq_put(), or ERR_PTR.
  */
-int krdma_blk_poll_open(struct krdma_blk_queue *queue, u32 depth)
+struct krdma_cq *krdma_blk_cq_create(const struct krdma_blk_queue *queue, u32 depth)
 {
+	const struct krdma_blk_device *device = queue->device;
+	bool polls = krdma_blk_queue_polls(queue);
 	const struct krdma_cq_attr attr = {
 		.depth = depth + KRDMA_CQ_OVERHEAD,
-		.where = KRDMA_CONTEXT_POLL,
-		.vector = -1,
-		.session = queue->device->session,
+		.where = polls ? KRDMA_CONTEXT_POLL : KRDMA_CONTEXT_SOFTIRQ,
+		/* Modulo the number of vectors. */
+		.vector = queue->index - (polls ? device->queue_count : 0),
+		.session = device->session,
 	};
-	struct krdma_cq *cq;
 
-	cq = krdma_cq_create(krdma_conn_device(queue->conn), &attr);
-	if (IS_ERR(cq))
-		return PTR_ERR(cq);
+	return krdma_cq_create(krdma_conn_device(queue->conn), &attr);
+}
+
+/**
+ * krdma_blk_poll_open() - Give a queue its CQ
+ * @queue: the queue, which has none; its requests are polled for
+ * @cq: the CQ, which krdma_blk_poll_close() releases
+ *
+ * Context: process context.
+ */
+void krdma_blk_poll_open(struct krdma_blk_queue *queue, struct krdma_cq *cq)
+{
 	spin_lock(&queue->poll_lock);
 	WRITE_ONCE(queue->cq, cq);
 	spin_unlock(&queue->poll_lock);
-	return 0;
 }
 
 /**

@@ -71,14 +71,26 @@ static struct krdma_conn *krdma_blk_probe_begin(struct krdma_blk_device *device,
 	return ERR_PTR(ret);
 }
 
-/* Returns 1 if the address answers, 0 if it does not yet, or a negative errno if it will not. */
-static int krdma_blk_probe_step(struct krdma_conn *conn)
+/* On iWARP, the end of an attempt could wait for the peer, and keep those of other devices. */
+static noinline_for_stack int krdma_blk_probe_ask(struct krdma_conn *conn)
 {
 	static const struct krdma_conn_attr attr = {
 		.send_depth = 1, .recv_depth = 1, .max_send_sge = 1,
 		.where = KRDMA_CONTEXT_SOFTIRQ,
 	};
 	static const struct krdma_conn_param nothing;
+	struct krdma_device_attr dev;
+	int ret;
+
+	ret = krdma_device_query_attr(krdma_conn_device(conn), &dev);
+	if (!ret && dev.transport != KRDMA_TRANSPORT_IB)
+		ret = -EOPNOTSUPP;
+	return ret ?: krdma_conn_create_qp(conn, &attr) ?: krdma_conn_connect(conn, &nothing);
+}
+
+/* Returns 1 if the address answers, 0 if it does not yet, or a negative errno if it will not. */
+static int krdma_blk_probe_step(struct krdma_conn *conn)
+{
 	struct krdma_conn_info info;
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
 	struct krdma_blk_refusal refusal;
@@ -87,7 +99,7 @@ static int krdma_blk_probe_step(struct krdma_conn *conn)
 	krdma_conn_query(conn, &info);
 	switch (info.state) {
 	case KRDMA_CONN_RESOLVED:
-		return krdma_conn_create_qp(conn, &attr) ?: krdma_conn_connect(conn, &nothing);
+		return krdma_blk_probe_ask(conn);
 	case KRDMA_CONN_CONNECTED:
 		/* Not a krdma_blk server; the hello will find out. */
 		return 1;

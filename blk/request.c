@@ -105,8 +105,8 @@ static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_bl
 }
 
 /* Returns BLK_STS_OK if the server executes such requests. */
-static blk_status_t krdma_blk_check(const struct krdma_blk_device *device,
-				    const struct request *rq)
+static __always_inline blk_status_t krdma_blk_check(const struct krdma_blk_device *device,
+						    const struct request *rq)
 {
 	u8 offer = 0;
 
@@ -251,23 +251,14 @@ static void krdma_blk_refused_end(struct list_head *refused)
 	}
 }
 
-static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
-				       const struct blk_mq_queue_data *bd)
+/* The block layer has given the request to this driver. */
+static __always_inline void krdma_blk_request_begin(struct krdma_blk_request *request)
 {
-	struct krdma_blk_request *request = blk_mq_rq_to_pdu(bd->rq);
-	struct krdma_blk_queue *queue = hctx->driver_data;
-	blk_status_t result = krdma_blk_check(queue->device, bd->rq);
-	int ret = 0, posted = 0, mapped = 0;
-	struct krdma_conn *conn;
-	LIST_HEAD(refused);
-	unsigned long flags;
-
-	if (result)
-		return result;
+	struct request *rq = blk_mq_rq_from_pdu(request);
 
 	/* Not for a request that was returned to the block layer, and is queued again. */
-	if (!(bd->rq->rq_flags & RQF_DONTPREP)) {
-		bd->rq->rq_flags |= RQF_DONTPREP;
+	if (!(rq->rq_flags & RQF_DONTPREP)) {
+		rq->rq_flags |= RQF_DONTPREP;
 		request->posted = false;
 		request->troubled = false;
 		request->unmapped = false;
@@ -275,27 +266,81 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 		request->epoch = 0;
 	}
 	request->result = BLK_STS_OK;
-	request->entries = krdma_blk_is_command(bd->rq) ? 0 : blk_rq_map_sg(bd->rq, request->sg);
-	blk_mq_start_request(bd->rq);
+	request->entries = krdma_blk_is_command(rq) ? 0 : blk_rq_map_sg(rq, request->sg);
+	blk_mq_start_request(rq);
+}
 
+/*
+ * Places a request that krdma_blk_request_enter() cannot, or holds it.  Returns as that; the lock
+ * may have been released meanwhile.
+ */
+static noinline int krdma_blk_request_enter_slow(struct krdma_blk_queue *queue,
+						 struct krdma_blk_request *request,
+						 struct krdma_conn *conn, int mapped,
+						 unsigned long *flags, bool *kept)
+{
+	int ret = 0;
+
+	lockdep_assert_held(&queue->lock);
+
+	if (mapped > 0)
+		krdma_blk_request_unmap(conn, request);
+	/* Not ahead of those that wait. */
+	if (queue->open && !list_empty(&queue->held))
+		krdma_blk_request_wait(queue, request);
+	else
+		ret = krdma_blk_request_send(queue, request, flags);
+	if (ret)
+		*kept = krdma_blk_request_refused(queue, request, ret);
+	return ret;
+}
+
+/*
+ * Places a request of which @mapped pages are mapped by @conn, or holds it.  The queue's lock is
+ * held when this is called and when it returns.  Returns 0 or the error, see
+ * krdma_blk_request_send(); then *@kept is set to false if the caller returns the request to the
+ * block layer.
+ */
+static __always_inline int krdma_blk_request_enter(struct krdma_blk_queue *queue,
+						   struct krdma_blk_request *request,
+						   struct krdma_conn *conn, int mapped,
+						   unsigned long *flags, bool *kept)
+{
+	int ret;
+
+	if (unlikely(mapped <= 0 || !queue->open || queue->conn != conn ||
+		     !list_empty(&queue->held)))
+		return krdma_blk_request_enter_slow(queue, request, conn, mapped, flags, kept);
+	ret = krdma_blk_request_place(queue, request, mapped);
+	if (unlikely(ret))
+		*kept = krdma_blk_request_refused(queue, request, ret);
+	return ret;
+}
+
+static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
+				       const struct blk_mq_queue_data *bd)
+{
+	struct krdma_blk_request *request = blk_mq_rq_to_pdu(bd->rq);
+	struct krdma_blk_queue *queue = hctx->driver_data;
+	blk_status_t result = krdma_blk_check(queue->device, bd->rq);
+	int ret, posted = 0, mapped = 0;
+	struct krdma_conn *conn;
+	LIST_HEAD(refused);
+	unsigned long flags;
+	bool kept = true;
+
+	if (result)
+		return result;
+
+	krdma_blk_request_begin(request);
 	rcu_read_lock();
 	/* As a rule the connection is still the same when the lock is held. */
 	conn = READ_ONCE(queue->open) ? READ_ONCE(queue->conn) : NULL;
 	if (conn && request->entries)
 		mapped = krdma_blk_request_map(conn, request);
 	spin_lock_irqsave(&queue->lock, flags);
-	if (mapped > 0 && queue->open && queue->conn == conn && list_empty(&queue->held)) {
-		ret = krdma_blk_request_place(queue, request, mapped);
-	} else {
-		if (mapped > 0)
-			krdma_blk_request_unmap(conn, request);
-		/* Not ahead of those that wait. */
-		if (queue->open && !list_empty(&queue->held))
-			krdma_blk_request_wait(queue, request);
-		else
-			ret = krdma_blk_request_send(queue, request, &flags);
-	}
-	if (ret && !krdma_blk_request_refused(queue, request, ret))
+	ret = krdma_blk_request_enter(queue, request, conn, mapped, &flags, &kept);
+	if (!kept)
 		result = request->result;
 	if (bd->last || queue->chain_length >= queue->chain_most)
 		posted = krdma_blk_chain_post(queue, &refused);
@@ -306,6 +351,85 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 		krdma_blk_path_lost(queue->device);
 	krdma_blk_refused_end(&refused);
 	return result;
+}
+
+/*
+ * Posts @count requests of a queue together, with one lock and one signal.  If @conn is not NULL,
+ * it has mapped their pages.
+ */
+static void krdma_blk_queue_many(struct krdma_blk_queue *queue, struct krdma_conn *conn,
+				 struct krdma_blk_request *const *requests, unsigned int count)
+{
+	LIST_HEAD(refused);
+	unsigned long flags;
+	bool lost = false;
+	int ret;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	for (unsigned int i = 0; i < count; i++) {
+		bool kept = true;
+
+		ret = krdma_blk_request_enter(queue, requests[i], conn, requests[i]->mapped,
+					      &flags, &kept);
+		lost |= krdma_blk_is_lost(ret);
+		if (!kept)
+			list_add_tail(&requests[i]->node, &refused);
+		if (queue->chain_length >= queue->chain_most || i == count - 1)
+			lost |= krdma_blk_is_lost(krdma_blk_chain_post(queue, &refused));
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+
+	if (unlikely(lost))
+		krdma_blk_path_lost(queue->device);
+	krdma_blk_refused_end(&refused);
+}
+
+/*
+ * What is left in the list the block layer issues one by one: the first request that is a command
+ * or is refused, and those after it.
+ */
+static noinline void krdma_blk_queue_list(krdma_blk_rqs_t *rqs)
+{
+	struct krdma_blk_request *requests[KRDMA_BLK_CHAIN];
+	struct krdma_blk_queue *queue = NULL;
+	struct krdma_conn *conn = NULL;
+	unsigned int count = 0;
+	struct request *rq;
+
+	rcu_read_lock();
+	while ((rq = rq_list_pop(rqs))) {
+		struct krdma_blk_queue *next = rq->mq_hctx->driver_data;
+		struct krdma_blk_request *request = blk_mq_rq_to_pdu(rq);
+
+		if (krdma_blk_is_stored(next->device) || krdma_blk_is_command(rq) ||
+		    krdma_blk_check(next->device, rq)) {
+			krdma_blk_rqs_unpop(rqs, rq);
+			break;
+		}
+		if (next != queue || count == KRDMA_BLK_CHAIN) {
+			if (count)
+				krdma_blk_queue_many(queue, conn, requests, count);
+			count = 0;
+			queue = next;
+			/* As a rule the connection is still the same when the lock is held. */
+			conn = READ_ONCE(queue->open) ? READ_ONCE(queue->conn) : NULL;
+		}
+		krdma_blk_request_begin(request);
+		request->mapped = conn ? krdma_blk_request_map(conn, request) : 0;
+		requests[count++] = request;
+	}
+	if (count)
+		krdma_blk_queue_many(queue, conn, requests, count);
+	rcu_read_unlock();
+}
+
+/* The block layer has some requests at hand.  A lone one is left in the list: that costs less. */
+static void krdma_blk_queue_rqs(krdma_blk_rqs_t *rqs)
+{
+	const struct request *first = rq_list_peek(rqs);
+
+	if (first && first->rq_next)
+		krdma_blk_queue_list(rqs);
 }
 
 /* The block layer has announced more requests than it had. */
@@ -591,6 +715,7 @@ static int krdma_blk_init_request(struct blk_mq_tag_set *set, struct request *rq
 
 const struct blk_mq_ops krdma_blk_mq_ops = {
 	.queue_rq = krdma_blk_queue_rq,
+	.queue_rqs = krdma_blk_queue_rqs,
 	.commit_rqs = krdma_blk_commit_rqs,
 	.init_request = krdma_blk_init_request,
 	.complete = krdma_blk_complete_rq,

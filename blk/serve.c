@@ -123,6 +123,8 @@ static void krdma_blk_conn_leave(struct krdma_blk_export_conn *conn)
 	WRITE_ONCE(client->conn_count, client->conn_count - 1);
 	client->seen = jiffies;
 	krdma_blk_client_put(client);
+	if (conn->window)
+		WRITE_ONCE(conn->window->users, conn->window->users - 1);
 	WRITE_ONCE(export->conn_count, export->conn_count - 1);
 	wake_up_all(&export->idle);
 	mutex_unlock(&export->clients_lock);
@@ -186,11 +188,35 @@ static void krdma_blk_conn_left(struct krdma_blk_export_conn *conn)
 	mutex_unlock(&conn->export->clients_lock);
 }
 
+/*
+ * The client has sent a message that invalidates an rkey of the export, and the device has done so.
+ * It is not known which rkeys a client can name: some devices check little.  So all windows are
+ * registered anew, and the clients of this device return, except this one.
+ */
+static void krdma_blk_conn_spoils(struct krdma_blk_export_conn *conn)
+{
+	struct krdma_blk_export *export = conn->export;
+	struct krdma_blk_export_conn *other;
+
+	mutex_lock(&export->clients_lock);
+	pr_warn_ratelimited("%s: a client has invalidated memory of the export: %pISc\n",
+			    config_item_name(&export->item), &conn->client->from);
+	WRITE_ONCE(export->epoch, export->epoch + 1);
+	if (!list_empty(&conn->client->node))
+		krdma_blk_client_forget(export, conn->client);
+	krdma_conn_abort(conn->conn);
+	list_for_each_entry(other, &export->conns, node) {
+		if (conn->window && other->window &&
+		    other->window->device_id == conn->window->device_id)
+			krdma_conn_abort(other->conn);
+	}
+	mutex_unlock(&export->clients_lock);
+}
+
 /* The client had the connection when the check was posted, or later. */
 static void krdma_blk_conn_checked(struct krdma_blk_export_conn *conn)
 {
-	WRITE_ONCE(conn->commands.expires,
-		   READ_ONCE(conn->asked_at) + msecs_to_jiffies(KRDMA_BLK_LEASE_MS));
+	WRITE_ONCE(conn->commands.expires, READ_ONCE(conn->asked_at) + KRDMA_BLK_LEASE_MS);
 	WRITE_ONCE(conn->asked, false);
 }
 
@@ -206,6 +232,8 @@ static void krdma_blk_conn_complete(const struct krdma_wc *completion)
 		/* A write to the export with immediate data: it is no message. */
 		if (completion->flags & KRDMA_WC_WRITTEN)
 			krdma_conn_abort(completion->conn);
+		else if (completion->flags & KRDMA_WC_WITH_INVALIDATE)
+			krdma_blk_conn_spoils(conn);
 		else if (completion->length)
 			krdma_blk_commands_arrived(&conn->commands, completion);
 		else
@@ -236,7 +264,7 @@ static void krdma_blk_conn_lease(struct work_struct *work)
 		krdma_conn_abort(conn->conn);
 		return;
 	}
-	WRITE_ONCE(conn->asked_at, jiffies);
+	WRITE_ONCE(conn->asked_at, krdma_blk_now());
 	WRITE_ONCE(conn->asked, true);
 	/*
 	 * A connection that refuses the post is ending, or not established yet, because the
@@ -245,7 +273,7 @@ static void krdma_blk_conn_lease(struct work_struct *work)
 	if (krdma_conn_post_send(conn->conn, &nothing, 1) != 1) {
 		WRITE_ONCE(conn->asked, false);
 		conn->asked_at = last;
-		if (time_after_eq(jiffies, last + msecs_to_jiffies(KRDMA_BLK_LEASE_MS))) {
+		if (time_after_eq(krdma_blk_now(), last + KRDMA_BLK_LEASE_MS)) {
 			krdma_conn_abort(conn->conn);
 			return;
 		}
@@ -295,16 +323,6 @@ static bool krdma_blk_conn_abort_others(struct krdma_blk_export_conn *conn, u64 
 	return any;
 }
 
-static u64 krdma_blk_export_forgets(struct krdma_blk_export *export)
-{
-	u64 forgets;
-
-	mutex_lock(&export->clients_lock);
-	forgets = export->forgets;
-	mutex_unlock(&export->clients_lock);
-	return forgets;
-}
-
 /*
  * Waits until they are gone, or @conn has ended.  Not for clients that are forgotten meanwhile, of
  * which a host could have one after the other: those that @conn replaces are forgotten before.  Nor
@@ -314,7 +332,7 @@ static u64 krdma_blk_export_forgets(struct krdma_blk_export *export)
  */
 static int krdma_blk_conn_fence(struct krdma_blk_export_conn *conn, unsigned long patience)
 {
-	u64 until = krdma_blk_export_forgets(conn->export);
+	u64 until = krdma_blk_client_forgets(conn->export);
 	unsigned long deadline = jiffies + patience;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct krdma_conn_info info = {};
@@ -338,40 +356,19 @@ static int krdma_blk_conn_fence(struct krdma_blk_export_conn *conn, unsigned lon
 }
 
 /*
- * Aborts the connections of a client that must not return, and returns true if there are any.
- * @until: as for krdma_blk_conn_replaces().
- */
-static bool krdma_blk_export_abort_client(struct krdma_blk_export *export, u64 id, u64 until)
-{
-	struct krdma_blk_export_conn *conn;
-	bool any = false;
-
-	mutex_lock(&export->clients_lock);
-	list_for_each_entry(conn, &export->conns, node) {
-		if (conn->client->id == id && list_empty(&conn->client->node) &&
-		    conn->client->forgotten <= until) {
-			krdma_conn_abort(conn->conn);
-			any = true;
-		}
-	}
-	mutex_unlock(&export->clients_lock);
-	return any;
-}
-
-/*
  * A client that is refused permanently fails its writes, so none of them may arrive after that.  It
  * was forgotten before it asked: somebody else may use its id from then on.  Returns the reason to
  * refuse it: if a store takes too long, one with which it asks again.
  */
 static int krdma_blk_export_fence_client(struct krdma_blk_export *export, u64 id)
 {
-	u64 until = krdma_blk_export_forgets(export);
+	u64 until = krdma_blk_client_forgets(export);
 	unsigned long deadline = jiffies + KRDMA_BLK_ENDS_WAIT;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int reason = KRDMA_BLK_FENCED;
 
 	add_wait_queue(&export->idle, &wait);
-	while (krdma_blk_export_abort_client(export, id, until)) {
+	while (krdma_blk_client_abort_forgotten(export, id, until)) {
 		if (export->store.file && time_after(jiffies, deadline)) {
 			reason = KRDMA_BLK_BUSY;
 			break;
@@ -385,22 +382,44 @@ static int krdma_blk_export_fence_client(struct krdma_blk_export *export, u64 id
 static struct krdma_blk_window *krdma_blk_find_window(struct krdma_blk_export *export,
 						      enum krdma_blk_role role, u32 device_id)
 {
+	/* Before it is opened. */
+	u32 epoch = READ_ONCE(export->epoch);
 	struct krdma_blk_window *window, *next;
 
 	lockdep_assert_held(&export->windows_lock);
 	list_for_each_entry_safe(window, next, &export->windows[role], node) {
-		if (window->device_id == device_id)
+		if (window->epoch == epoch && window->device_id == device_id)
 			return window;
-		if (krdma_blk_window_is_gone(window)) {
+		if (!READ_ONCE(window->users) &&
+		    (window->epoch != epoch || krdma_blk_window_is_gone(window))) {
 			list_del(&window->node);
 			krdma_blk_window_close(window);
 		}
 	}
 	window = krdma_blk_window_open(&export->memory, export->sessions[role], device_id,
 				       role == KRDMA_BLK_READS);
-	if (!IS_ERR(window))
+	if (!IS_ERR(window)) {
+		window->epoch = epoch;
 		list_add(&window->node, &export->windows[role]);
+	}
 	return window;
+}
+
+/* Returns false if the window has to be registered anew. */
+static bool krdma_blk_conn_use_window(struct krdma_blk_export_conn *conn,
+				      struct krdma_blk_window *window)
+{
+	struct krdma_blk_export *export = conn->export;
+	bool valid;
+
+	mutex_lock(&export->clients_lock);
+	valid = window->epoch == export->epoch;
+	if (valid) {
+		WRITE_ONCE(window->users, window->users + 1);
+		conn->window = window;
+	}
+	mutex_unlock(&export->clients_lock);
+	return valid;
 }
 
 static void krdma_blk_welcome_window(struct krdma_blk_welcome *welcome,
@@ -434,7 +453,9 @@ static int krdma_blk_conn_open_window(struct krdma_blk_export_conn *conn,
 		return 0;
 	krdma_conn_query(conn->conn, &info);
 	mutex_lock(&export->windows_lock);
-	window = krdma_blk_find_window(export, conn->client->role, info.device_id);
+	do {
+		window = krdma_blk_find_window(export, conn->client->role, info.device_id);
+	} while (!IS_ERR(window) && !krdma_blk_conn_use_window(conn, window));
 	if (!IS_ERR(window))
 		krdma_blk_welcome_window(welcome, window);
 	else
@@ -530,8 +551,8 @@ static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 	if (reason)
 		return reason;
 	/* The client has nothing before it is accepted, which may have taken long. */
-	conn->asked_at = jiffies;
-	WRITE_ONCE(conn->commands.expires, conn->asked_at + msecs_to_jiffies(KRDMA_BLK_LEASE_MS));
+	conn->asked_at = krdma_blk_now();
+	WRITE_ONCE(conn->commands.expires, conn->asked_at + KRDMA_BLK_LEASE_MS);
 	if (krdma_conn_accept(conn->conn, &param))
 		return KRDMA_BLK_NO_MEMORY;
 	atomic64_inc(&export->accepted);
@@ -653,17 +674,20 @@ static int krdma_blk_check_proof(struct krdma_blk_export *export,
 				 struct krdma_blk_nonces *nonces)
 {
 	static const struct krdma_blk_secret none;
-	bool challenged, knows;
+	bool challenged, knows, right;
+	int reason;
 
-	if (!krdma_blk_may_try(from)) {
+	reason = krdma_blk_try_begin(from);
+	if (reason) {
 		if (export)
 			atomic64_inc(&export->refused_other);
-		return KRDMA_BLK_REFUSED;
+		return reason;
 	}
 	challenged = krdma_blk_challenged(hello, from, nonces);
 	knows = krdma_blk_client_knows(export ? &export->secret : &none, nonces, hello);
-	if (!export || !challenged || !knows) {
-		krdma_blk_has_failed(from);
+	right = export && challenged && knows;
+	krdma_blk_try_end(from, right);
+	if (!right) {
 		if (export)
 			atomic64_inc(&export->refused_secret);
 		return KRDMA_BLK_REFUSED;
@@ -940,25 +964,6 @@ static void krdma_blk_export_close_windows(struct krdma_blk_export *export)
 	mutex_unlock(&export->windows_lock);
 }
 
-/*
- * Can a client use the window?  A connection that has left the list has no QP, and one that joins
- * waits for windows_lock.
- */
-static bool krdma_blk_export_uses(struct krdma_blk_export *export, enum krdma_blk_role role,
-				  const struct krdma_blk_window *window)
-{
-	struct krdma_blk_export_conn *conn;
-	struct krdma_conn_info info;
-
-	lockdep_assert_held(&export->clients_lock);
-	list_for_each_entry(conn, &export->conns, node) {
-		krdma_conn_query(conn->conn, &info);
-		if (conn->client->role == role && info.device_id == window->device_id)
-			return true;
-	}
-	return false;
-}
-
 /* Will a client return, over whichever device, that has no connection now? */
 static bool krdma_blk_export_awaits(struct krdma_blk_export *export)
 {
@@ -984,7 +989,8 @@ static void krdma_blk_export_drop_windows(struct krdma_blk_export *export)
 	awaits = krdma_blk_export_awaits(export);
 	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
 		list_for_each_entry_safe(window, next, &export->windows[role], node) {
-			if (!awaits && !krdma_blk_export_uses(export, role, window))
+			/* One that joins waits for windows_lock. */
+			if (!awaits && !window->users)
 				list_move(&window->node, &unused);
 		}
 	}

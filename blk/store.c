@@ -167,7 +167,7 @@ u64 krdma_blk_store_size(const struct krdma_blk_store *store)
 
 static noinline_for_stack int
 krdma_blk_store_transfer(const struct krdma_blk_store *store, const struct krdma_blk_span *span,
-			 bool write, bool stable)
+			 bool write)
 {
 	struct bio_vec parts[KRDMA_BLK_STORE_PARTS];
 	struct iov_iter iter;
@@ -188,8 +188,6 @@ krdma_blk_store_transfer(const struct krdma_blk_store *store, const struct krdma
 	iov_iter_bvec(&iter, write ? WRITE : READ, parts, count, length);
 	init_sync_kiocb(&kiocb, store->file);
 	kiocb.ki_pos = span->offset;
-	if (stable)
-		kiocb.ki_flags |= IOCB_DSYNC;
 	return krdma_blk_store_iterate(&kiocb, &iter, write);
 }
 
@@ -203,7 +201,7 @@ krdma_blk_store_transfer(const struct krdma_blk_store *store, const struct krdma
  */
 int krdma_blk_store_read(const struct krdma_blk_store *store, const struct krdma_blk_span *span)
 {
-	return krdma_blk_store_transfer(store, span, false, false);
+	return krdma_blk_store_transfer(store, span, false);
 }
 
 /*
@@ -217,22 +215,40 @@ static int krdma_blk_store_lost(const struct krdma_blk_store *store)
 	return READ_ONCE(store->lost) ?: filemap_check_wb_err(store->file->f_mapping, store->since);
 }
 
+/*
+ * Makes a part stable.  An error of a flush is one of everything that was written before, and a
+ * block device does not report it again.
+ */
+static int krdma_blk_store_sync(struct krdma_blk_store *store, loff_t first, loff_t last)
+{
+	int ret = vfs_fsync_range(store->file, first, last, 1);
+
+	if (ret)
+		cmpxchg(&store->lost, 0, ret);
+	return ret ?: krdma_blk_store_lost(store);
+}
+
 /**
  * krdma_blk_store_write() - Write to a store from memory
  * @store: the store, open, not only to be read
  * @span: what is written
  * @stable: it is stable when this has returned 0
  *
+ * It is made stable by a call of its own, and not with IOCB_DSYNC, whose error could also be one of
+ * the write alone.
+ *
  * Context: process context; sleeps as long as the store takes.
  * Return: 0; -ENOSPC: also if what the store rests on is full; another error of the store, and any
  * part may have been written.
  */
-int krdma_blk_store_write(const struct krdma_blk_store *store, const struct krdma_blk_span *span,
+int krdma_blk_store_write(struct krdma_blk_store *store, const struct krdma_blk_span *span,
 			  bool stable)
 {
-	int ret = krdma_blk_store_transfer(store, span, true, stable);
+	int ret = krdma_blk_store_transfer(store, span, true);
 
-	return ret || !stable ? ret : krdma_blk_store_lost(store);
+	if (ret || !stable)
+		return ret;
+	return krdma_blk_store_sync(store, span->offset, span->offset + span->length - 1);
 }
 
 /* For a store that has no other way to become zero. */
@@ -295,9 +311,5 @@ int krdma_blk_store_zero(const struct krdma_blk_store *store, u64 offset, u64 le
  */
 int krdma_blk_store_flush(struct krdma_blk_store *store)
 {
-	int ret = vfs_fsync(store->file, 1);
-
-	if (ret)
-		cmpxchg(&store->lost, 0, ret);
-	return ret ?: krdma_blk_store_lost(store);
+	return krdma_blk_store_sync(store, 0, LLONG_MAX);
 }

@@ -42,7 +42,7 @@ int krdma_blk_store_open(struct krdma_blk_store *store, const char *path, u32 bl
 void krdma_blk_store_close(struct krdma_blk_store *store);
 u64 krdma_blk_store_size(const struct krdma_blk_store *store);
 int krdma_blk_store_read(const struct krdma_blk_store *store, const struct krdma_blk_span *span);
-int krdma_blk_store_write(const struct krdma_blk_store *store, const struct krdma_blk_span *span,
+int krdma_blk_store_write(struct krdma_blk_store *store, const struct krdma_blk_span *span,
 			  bool stable);
 int krdma_blk_store_zero(const struct krdma_blk_store *store, u64 offset, u64 length,
 			 bool discard);

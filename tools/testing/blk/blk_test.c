@@ -3,8 +3,8 @@
  * Fault injection in the kernel for the tests of krdma_blk, by files in debugfs/krdma_blk_test:
  *
  *  refuse	Writing "SYMBOL VALUE" makes each further call of the function SYMBOL return VALUE
- *		without any effect.  Writing "off" ends this.  Reading gives the number of calls
- *		refused so far.
+ *		without any effect.  Writing "SYMBOL VALUE NUMBER" does that after NUMBER further
+ *		calls.  Writing "off" ends this.  Reading gives the number of calls refused so far.
  *  cut		Writing "SYMBOL" halves the third argument of each further call of the function
  *		SYMBOL, if it is more than 1.  Writing "SYMBOL VALUE" lowers only that of the next
  *		such call, by 1; each later call with the same first argument returns VALUE without
@@ -68,6 +68,8 @@ static DEFINE_MUTEX(blk_test_lock);
 static char blk_test_refused_symbol[BLK_TEST_WORD];
 static struct kprobe blk_test_refused;
 static long blk_test_refused_value;
+/* Further calls before the first one that is refused. */
+static atomic_t blk_test_refused_before = ATOMIC_INIT(0);
 static atomic_t blk_test_refusals = ATOMIC_INIT(0);
 
 static noinline long blk_test_refuse(void)
@@ -78,6 +80,8 @@ static noinline long blk_test_refuse(void)
 
 static int blk_test_refused_pre(struct kprobe *probe, struct pt_regs *regs)
 {
+	if (atomic_dec_if_positive(&blk_test_refused_before) >= 0)
+		return 0;
 	instruction_pointer_set(regs, (unsigned long)blk_test_refuse);
 	return 1;
 }
@@ -90,12 +94,19 @@ static void blk_test_refuse_end(void)
 	blk_test_refused = (struct kprobe) {};
 }
 
-static int blk_test_refuse_begin(const char *symbol, const char *value)
+static int blk_test_refuse_begin(const char *symbol, char *value)
 {
-	int ret = kstrtol(value, 0, &blk_test_refused_value);
+	char *number = value;
+	int before = 0;
+	int ret;
 
+	strsep(&number, " ");
+	ret = kstrtol(value, 0, &blk_test_refused_value);
+	if (!ret && number)
+		ret = kstrtoint(number, 0, &before);
 	if (ret)
 		return ret;
+	atomic_set(&blk_test_refused_before, before);
 	strscpy(blk_test_refused_symbol, symbol, sizeof(blk_test_refused_symbol));
 	atomic_set(&blk_test_refusals, 0);
 	blk_test_refused = (struct kprobe) {

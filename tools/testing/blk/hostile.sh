@@ -45,6 +45,19 @@ attached_to()
 	fi
 }
 
+# attached_at ADDRESS: the export is attached from and by another address of this machine.
+attached_at()
+{
+	local status=0
+
+	ip address add "$1/32" dev dummy0
+	device_new other "$1" export=hostile secret=s queues=1 2>$work/said || status=1
+	[ $status = 1 ] || device_end other
+	rmdir $config/devices/other 2>/dev/null
+	ip address del "$1/32" dev dummy0
+	return $status
+}
+
 # give NAME...: start a server with these faults; $server is its process.
 give()
 {
@@ -85,6 +98,36 @@ check "a stranger guesses" sh -c "$outsider guess $here_address hostile s 40 >$w
 answers "forty times" 40 '^wrong: refused, reason 3$'
 answers "and then does not get in with the right answer" 1 '^right: refused, reason 3$'
 answers "but three seconds later" 1 '^later: welcome, proved$'
+
+# Only so many wrong answers of an address are checked, and then one a second.  Meanwhile other
+# addresses are served; by chance a few of them share the limit.
+sleep 30
+checked=$(cat $config/exports/hostile/refused_secret)
+unchecked=$(cat $config/exports/hostile/refused_other)
+since=$(cut -d . -f 1 /proc/uptime)
+$outsider guess $here_address hostile s 1000 >$work/answers &
+guesser=$!
+tries=0
+until [ "$(cat $config/exports/hostile/refused_other)" -gt "$unchecked" ] || [ $tries -ge 600 ]; do
+	usleep 50000
+	tries=$((tries + 1))
+done
+check "some answers of a stranger are not checked" [ $tries -lt 600 ]
+checked=$(($(cat $config/exports/hostile/refused_secret) - checked))
+took=$(($(cut -d . -f 1 /proc/uptime) - since + 1))
+check "after twenty, but for one a second: $checked in $took s" \
+	sh -c "[ $checked -ge 20 ] && [ $checked -le $((20 + took)) ]"
+served=0
+number=1
+while [ $number -le 6 ]; do
+	if attached_at 10.77.1.$number; then
+		served=$((served + 1))
+	fi
+	number=$((number + 1))
+done
+check "clients at other addresses are served, $served of 6" [ $served -ge 4 ]
+check "while it still guesses" kill $guesser
+wait $guesser
 sleep 30
 becomes "nobody has stayed" 0 $config/exports/hostile/connections 60
 # Proves: F3
@@ -114,6 +157,19 @@ done
 check "the export is attached again" device_new hostile $here_address
 # Proves: F3
 check "only what was valid is zero" same $work/data "$(disk hostile)"
+
+# Messages that invalidate rkeys of the export, which all its readers have.
+check "a reader beside it" device_new reader $here_address export=hostile read_only=1
+for _ in 1 2; do
+	check "a stranger invalidates memory of readers" \
+		sh -c "$outsider invalidate $here_address hostile >$work/answers"
+	answers "its connections end" 2 '^(chunk|table): the connection has ended$'
+	# Proves: F3
+	check "others read as before" same $work/data "$(disk reader)"
+	check "and write" write_direct $work/data "$(disk hostile)" 1M
+done
+is "no reader is dead" live $config/devices/reader/state
+device_end reader
 device_end hostile
 check "the export is ended" export_end hostile
 

@@ -317,14 +317,14 @@ put $attach/hold_seconds 60
 
 check "the device is detached" device_end limit
 
-# After 17 commands and 15 of 16 writes, of which none was signaled, krdma has the 15th signaled to
-# itself alone, so no completion reports the writes.  The 16th is not accepted, and the connection
-# is lost.
+# After 113 commands and 15 of 16 writes, of which none was signaled, krdma has the 15th signaled to
+# itself alone: half of the SQ.  So no completion reports the writes.  The 16th is not accepted, and
+# the connection is lost.
 check "attached with one queue" device_new limit $here_address queues=1
 disk=$(disk limit)
 put "/sys/block/${disk#/dev/}/queue/scheduler" none
 number=0
-while [ $number -lt 17 ]; do
+while [ $number -lt 113 ]; do
 	blkdiscard -f -l 4096 "$disk" 2>/dev/null
 	number=$((number + 1))
 done
@@ -718,7 +718,40 @@ check "the file is complete" cmp $work/wanted $work/kept
 export_make crashed 1M file=$work/crashed
 refused "what a crash would have left is refused" "File too large" put $config/exports/crashed/enabled 1
 rmdir $config/exports/crashed
-rm $work/crashed $work/kept
+rm $work/crashed
+
+# A file that cannot be truncated.  The data are in one place at least: while the export is enabled,
+# in its memory.
+check "an export that keeps its data" export_make kept 1M file=$work/kept
+put $test/refuse "vfs_truncate -5"
+check "an export whose file is not emptied" put $config/exports/kept/enabled 1
+put $test/refuse off
+check "is attached" device_new kept $here_address
+# Proves: F3
+check "and has its data" same $work/wanted "$(disk kept)"
+check "and is detached" device_end kept
+for number in 0 1; do
+	put $test/refuse "vfs_truncate -5 $number"
+	refused "it is not ended when a truncation fails, after $number" "Input/output error" \
+		put $config/exports/kept/enabled 0
+	put $test/refuse off
+	is "it is enabled" 1 $config/exports/kept/enabled
+	# Proves: F3
+	check "what is in its file does not pass for complete" \
+		[ "$(stat -c %s $work/kept)" != 1048576 ]
+	check "it is attached again" device_new kept $here_address
+	# Proves: F3
+	check "and has its data" same $work/wanted "$(disk kept)"
+	check "and is detached" device_end kept
+done
+put $test/refuse "vfs_fsync -5 1"
+refused "nor when the length is not stable" "Input/output error" put $config/exports/kept/enabled 0
+put $test/refuse off
+check "its file is empty then" [ ! -s $work/kept ]
+check "when nothing fails, it is ended" export_end kept
+# Proves: F3
+check "and the file has the data" cmp $work/wanted $work/kept
+rm $work/kept
 
 # The process that ends an export by force is killed when the clients have gone, and their data are
 # about to be written.

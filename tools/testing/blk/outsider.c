@@ -27,6 +27,12 @@
  * Does the same to an export with a store: valid and invalid commands for slots, as a writer and as
  * a reader.  Then it asks without knowing commands, and writes to a slot as a reader.
  *
+ *	outsider invalidate HOST EXPORT
+ *
+ * Connects to an export without a secret as a reader, and sends a message that invalidates the rkey
+ * of the first chunk; then, on another connection, one that invalidates that of the table.  Prints
+ * a line for each.
+ *
  *	outsider crowd HOST EXPORT COUNT [PREFIX]
  *
  * Sends COUNT hellos at the same time, each as another reader.  With PREFIX, the beginning of an
@@ -456,6 +462,22 @@ static void leave(struct visit *visit)
 	krdma_ring_close(visit->ring);
 }
 
+/* Post a receive, with wr_id 1, and another entry, and wait for the end of the receive. */
+static int await_receive(struct visit *visit, const struct krdma_sqe entries[2],
+			 struct krdma_cqe *cqe)
+{
+	size_t taken;
+	int err;
+
+	err = krdma_ring_post(visit->ring, entries, 2, NULL);
+	do {
+		if (!err)
+			err = krdma_ring_wait(visit->ring, cqe, 1, 1, krdma_deadline(PATIENCE_MS),
+					      &taken);
+	} while (!err && cqe->wr_id != 1);
+	return err;
+}
+
 /* Send a message, and print the reply. */
 static void command(struct visit *visit, const char *name, const void *data, uint32_t length)
 {
@@ -464,19 +486,12 @@ static void command(struct visit *visit, const char *name, const void *data, uin
 		krdma_entry_send_inline(visit->conn, 2, data, length),
 	};
 	struct krdma_cqe cqe;
-	size_t taken;
-	int err;
+	int err = await_receive(visit, entries, &cqe);
 
-	err = krdma_ring_post(visit->ring, entries, 2, NULL);
-	do {
-		if (!err)
-			err = krdma_ring_wait(visit->ring, &cqe, 1, 1,
-					      krdma_deadline(PATIENCE_MS), &taken);
-		if (err) {
-			printf("%s: %s\n", name, strerror(-err));
-			return;
-		}
-	} while (cqe.wr_id != 1 && !cqe.status);
+	if (err) {
+		printf("%s: %s\n", name, strerror(-err));
+		return;
+	}
 	if (cqe.status)
 		printf("%s: the connection has ended\n", name);
 	else
@@ -511,6 +526,19 @@ static void fetch(struct visit *visit, struct krdma_mr *mr, const struct krdma_r
 	check("read", cqe.status ? -EIO : 0);
 }
 
+/* Post a receive, with wr_id 1, and what takes one of the server's.  Print what arrives. */
+static void print_end(struct visit *visit, const char *name, const struct krdma_sqe entries[2])
+{
+	struct krdma_cqe cqe;
+	int err = await_receive(visit, entries, &cqe);
+
+	if (err)
+		printf("%s: %s\n", name, strerror(-err));
+	else
+		printf("%s: %s\n", name, cqe.status ? "the connection has ended" : "a reply");
+	fflush(stdout);
+}
+
 /*
  * Write the bytes that the first chunk begins with there once more, with immediate data.  Such a
  * write takes a receive of the server, but nothing arrives in the memory of that.
@@ -525,9 +553,6 @@ static void write_imm(struct krdma *session, struct visit *visit, const char *na
 	};
 	struct krdma_sqe entries[2];
 	const struct entry *entry;
-	struct krdma_cqe cqe;
-	size_t taken;
-	int err;
 
 	fetch(visit, mr, &remote, sizeof(struct entry));
 	entry = krdma_mr_data(mr);
@@ -537,17 +562,41 @@ static void write_imm(struct krdma *session, struct visit *visit, const char *na
 
 	entries[0] = krdma_entry_recv(visit->conn, 1, NULL, 0, 0);
 	entries[1] = krdma_entry_write_imm(visit->conn, 2, mr, 0, length, &remote, 0, 0);
-	err = krdma_ring_post(visit->ring, entries, 2, NULL);
-	do {
-		if (!err)
-			err = krdma_ring_wait(visit->ring, &cqe, 1, 1,
-					      krdma_deadline(PATIENCE_MS), &taken);
-	} while (!err && cqe.wr_id != 1);
-	if (err)
-		printf("%s: %s\n", name, strerror(-err));
-	else
-		printf("%s: %s\n", name, cqe.status ? "the connection has ended" : "a reply");
-	fflush(stdout);
+	print_end(visit, name, entries);
+}
+
+/* Send an empty message that invalidates an rkey of the server. */
+static void invalidate(struct visit *visit, const char *name, uint32_t key)
+{
+	struct krdma_sqe entries[] = {
+		krdma_entry_recv(visit->conn, 1, NULL, 0, 0),
+		krdma_entry(KRDMA_OP_SEND_INVALIDATE, krdma_conn_id(visit->conn), 2, NULL, 0, 0),
+	};
+
+	entries[1].sge_count = 0;
+	entries[1].imm = key;
+	print_end(visit, name, entries);
+}
+
+static void invalidate_all(struct client *client)
+{
+	struct krdma_remote_mr table;
+	struct krdma_mr *mr;
+	struct visit guest;
+
+	guest = visit(client, READER);
+	mr = memory(client->session, guest.conn, PAGE);
+	table = (struct krdma_remote_mr) {
+		.addr = le64toh(guest.welcome.table_addr),
+		.length = sizeof(struct entry), .key = le32toh(guest.welcome.table_key),
+	};
+	fetch(&guest, mr, &table, sizeof(struct entry));
+	invalidate(&guest, "chunk", le32toh(((const struct entry *)krdma_mr_data(mr))->key));
+	leave(&guest);
+	client->hello.client = htole64(9);
+	guest = visit(client, READER);
+	invalidate(&guest, "table", le32toh(guest.welcome.table_key));
+	leave(&guest);
 }
 
 static void command_all(struct client *client)
@@ -964,6 +1013,8 @@ int main(int argc, char **argv)
 		guess(&client, (unsigned int)strtoul(argv[5], NULL, 10));
 	else if (argc == 4 && !strcmp(argv[1], "command"))
 		command_all(&client);
+	else if (argc == 4 && !strcmp(argv[1], "invalidate"))
+		invalidate_all(&client);
 	else if (argc == 4 && !strcmp(argv[1], "slot"))
 		visit_slots(&client);
 	else if ((argc == 5 || argc == 6) && !strcmp(argv[1], "crowd") &&

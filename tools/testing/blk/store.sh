@@ -18,6 +18,8 @@ mib=32
 ram=/dev/ram0
 interface=$(ip -o -4 addr show to $here_address | awk '{ print $2 }')
 network=$(ip -o -4 addr show to $here_address | awk '{ print $4 }')
+hung=/proc/sys/kernel/hung_task_timeout_secs
+seconds=$(cat $hung)
 
 # serve NAME PATH [OPTION]...: export a store to all.
 serve()
@@ -98,6 +100,8 @@ check "it is written" write_direct $work/wanted "$disk" 1M
 check "and read" same $work/wanted "$disk"
 # Proves: F3
 check "fio finds what it has written" verified "$disk" --number_ios=2000
+# The block layer has them as a list.
+check "also when it submits 16 at a time" verified "$disk" --number_ios=600 --iodepth_batch_submit=16
 check "with several programs" verified "$disk" --number_ios=600 --numjobs=3 --size=10M --offset_increment=10M
 check "it is written again" write_direct $work/wanted "$disk" 64k
 check "a reader beside it" device_new other $other_address export=store read_only=1
@@ -270,14 +274,30 @@ check "it is detached" device_end store
 # By force, the device is detached while the store does not answer.
 check "it is attached again" device_new store $here_address hold_seconds=600
 disk=$(disk store)
+# That takes until the request's timeout of 30 seconds.
+put $hung 0
 put $test/stall "krdma_blk_store_write any"
 begin writes 5 1
 becomes "the store is writing" stalled $test/stall 30
+writer=$(awk '$2 == "writer" { print $1 }' $config/exports/store/clients)
 put $attach/force 1
 check "the device is detached by force" device_end store
 # Proves: F3
 becomes "and the write has failed" 1 $work/ended 30
+
+# What it has sent can still reach the store, also when it is forgotten.
+rm -f $work/evicted $work/again
+(krdma blk evict store "$writer"; echo $? >$work/evicted) >/dev/null 2>&1 &
+sleep 2
+(krdma blk evict store "$writer"; echo $? >$work/again) >/dev/null 2>&1 &
+sleep 2
+check "to evict the client waits for the store" [ ! -e $work/evicted ]
+# Proves: F3
+check "and so it does when that was done already" [ ! -e $work/again ]
 put $test/stall go
+becomes "the first eviction ends" 0 $work/evicted 30
+becomes "and the other one says that there is no such client" 1 $work/again 30
+put $hung "$seconds"
 krdma blk end store -f
 
 # Clients that share an export.  One is lost, and its write has failed before the store ends it: so
@@ -367,15 +387,41 @@ dd if=/dev/zero of=$work/part bs=1M count=4 conv=notrunc 2>/dev/null
 check "and reads as zeroes" same $work/part "$disk"
 check "fio finds what it has written" verified "$disk" --number_ios=500
 
-# Commands are not signaled, and their work requests stay in the SQ for some time.  This shows that
-# writes go on behind them, and not that the SQ has space for all: the first writes of fio complete
-# before it has submitted the last ones.
-number=0
-while [ $number -lt 70 ]; do
-	blkdiscard -o 0 -l 4096 "$disk"
-	number=$((number + 1))
+# Commands are not signaled, and when they have been executed their work requests stay in the SQ for
+# some time: up to 127 of them.  Then as many writes as there can be are posted, and the device's
+# completions are not taken until all are, so none of their work requests leaves the SQ earlier.
+# Twice, so that an odd number of work requests is free once: a write takes two, and half of one
+# would end the connection.
+put "/sys/block/${disk#/dev/}/queue/scheduler" none
+cat >$work/prerun <<EOF
+echo ready >$work/fio.ready
+until [ -e $work/fio.go ]; do usleep 10000; done
+EOF
+for number in 127 128; do
+	while [ $number -gt 0 ]; do
+		blkdiscard -o 0 -l 4096 "$disk"
+		number=$((number - 1))
+	done
+	rm -f $work/fio.go $work/fio.ready
+	begin fio --name=many --filename="$disk" --rw=randwrite --bs=4k --ioengine=libaio \
+		--direct=1 --iodepth=64 --iodepth_batch_submit=64 --number_ios=64 \
+		--exec_prerun="sh $work/prerun"
+	becomes "a program is about to write" ready $work/fio.ready 30
+	put $test/refuse "krdma_cq_softirq 0"
+	touch $work/fio.go
+	tries=0
+	until read -r _ writing <"/sys/block/${disk#/dev/}/inflight" && [ "$writing" -ge 56 ] ||
+		[ $tries -ge 75 ]; do
+		usleep 20000
+		tries=$((tries + 1))
+	done
+	check "as many writes as there can be are posted behind executed commands: $writing" \
+		[ "$writing" -ge 56 ]
+	put $test/refuse off
+	becomes "and executed" 0 $work/ended 30
+	is "on the same connection" 1 "/sys/block/${disk#/dev/}/krdma/reconnects"
 done
-check "writes at the greatest depth follow them" \
+check "fio finds what it has written at the greatest depth" \
 	verified "$disk" --number_ios=300 --iodepth=64 --bsrange=64k-128k
 is "no connection was lost" 1 "/sys/block/${disk#/dev/}/krdma/reconnects"
 
@@ -398,8 +444,6 @@ becomes "and so do they" 0 $work/ended 60
 
 # A client that was evicted asks again and again, and is told the reason when the store has ended.
 # Meanwhile it does not take all the places where requests of its address are answered.
-hung=/proc/sys/kernel/hung_task_timeout_secs
-seconds=$(cat $hung)
 # Who waits for the file system does not hang.
 put $hung 0
 check "the file system stops again" fsfreeze --freeze $work/mnt
@@ -423,6 +467,18 @@ becomes "the client is dead" dead $config/devices/file/state 60
 becomes "and its write has failed" 1 $work/ended 60
 check "it is detached" device_end file
 check "and attached again" device_new file $here_address
+disk=$(disk file)
+
+# A write with FUA that cannot be made stable: what was written before may be lost with it.
+put $test/refuse "ext4_sync_file -5"
+refused "a write with FUA is not stable" "No data available" stable
+put $test/refuse off
+refused "and a later flush says so" "No data available" \
+	dd if=$work/part of="$disk" bs=64k count=1 conv=fsync,notrunc
+check "it is detached" device_end file
+check "the export is ended by force" krdma blk end file -f
+check "and made again" serve file $work/mnt/image -s 8M
+check "and attached" device_new file $here_address
 disk=$(disk file)
 
 # What the kernel reports only once is not forgotten.
