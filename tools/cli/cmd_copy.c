@@ -312,7 +312,7 @@ static void get_found(struct copying *copying, const struct copy *copy, const ch
 		found.flags |= KRDMA_FILE_NEW;
 	found.path = last;
 	found.local = path;
-	copy_one(copying, &found, false);
+	copy_one(copying, &found, 0);
 	close(found.folder);
 	free(path);
 }
@@ -337,7 +337,7 @@ static void get_name(struct copying *copying, const struct url *url, const char 
 		complain("'%s' was not copied: it is a folder\nGet all that is in it: -r", name);
 		copying->total->failed++;
 	} else if (typed || copying->stream >= 0) {
-		copy_one(copying, &copy, false);
+		copy_one(copying, &copy, 0);
 	} else {
 		get_found(copying, &copy, last);
 	}
@@ -373,7 +373,7 @@ static void put_one(struct copying *copying, const struct url *url, const char *
 
 	if (!folder && open) {
 		copy.name = url->path;
-		if (copy_one(copying, &copy, true) != -EISDIR)
+		if (copy_one(copying, &copy, -EISDIR) != -EISDIR)
 			return;
 	}
 	if (asprintf(&name, "%s%s%s", url->path, open ? "/" : "", last_name(file)) < 0) {
@@ -382,7 +382,7 @@ static void put_one(struct copying *copying, const struct url *url, const char *
 		return;
 	}
 	copy.name = name;
-	copy_one(copying, &copy, false);
+	copy_one(copying, &copy, 0);
 	free(name);
 }
 

@@ -125,7 +125,7 @@ struct serving {
 	uint32_t request_ms;
 	uint32_t progress_ms;
 	const char *allow;
-	struct secret secret;
+	struct secret_file secret;
 	struct krdma_file_rule rules[RULES_MAX];
 	uint32_t rule_count;
 	const char *path;

@@ -16,7 +16,7 @@
 #include "url.h"
 
 /* secret.c */
-struct secret {
+struct secret_file {
 	/* One byte more for a line break, and one to detect a secret that is too long. */
 	unsigned char bytes[KRDMA_FILE_SECRET_MAX + 2];
 	/* 0: no secret. */
@@ -24,7 +24,7 @@ struct secret {
 };
 
 /* Returns 0, or -EINVAL after an error message. */
-int secret_read(const char *path, struct secret *secret);
+int secret_read(const char *path, struct secret_file *secret);
 
 /* With one of these, the user has agreed that files are replaced. */
 #define COPY_SYNC	(KRDMA_FILE_UPDATE | KRDMA_FILE_CHECKSUM)
@@ -109,7 +109,7 @@ struct copying {
 	unsigned int streams;
 	unsigned int connections;
 	uint32_t flags;
-	struct secret secret;
+	struct secret_file secret;
 	enum progress_when when;
 	struct krdma *session;
 	struct krdma_file_client *client;
@@ -128,10 +128,10 @@ struct copying {
 extern atomic_int copy_interrupted;
 
 /*
- * Copies one file, and says what went wrong.  If @folder_is_fine, -EISDIR of the server is returned
- * without an error message.
+ * Copies one file, and says what went wrong.  @quiet: a negative errno of the server that is
+ * returned without an error message, and without being counted; or 0.
  */
-int copy_one(struct copying *copying, const struct copy *copy, bool folder_is_fine);
+int copy_one(struct copying *copying, const struct copy *copy, int quiet);
 /* Makes a folder at the server; @status is NULL for one as the server makes it. */
 int copy_make_folder(struct copying *copying, const struct url *url, const char *name,
 		     const struct stat *status);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -71,6 +72,19 @@ static int collect(int fd, int *failed)
 	return err;
 }
 
+/*
+ * The file at the server gets the permission bits that a new file would get here.  No other thread
+ * creates files meanwhile.
+ */
+static int set_mode(int fd)
+{
+	mode_t mask = umask(077);
+
+	umask(mask);
+	/* Some file systems have no permission bits. */
+	return fchmod(fd, 0666 & ~mask) && errno != EPERM && errno != EOPNOTSUPP ? -errno : 0;
+}
+
 void copy_input(struct copying *copying, const struct url *url)
 {
 	const char *folder = getenv("TMPDIR");
@@ -84,6 +98,8 @@ void copy_input(struct copying *copying, const struct url *url)
 	folder = folder && *folder ? folder : "/tmp";
 	fd = open_spool(folder);
 	err = fd < 0 ? fd : collect(fd, &failed);
+	if (!err)
+		err = set_mode(fd);
 	if (err) {
 		copying->total->failed++;
 		if (failed)
@@ -96,7 +112,7 @@ void copy_input(struct copying *copying, const struct url *url)
 				 strerror(-err));
 	} else {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		copy_one(copying, &copy, false);
+		copy_one(copying, &copy, 0);
 	}
 	if (fd >= 0)
 		close(fd);

@@ -14,12 +14,13 @@ bool copy_name_is_fine(struct copying *copying, const char *last, bool hidden, c
 	if (!err)
 		return true;
 	copying->total->failed++;
-	if (err == -EPERM)
+	if (err == -EPERM) {
 		complain("'%s' in '%s' was not copied: its name begins with '%c'\n"
 			 "Copy such files too: --hidden",
 			 last, place, *last);
-	else
-		complain("'%s' in '%s' was not copied: its name has control characters\n"
-			 "Copy it by its name, and give it another one", last, place);
+		return false;
+	}
+	complain("'%s' in '%s' was not copied: its name has control or invisible characters\n"
+		 "Copy it by its name, and give it another one", last, place);
 	return false;
 }

@@ -169,17 +169,18 @@ static void count(struct copying *copying, const struct krdma_file_result *resul
 	pthread_mutex_unlock(&total->lock);
 }
 
-int copy_one(struct copying *copying, const struct copy *copy, bool folder_is_fine)
+int copy_one(struct copying *copying, const struct copy *copy, int quiet)
 {
 	struct krdma_file_result result = { .size = sizeof(result) };
 	bool alone = !copying->total->shown;
 	struct copy own = *copy;
 	int err;
 
+	copying->lost = false;
 	if (alone)
 		progress_begin(&copying->file, copying->when, copy->put ? copy->local : copy->name);
 	err = copy_any(copying, copy->url, copy_file, &own, &result);
-	if (err == -EISDIR && folder_is_fine && result.side == KRDMA_FILE_SIDE_PEER)
+	if (err && err == quiet && result.side == KRDMA_FILE_SIDE_PEER)
 		return err;
 	if (alone && (result.length || !err) && !result.skipped)
 		progress_end(&copying->file, result.resumed_from,

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * The files of a tree, which several threads copy, each over connections of its own.
+ *
+ * Each thread is a client of the server, which may have fewer places than there are threads.  A
+ * thread that gets no place gives its file back, and ends.  Files that are given back are copied
+ * by the threads that remain, so the last thread with a place ends after those that do not know
+ * yet whether they get one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,10 +15,12 @@
 #include "cli.h"
 #include "copy.h"
 
+/* @returned: the next one that was given back */
 struct item {
 	char *name;
 	char *path;
 	uint32_t flags;
+	struct item *returned;
 };
 
 /**
@@ -22,11 +29,15 @@ struct item {
  * @url: the server
  * @root: the folder here
  * @local: the same in words
- * @lock: protects @next and @ended
+ * @lock: protects the fields from @next on
+ * @changed: broadcast when a thread gets a place, gives its file back or ends
  * @items: the files, @count of them in memory for @room
  * @count: as above
  * @room: as above
  * @next: the first one that no thread has taken
+ * @returned: the first one that was given back
+ * @threads: threads that take files
+ * @placed: of these, threads that have a place at the server
  * @ended: no thread takes another one
  */
 struct copy_queue {
@@ -35,10 +46,14 @@ struct copy_queue {
 	int root;
 	const char *local;
 	pthread_mutex_t lock;
+	pthread_cond_t changed;
 	struct item *items;
 	size_t count;
 	size_t room;
 	size_t next;
+	struct item *returned;
+	unsigned int threads;
+	unsigned int placed;
 	bool ended;
 };
 
@@ -56,6 +71,7 @@ struct copy_queue *copy_queue_create(struct copying *copying, const struct url *
 	queue->root = root;
 	queue->local = local;
 	pthread_mutex_init(&queue->lock, NULL);
+	pthread_cond_init(&queue->changed, NULL);
 	return queue;
 }
 
@@ -66,6 +82,7 @@ void copy_queue_destroy(struct copy_queue *queue)
 		free(queue->items[i].path);
 	}
 	free(queue->items);
+	pthread_cond_destroy(&queue->changed);
 	pthread_mutex_destroy(&queue->lock);
 	free(queue);
 }
@@ -100,15 +117,73 @@ no_memory:
 	return -ENOMEM;
 }
 
-static struct item *take(struct copy_queue *queue)
+/* One thread: what it knows of its place, and whether it was the only one when it took a file. */
+struct worker {
+	bool placed;
+	bool alone;
+};
+
+/* Call with the lock held: the next file, or NULL if there is none now. */
+static struct item *next_item(struct copy_queue *queue)
 {
-	struct item *item = NULL;
+	struct item *item = queue->returned;
+
+	if (queue->ended || copy_interrupted)
+		return NULL;
+	if (item)
+		queue->returned = item->returned;
+	else if (queue->next < queue->count)
+		item = &queue->items[queue->next++];
+	return item;
+}
+
+/* Returns NULL at the end of this thread. */
+static struct item *take(struct copy_queue *queue, struct worker *worker)
+{
+	struct item *item;
 
 	pthread_mutex_lock(&queue->lock);
-	if (!queue->ended && !copy_interrupted && queue->next < queue->count)
-		item = &queue->items[queue->next++];
+	while (!(item = next_item(queue)) && worker->placed && queue->placed == 1 &&
+	       queue->threads > 1)
+		pthread_cond_wait(&queue->changed, &queue->lock);
+	worker->alone = queue->threads == 1;
+	if (!item) {
+		queue->threads--;
+		queue->placed -= worker->placed;
+		pthread_cond_broadcast(&queue->changed);
+	}
 	pthread_mutex_unlock(&queue->lock);
 	return item;
+}
+
+/* The server has answered this thread. */
+static void keep_place(struct copy_queue *queue, struct worker *worker)
+{
+	if (worker->placed)
+		return;
+	worker->placed = true;
+	pthread_mutex_lock(&queue->lock);
+	queue->placed++;
+	pthread_cond_broadcast(&queue->changed);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+/* The server has no place for this thread.  Returns true if the thread ends, because of others. */
+static bool give_back(struct copy_queue *queue, struct worker *worker, struct item *item)
+{
+	bool ends;
+
+	pthread_mutex_lock(&queue->lock);
+	item->returned = queue->returned;
+	queue->returned = item;
+	queue->placed -= worker->placed;
+	worker->placed = false;
+	ends = queue->threads > 1;
+	if (ends)
+		queue->threads--;
+	pthread_cond_broadcast(&queue->changed);
+	pthread_mutex_unlock(&queue->lock);
+	return ends;
 }
 
 /* No thread takes another file: further requests would fail as well. */
@@ -127,37 +202,50 @@ static void fail(struct copying *copying, const char *local, int err)
 	pthread_mutex_unlock(&copying->total->lock);
 }
 
-static void copy_item(struct copy_queue *queue, struct copying *copying, const struct item *item)
+/* Returns false if the server has no place for this thread, but maybe for others. */
+static bool copy_item(struct copy_queue *queue, struct copying *copying, const struct item *item,
+		      struct worker *worker)
 {
 	struct copy copy = {
 		.put = copying->put, .url = queue->url, .name = item->name, .flags = item->flags,
 		.secret = copying->secret.length,
 	};
+	bool refused = false;
 	char *local;
 
 	if (asprintf(&local, "%s/%s", queue->local, item->path) < 0) {
 		fail(copying, item->path, -ENOMEM);
-		return;
+		return true;
 	}
 	copy.local = local;
 	copy.folder = copy_walk(queue->root, item->path, &copy.path);
 	if (copy.folder < 0) {
 		fail(copying, local, copy.folder);
 	} else {
-		copy_one(copying, &copy, false);
+		int quiet = worker->alone ? 0 : -EUSERS;
+		int err = copy_one(copying, &copy, quiet);
+
 		close(copy.folder);
+		if (copying->lost)
+			end(queue);
+		else if (err && err == quiet)
+			refused = true;
+		else
+			keep_place(queue, worker);
 	}
-	if (copying->lost)
-		end(queue);
 	free(local);
+	return !refused;
 }
 
 static void work(struct copy_queue *queue, struct copying *copying)
 {
+	struct worker worker = { 0 };
 	struct item *item;
 
-	while ((item = take(queue)))
-		copy_item(queue, copying, item);
+	while ((item = take(queue, &worker))) {
+		if (!copy_item(queue, copying, item, &worker) && give_back(queue, &worker, item))
+			break;
+	}
 }
 
 /* One more thread. */
@@ -176,6 +264,13 @@ static void *run_stream(void *context)
 	return NULL;
 }
 
+static void add_thread(struct copy_queue *queue, int more)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->threads += (unsigned int)more;
+	pthread_mutex_unlock(&queue->lock);
+}
+
 /* Without memory for another thread there is one less. */
 static unsigned int start_streams(struct copy_queue *queue, struct stream *streams,
 				  unsigned int count)
@@ -189,8 +284,11 @@ static unsigned int start_streams(struct copy_queue *queue, struct stream *strea
 
 		*stream = (struct stream){ .queue = queue, .copying = *queue->copying };
 		stream->copying.client = NULL;
-		if (pthread_create(&stream->thread, NULL, run_stream, stream))
+		add_thread(queue, 1);
+		if (pthread_create(&stream->thread, NULL, run_stream, stream)) {
+			add_thread(queue, -1);
 			break;
+		}
 		started++;
 	}
 	return started;
@@ -203,6 +301,7 @@ void copy_queue_run(struct copy_queue *queue)
 	size_t streams = copying->streams;
 	struct stream *others = NULL;
 	unsigned int started = 0;
+	size_t left;
 
 	/* Few files share the connections. */
 	if (queue->count && streams >= 2 * queue->count) {
@@ -211,6 +310,8 @@ void copy_queue_run(struct copy_queue *queue)
 	}
 	if (streams > queue->count)
 		streams = queue->count;
+	/* This one. */
+	add_thread(queue, 1);
 	if (streams > 1) {
 		others = calloc(streams - 1, sizeof(*others));
 		started = start_streams(queue, others, (unsigned int)streams - 1);
@@ -222,9 +323,11 @@ void copy_queue_run(struct copy_queue *queue)
 	if (copying->connections > 1)
 		copy_disconnect(copying);
 	copying->connections = 1;
-	total->failed += queue->count - queue->next;
-	if (queue->next < queue->count)
+	left = queue->count - queue->next;
+	for (const struct item *item = queue->returned; item; item = item->returned)
+		left++;
+	total->failed += left;
+	if (left)
 		complain("%zu more files of '%s' were not copied\n"
-			 "Continue with the same command and -u", queue->count - queue->next,
-			 queue->local);
+			 "Continue with the same command and -u", left, queue->local);
 }

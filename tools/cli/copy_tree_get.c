@@ -7,6 +7,7 @@
  * nothing is replaced unless --update was given.  No symbolic link is followed, unless it is the
  * destination that the user has named.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -23,6 +24,9 @@ struct place {
 	bool there;
 	/* This command has made it. */
 	bool made;
+	/* What it is: another user may be able to put another folder in its place. */
+	dev_t device;
+	ino_t inode;
 };
 
 /**
@@ -67,7 +71,7 @@ static int compare_place(const void *key, const void *place)
 }
 
 /* Finds the folder of an entry: whether it is there, and whether this command has made it. */
-static bool find_parent(const struct tree *tree, const char *name, bool *made)
+static bool find_parent(struct tree *tree, const char *name, bool *made)
 {
 	const char *slash = strrchr(name, '/');
 	const struct place *place;
@@ -82,6 +86,11 @@ static bool find_parent(const struct tree *tree, const char *name, bool *made)
 	place = bsearch(parent, tree->places, tree->place_count, sizeof(*place), compare_place);
 	free(parent);
 	*made = place && place->made;
+	/* If the command was interrupted, not all of them were looked at. */
+	if (!place && !copy_interrupted) {
+		tree->copying->total->failed++;
+		complain("'%s' was not copied: the server has listed it without its folder", name);
+	}
 	return place && place->there;
 }
 
@@ -93,10 +102,51 @@ static bool is_fine(struct tree *tree, const char *name, bool made)
 				 made || tree->copying->hidden, tree->to);
 }
 
+static bool is_empty(int folder)
+{
+	int copy = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+	DIR *entries = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *entry = NULL;
+
+	if (!entries) {
+		if (copy >= 0)
+			close(copy);
+		return false;
+	}
+	do {
+		entry = readdir(entries);
+	} while (entry && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")));
+	closedir(entries);
+	return !entry;
+}
+
+/*
+ * Opens the folder of a place.  If another user has put another folder in the place of a new one,
+ * even one of this user's, that does not count as made here.
+ */
+static int look_at_place(struct place *place, int folder, const char *last)
+{
+	int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | (place->made ? O_RDONLY : O_PATH);
+	int fd = openat(folder, last, flags);
+	struct stat status;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status)) {
+		close(fd);
+		return -EIO;
+	}
+	place->device = status.st_dev;
+	place->inode = status.st_ino;
+	place->made = place->made && status.st_uid == geteuid() && is_empty(fd);
+	close(fd);
+	return 0;
+}
+
 static void make_place(struct tree *tree, struct place *place)
 {
 	const char *name = place->entry->name, *last;
-	int folder, fd, err = 0;
+	int folder, err = 0;
 	bool made;
 
 	if (!find_parent(tree, name, &made) || !is_fine(tree, name, made))
@@ -110,12 +160,9 @@ static void make_place(struct tree *tree, struct place *place)
 	place->made = !mkdirat(folder, last, 0700);
 	if (!place->made && errno != EEXIST)
 		err = -errno;
-	fd = err ? -1 : openat(folder, last, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 && !err)
-		err = -errno;
+	if (!err)
+		err = look_at_place(place, folder, last);
 	close(folder);
-	if (fd >= 0)
-		close(fd);
 	if (err)
 		fail(tree, "make the folder", name, err);
 	place->there = !err;
@@ -203,9 +250,21 @@ static int sync_folder(const struct tree *tree, int folder, const char *name)
 	return err;
 }
 
-/* Sets permission bits and time of a folder, when nothing more is made in it. */
-static int settle(struct tree *tree, int folder, const char *last, mode_t mode,
-		  const struct timespec *mtime)
+/* Whether it is the folder of that place; NULL: one that was opened before. */
+static bool is_of(const struct place *place, int fd)
+{
+	struct stat status;
+
+	return !place || (!fstat(fd, &status) && status.st_dev == place->device &&
+			  status.st_ino == place->inode);
+}
+
+/*
+ * Sets permission bits and time of a folder, when nothing more is made in it.  -ESTALE: there is
+ * another one.
+ */
+static int settle(struct tree *tree, const struct place *place, int folder, const char *last,
+		  mode_t mode, const struct timespec *mtime)
 {
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, *mtime };
 	bool exact = tree->copying->flags & KRDMA_FILE_EXACT_MODE;
@@ -213,7 +272,9 @@ static int settle(struct tree *tree, int folder, const char *last, mode_t mode,
 
 	if (fd < 0)
 		return -errno;
-	if (tree->copying->flags & KRDMA_FILE_TIMES && futimens(fd, times))
+	if (!is_of(place, fd))
+		err = -ESTALE;
+	if (!err && tree->copying->flags & KRDMA_FILE_TIMES && futimens(fd, times))
 		err = -errno;
 	if (!err && fchmod(fd, mode & (exact ? 07777 : ~tree->umask)))
 		err = -errno;
@@ -235,13 +296,18 @@ static void settle_place(struct tree *tree, const struct place *place)
 		return;
 	mtime = (struct timespec){ (time_t)entry->mtime_s, (long)entry->mtime_ns };
 	folder = copy_walk(tree->root, entry->name, &last);
-	err = folder < 0 ? folder : settle(tree, folder, last, entry->mode, &mtime);
+	err = folder < 0 ? folder : settle(tree, place, folder, last, entry->mode, &mtime);
 	if (!err && place->made)
 		err = sync_folder(tree, folder, ".");
 	if (folder >= 0)
 		close(folder);
-	if (err)
+	if (err == -ESTALE) {
+		tree->copying->total->failed++;
+		complain("'%s/%s' is another folder now; its permission bits and its time stay",
+			 tree->to, entry->name);
+	} else if (err) {
 		fail(tree, "set permission bits or time of", entry->name, err);
+	}
 }
 
 static void get_all(struct tree *tree)
@@ -254,7 +320,7 @@ static void get_all(struct tree *tree)
 		settle_place(tree, &tree->places[i - 1]);
 	free(tree->places);
 	/* A folder that was named and was there before keeps what it has. */
-	err = tree->made ? settle(tree, tree->root, ".", tree->status.st_mode,
+	err = tree->made ? settle(tree, NULL, tree->root, ".", tree->status.st_mode,
 				  &tree->status.st_mtim) : 0;
 	if (!err && tree->made)
 		err = sync_folder(tree, tree->root, "..");

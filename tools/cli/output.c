@@ -102,28 +102,6 @@ static size_t decode(const unsigned char *from, size_t size, uint32_t *character
 	return length;
 }
 
-/* True if the character is visible, and does not control the terminal. */
-static bool is_shown(uint32_t character)
-{
-	static const struct {
-		uint32_t first;
-		uint32_t last;
-	} hidden[] = {
-		/* Controls. */
-		{ 0, 0x1f }, { 0x7f, 0x9f }, { 0xad, 0xad },
-		/* No width, direction, line separators, and other format characters. */
-		{ 0x61c, 0x61c }, { 0x180e, 0x180e }, { 0x200b, 0x200f }, { 0x2028, 0x202e },
-		{ 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++) {
-		if (character >= hidden[i].first && character <= hidden[i].last)
-			return false;
-	}
-	/* The last two code points of each plane are noncharacters. */
-	return (character & 0xfffe) != 0xfffe;
-}
-
 /*
  * Names of devices and files are untrusted: bytes that could control a terminal or break JSON's
  * encoding are replaced by '?'.
@@ -138,7 +116,7 @@ size_t printable(char *to, size_t to_size, const char *from, size_t from_size)
 	room = to_size - 1;
 	while (used < room && at < from_size && byte[at]) {
 		length = decode(byte + at, from_size - at, &character);
-		if (!length || !is_shown(character) || (length > 1 && !utf8)) {
+		if (!length || utf8_is_hidden(character) || (length > 1 && !utf8)) {
 			to[used++] = '?';
 			/* In another encoding each byte is a character. */
 			at += length && utf8 ? length : 1;

@@ -36,25 +36,67 @@ static ssize_t read_all(int fd, unsigned char *to, size_t size)
 	return (ssize_t)length;
 }
 
-int secret_read(const char *path, struct secret *secret)
+/* Returns NULL if the file may have the secret, or why not. */
+static const char *judge(int fd, struct stat *status)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), err = 0;
+	if (fstat(fd, status))
+		return strerror(errno);
+	if (!S_ISREG(status->st_mode))
+		return "it is not a regular file";
+	if (status->st_mode & 077)
+		return "other users can read it";
+	return NULL;
+}
+
+/* Opens the file that was examined.  Without /proc, opens the name again and compares. */
+static int open_examined(int examined, const char *path, const struct stat *status)
+{
+	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	struct stat opened;
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", examined);
+	fd = open(name, flags);
+	if (fd < 0 && errno == ENOENT)
+		fd = open(path, flags);
+	if (fd >= 0 && (fstat(fd, &opened) || opened.st_dev != status->st_dev ||
+			opened.st_ino != status->st_ino)) {
+		close(fd);
+		errno = ESTALE;
+		return -1;
+	}
+	return fd;
+}
+
+/* Opening a device can have effects, and opening a pipe wakes its writer, so O_PATH comes first. */
+static int open_secret(const char *path)
+{
+	int examined = open(path, O_PATH | O_CLOEXEC), fd = -1;
 	struct stat status;
-	ssize_t length = 0;
+	const char *why;
+
+	if (examined < 0)
+		return refuse(path, strerror(errno));
+	why = judge(examined, &status);
+	if (!why) {
+		fd = open_examined(examined, path, &status);
+		if (fd < 0)
+			why = strerror(errno);
+	}
+	close(examined);
+	return why ? refuse(path, why) : fd;
+}
+
+int secret_read(const char *path, struct secret_file *secret)
+{
+	int fd = open_secret(path);
+	ssize_t length;
 
 	if (fd < 0)
-		return refuse(path, strerror(errno));
-	if (fstat(fd, &status))
-		err = refuse(path, strerror(errno));
-	else if (!S_ISREG(status.st_mode))
-		err = refuse(path, "it is not a regular file");
-	else if (status.st_mode & 077)
-		err = refuse(path, "other users can read it");
-	if (!err)
-		length = read_all(fd, secret->bytes, sizeof(secret->bytes));
+		return fd;
+	length = read_all(fd, secret->bytes, sizeof(secret->bytes));
 	close(fd);
-	if (err)
-		return err;
 	if (length < 0)
 		return refuse(path, strerror((int)-length));
 	/* Editors and base64(1) append a line break. */

@@ -22,62 +22,45 @@
  */
 #include "file_internal.h"
 
+#include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-
-/*
- * The secret
- */
 
 #define LABEL	"krdma-file-1"
 
-void file_proof(const struct file_secret *secret, char side,
-		const unsigned char server[FILE_NONCE], const unsigned char client[FILE_NONCE],
-		unsigned char proof[FILE_SHA256_SIZE])
-{
-	unsigned char text[sizeof(LABEL) + 2 * FILE_NONCE];
+static_assert(KRDMA_FILE_SECRET_MIN == SECRET_MIN && KRDMA_FILE_SECRET_MAX == SECRET_MAX,
+	      "a secret of a program has place here");
 
-	memcpy(text, LABEL, sizeof(LABEL) - 1);
-	text[sizeof(LABEL) - 1] = (unsigned char)side;
-	memcpy(text + sizeof(LABEL), server, FILE_NONCE);
-	memcpy(text + sizeof(LABEL) + FILE_NONCE, client, FILE_NONCE);
-	file_hmac(secret->bytes, secret->length, text, sizeof(text), proof);
+void file_proof(const struct secret *secret, char side, const unsigned char server[SECRET_NONCE],
+		const unsigned char client[SECRET_NONCE], unsigned char proof[SECRET_PROOF])
+{
+	secret_proof(secret, LABEL, side, server, client, proof);
 }
 
-/* Compares in constant time, which does not reveal where the values differ. */
-static bool is_same(const unsigned char *a, const unsigned char *b)
-{
-	unsigned int differ = 0;
-
-	for (size_t i = 0; i < FILE_SHA256_SIZE; i++)
-		differ |= a[i] ^ b[i];
-	return !differ;
-}
-
-static int challenge(struct file_link *link, unsigned char nonce[FILE_NONCE])
+static int challenge(struct file_link *link, unsigned char nonce[SECRET_NONCE])
 {
 	struct file_message message = { .type = FILE_MESSAGE_CHALLENGE };
 
-	if (getrandom(nonce, FILE_NONCE, 0) != FILE_NONCE)
-		return file_link_fail(link, -EIO, KRDMA_FILE_SIDE_HERE);
-	memcpy(message.descriptor, nonce, FILE_NONCE);
+	int err = secret_nonce(nonce);
+
+	if (err)
+		return file_link_fail(link, err, KRDMA_FILE_SIDE_HERE);
+	memcpy(message.descriptor, nonce, SECRET_NONCE);
 	return file_link_send(link, &message, NULL);
 }
 
-static int hear(struct file_link *link, uint8_t type, unsigned char bytes[FILE_NONCE])
+static int hear(struct file_link *link, uint8_t type, unsigned char bytes[SECRET_NONCE])
 {
 	struct file_message message;
 	int err = file_link_receive(link, type, &message);
 
 	if (!err)
-		memcpy(bytes, message.descriptor, FILE_NONCE);
+		memcpy(bytes, message.descriptor, SECRET_NONCE);
 	return err;
 }
 
-static int prove(struct file_link *link, char side, const unsigned char server[FILE_NONCE],
-		 const unsigned char client[FILE_NONCE])
+static int prove(struct file_link *link, char side, const unsigned char server[SECRET_NONCE],
+		 const unsigned char client[SECRET_NONCE])
 {
 	struct file_message message = { .type = FILE_MESSAGE_PROOF };
 
@@ -86,21 +69,21 @@ static int prove(struct file_link *link, char side, const unsigned char server[F
 }
 
 /* Receives and checks the proof of the other side. @side: 'c' or 's', the other side. */
-static int check(struct file_link *link, char side, const unsigned char server[FILE_NONCE],
-		 const unsigned char client[FILE_NONCE])
+static int check(struct file_link *link, char side, const unsigned char server[SECRET_NONCE],
+		 const unsigned char client[SECRET_NONCE])
 {
-	unsigned char proof[FILE_SHA256_SIZE], expected[FILE_SHA256_SIZE];
+	unsigned char proof[SECRET_PROOF], expected[SECRET_PROOF];
 	int err = hear(link, FILE_MESSAGE_PROOF, proof);
 
 	if (err)
 		return err;
 	file_proof(link->secret, side, server, client, expected);
-	return is_same(proof, expected) ? 0 : -EKEYREJECTED;
+	return secret_same(proof, expected) ? 0 : -EKEYREJECTED;
 }
 
 int file_admit(struct file_link *link)
 {
-	unsigned char server[FILE_NONCE], client[FILE_NONCE];
+	unsigned char server[SECRET_NONCE], client[SECRET_NONCE];
 	int err;
 
 	if (!link->secret)
@@ -118,7 +101,7 @@ int file_admit(struct file_link *link)
 
 int file_be_admitted(struct file_link *link)
 {
-	unsigned char server[FILE_NONCE], client[FILE_NONCE];
+	unsigned char server[SECRET_NONCE], client[SECRET_NONCE];
 	int err;
 
 	if (!link->secret)
@@ -131,26 +114,4 @@ int file_be_admitted(struct file_link *link)
 	if (!err)
 		err = check(link, 's', server, client);
 	return err ? file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN) : 0;
-}
-
-int file_secret_set(struct file_secret **secret, const void *bytes, size_t length)
-{
-	*secret = NULL;
-	if (!bytes)
-		return length ? -EINVAL : 0;
-	if (length < KRDMA_FILE_SECRET_MIN || length > KRDMA_FILE_SECRET_MAX)
-		return -EINVAL;
-	*secret = calloc(1, sizeof(**secret));
-	if (!*secret)
-		return -ENOMEM;
-	memcpy((*secret)->bytes, bytes, length);
-	(*secret)->length = length;
-	return 0;
-}
-
-void file_secret_free(struct file_secret *secret)
-{
-	if (secret)
-		explicit_bzero(secret, sizeof(*secret));
-	free(secret);
 }

@@ -29,7 +29,7 @@ struct krdma_file_client {
 	struct krdma *session;
 	struct krdma_file_options options;
 	struct __kernel_sockaddr_storage server;
-	struct file_secret *secret;
+	struct secret *secret;
 	struct file_link link;
 	struct file_flow flow;
 	uint32_t flags;
@@ -100,8 +100,7 @@ KRDMA_PUBLIC int krdma_file_client_create(struct krdma *session, const struct so
 	if (!err)
 		err = check_options(&new->options);
 	if (!err)
-		err = file_secret_set(&new->secret, new->options.secret,
-				      new->options.secret_length);
+		err = secret_set(&new->secret, new->options.secret, new->options.secret_length);
 	if (err) {
 		free(new);
 		return err;
@@ -118,7 +117,7 @@ KRDMA_PUBLIC void krdma_file_client_destroy(struct krdma_file_client *client)
 	if (!client)
 		return;
 	disconnect(client, 0);
-	file_secret_free(client->secret);
+	secret_free(client->secret);
 	free(client);
 }
 
@@ -385,11 +384,6 @@ static int get_part(struct krdma_file_client *client, const struct file_destinat
 	part.exact_mode = client->flags & KRDMA_FILE_EXACT_MODE;
 	part.keep_times = client->flags & KRDMA_FILE_TIMES;
 	part.sync = !(client->flags & KRDMA_FILE_NO_SYNC);
-	/*
-	 * After getting the new version, the client does not need part files of older ones. A
-	 * server keeps them, because other clients may be putting those versions.
-	 */
-	part.any_version = true;
 	if (client->flags & KRDMA_FILE_CONTINUE)
 		err = file_part_continue(&part, &client->link);
 	if (!err)

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-static_assert(sizeof(((struct file_message *)0)->descriptor) == FILE_SHA256_SIZE,
+static_assert(sizeof(((struct file_message *)0)->descriptor) == SHA256_SIZE,
 	      "a SHA-256 is sent in the place of a descriptor");
 
 bool file_compare_open(struct file_source *source, int folder, const char *last, uint64_t length)
@@ -25,7 +25,7 @@ bool file_compare_open(struct file_source *source, int folder, const char *last,
 
 int file_compare_receive(struct file_source *source, struct file_link *link)
 {
-	unsigned char own[FILE_SHA256_SIZE];
+	unsigned char own[SHA256_SIZE];
 	struct file_message message;
 	int failed = file_source_digest(source, link, own), err;
 

@@ -16,6 +16,7 @@
 
 #include "internal.h"
 #include "krdma_file.h"
+#include "secret.h"
 
 /* Like the minimum sizes in internal.h. */
 #define FILE_RESULT_MIN_SIZE	320
@@ -47,24 +48,6 @@ uint32_t file_crc_zeroes(uint32_t crc, uint64_t length);
  */
 const char *file_crc_by(void);
 uint32_t file_crc_by_table(uint32_t crc, const void *data, size_t length);
-
-/*
- * file_sha256.c
- */
-#define FILE_SHA256_SIZE	32
-
-struct file_sha256 {
-	uint32_t state[8];
-	uint64_t length;
-	unsigned char block[64];
-};
-
-void file_sha256_init(struct file_sha256 *sha);
-void file_sha256_add(struct file_sha256 *sha, const void *data, size_t length);
-/* Clears @sha, so that no secret data remain in it. */
-void file_sha256_end(struct file_sha256 *sha, unsigned char digest[FILE_SHA256_SIZE]);
-void file_hmac(const void *key, size_t key_length, const void *data, size_t length,
-	       unsigned char digest[FILE_SHA256_SIZE]);
 
 /*
  * file_wire.c: messages.
@@ -273,7 +256,7 @@ struct file_link {
 	uint64_t deadline;
 	bool quiet;
 	bool keeping;
-	struct file_secret *secret;
+	struct secret *secret;
 	uint32_t streams_wanted;
 	unsigned char ticket[FILE_TOKEN];
 	struct file_hello hello;
@@ -304,7 +287,7 @@ int file_link_accept(struct file_link *link, struct krdma_conn *conn);
 /* Accepts the connection with this number.  The link owns @conn from now on. */
 int file_link_join(struct file_link *link, unsigned int number, struct krdma_conn *conn);
 /* The token of a further connection; with a secret, only those who know it can compute it. */
-void file_link_token(const struct file_secret *secret, const unsigned char ticket[FILE_TOKEN],
+void file_link_token(const struct secret *secret, const unsigned char ticket[FILE_TOKEN],
 		     uint32_t number, unsigned char token[FILE_TOKEN]);
 
 /*
@@ -369,23 +352,12 @@ int file_link_operate(struct file_link *link, unsigned int stream, uint8_t opcod
 uint64_t file_now(void);
 
 /* file_admit.c: the secret of both sides. */
-#define FILE_NONCE		32
-
-struct file_secret {
-	unsigned char bytes[KRDMA_FILE_SECRET_MAX];
-	size_t length;
-};
-
 /* Computes the proof that a side, 'c' or 's', sends for the nonces of both sides. */
-void file_proof(const struct file_secret *secret, char side,
-		const unsigned char server[FILE_NONCE], const unsigned char client[FILE_NONCE],
-		unsigned char proof[FILE_SHA256_SIZE]);
+void file_proof(const struct secret *secret, char side, const unsigned char server[SECRET_NONCE],
+		const unsigned char client[SECRET_NONCE], unsigned char proof[SECRET_PROOF]);
 /* Authentication at the server and at the client. Does nothing if link->secret is NULL. */
 int file_admit(struct file_link *link);
 int file_be_admitted(struct file_link *link);
-/* If @bytes is NULL, there is no secret. */
-int file_secret_set(struct file_secret **secret, const void *bytes, size_t length);
-void file_secret_free(struct file_secret *secret);
 
 /**
  * struct file_window - the buffers for file data, in file_window.c
@@ -563,7 +535,7 @@ int file_source_crc(struct file_source *source, uint64_t length, struct file_lin
  */
 #define FILE_DIGEST_BLOCK	4096u
 int file_source_digest(struct file_source *source, struct file_link *link,
-		       unsigned char bytes[FILE_SHA256_SIZE]);
+		       unsigned char bytes[SHA256_SIZE]);
 
 /*
  * file_compare.c: whether both ends have the same content.
@@ -624,7 +596,6 @@ struct file_identity {
  * @exact_mode: use the source's permission bits without the umask of the process
  * @keep_times: set the modification time of the source
  * @sync: sync the file to disk before reporting it complete
- * @any_version: on completion, also delete part files of earlier versions of the source
  * @searched: earlier part files have been searched for
  * @earlier: @fd existed before this transfer
  * @begun: data have been written
@@ -651,7 +622,6 @@ struct file_part {
 	bool exact_mode;
 	bool keep_times;
 	bool sync;
-	bool any_version;
 	bool searched;
 	bool earlier;
 	bool begun;

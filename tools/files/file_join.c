@@ -4,7 +4,8 @@
  *
  * A client that is granted several connections gets a ticket with the first one. A connection
  * joins that client if it comes from the same address with the token that the ticket makes, and
- * no other connection has had its number. With a secret, the ticket alone makes no token.
+ * with a number that was granted and that no other connection has had. With a secret, the ticket
+ * alone makes no token.
  */
 #include "file_server.h"
 
@@ -132,6 +133,7 @@ int file_joining_give(struct krdma_file_server *server, const struct sockaddr_st
 	pthread_mutex_lock(&server->join_lock);
 	for (joining = server->joinings; joining && err; joining = joining->next) {
 		if (joining->closed || !nets_same_peer(&joining->peer, peer) ||
+		    hello->streams > joining->further ||
 		    joining->came >> hello->streams & 1 || !is_token(server, joining, hello))
 			continue;
 		joining->came |= 1u << hello->streams;

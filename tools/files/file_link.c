@@ -563,10 +563,10 @@ static uint16_t own_flags(const struct file_link *link)
 	return link->secret ? FILE_HELLO_SECRET : 0;
 }
 
-void file_link_token(const struct file_secret *secret, const unsigned char ticket[FILE_TOKEN],
+void file_link_token(const struct secret *secret, const unsigned char ticket[FILE_TOKEN],
 		     uint32_t number, unsigned char token[FILE_TOKEN])
 {
-	const unsigned char text[FILE_NONCE] = { (unsigned char)number };
+	const unsigned char text[SECRET_NONCE] = { (unsigned char)number };
 
 	if (secret)
 		file_proof(secret, 'j', ticket, text, token);

@@ -31,10 +31,15 @@
  *
  * A transfer continues from an earlier part file if it has a note; is a regular file of this
  * user with one link, which no other user may write; and is not locked by another process. An
- * earlier part file is deleted when NAME is complete, or when its data do not match the
- * checksum in its note. In all other cases it keeps the data that it had when it was found. If
- * a transfer fails, the part file that it created is deleted, unless it contains data from
- * which a later transfer can continue.
+ * earlier part file is deleted when NAME is complete and the source had the length and time that
+ * are in its note, or when its data do not match the checksum there. In all other cases it keeps
+ * the data that it had when it was found: a part file of another version may be that of a file of
+ * this name at another server. If a transfer fails, the part file that it created is deleted,
+ * unless it contains data from which a later transfer can continue.
+ *
+ * The notes go just before the part file gets the name NAME. If the process is killed in between,
+ * a file of that length remains that nothing recognizes, because without a note it could be
+ * anybody's.
  *
  * When the disk fails, the kernel reports that once, and the pages that it could not write count
  * as written from then on. So nothing is kept of what was written before a failed fsync(), and a
@@ -244,8 +249,7 @@ static bool is_own(int folder, const char *name, int fd)
  * Opens an earlier part file and locks it. Returns its descriptor, -EBUSY if another process
  * has locked it, or -ENOENT. Files that are not part files of that name are not touched.
  */
-static int open_earlier(const struct file_part *part, const char *name, bool any_version,
-			struct note *note)
+static int open_earlier(const struct file_part *part, const char *name, struct note *note)
 {
 	struct stat status;
 	int fd, err = -ENOENT;
@@ -256,13 +260,12 @@ static int open_earlier(const struct file_part *part, const char *name, bool any
 	fd = openat(part->folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return -ENOENT;
-	if (is_own(part->folder, name, fd) && read_note(part, fd, note) &&
-	    (any_version || is_same(part, note))) {
+	if (is_own(part->folder, name, fd) && read_note(part, fd, note) && is_same(part, note)) {
 		if (flock(fd, LOCK_EX | LOCK_NB))
 			err = errno == EWOULDBLOCK ? -EBUSY : -ENOENT;
 		/* Another process may have completed or continued it before it was locked. */
 		else if (is_own(part->folder, name, fd) && read_note(part, fd, note) &&
-			 (any_version || is_same(part, note)))
+			 is_same(part, note))
 			return fd;
 	}
 	close(fd);
@@ -273,7 +276,7 @@ static int open_earlier(const struct file_part *part, const char *name, bool any
  * Calls @each for each earlier part file; a negative errno ends the search. @each owns @fd. A
  * folder that cannot be read counts as empty.
  */
-static int search(struct file_part *part, bool any_version,
+static int search(struct file_part *part,
 		  int (*each)(struct file_part *part, const char *name, int fd,
 			      const struct note *note, void *context), void *context)
 {
@@ -293,7 +296,7 @@ static int search(struct file_part *part, bool any_version,
 		if (strncmp(entry->d_name, part->name, PREFIX_LENGTH + ID_DIGITS + 1) ||
 		    !file_part_is_name(entry->d_name))
 			continue;
-		fd = open_earlier(part, entry->d_name, any_version, &note);
+		fd = open_earlier(part, entry->d_name, &note);
 		if (fd >= 0)
 			err = each(part, entry->d_name, fd, &note, context);
 		else if (fd == -EBUSY)
@@ -397,7 +400,7 @@ int file_part_continue(struct file_part *part, struct file_link *link)
 	while (part->tries < TRIES) {
 		found.fd = -1;
 		file_link_leave(link);
-		err = search(part, false, choose, &found);
+		err = search(part, choose, &found);
 		file_link_enter(link);
 		if (found.fd < 0)
 			/*
@@ -446,17 +449,17 @@ static char *begin_name(struct file_part *part)
 void file_part_open(struct file_part *part, int folder, const char *last,
 		    const struct file_identity *identity)
 {
-	unsigned char digest[FILE_SHA256_SIZE];
-	struct file_sha256 sha;
+	unsigned char digest[SHA256_SIZE];
+	struct sha256 sha;
 
 	memset(part, 0, sizeof(*part));
 	part->folder = folder;
 	part->fd = -1;
 	part->identity = *identity;
 	snprintf(part->last, sizeof(part->last), "%s", last);
-	file_sha256_init(&sha);
-	file_sha256_add(&sha, last, strlen(last));
-	file_sha256_end(&sha, digest);
+	sha256_init(&sha);
+	sha256_add(&sha, last, strlen(last));
+	sha256_end(&sha, digest);
 	memcpy(part->id, digest, FILE_PART_ID);
 	memcpy(begin_name(part), "-", 2);
 }
@@ -681,7 +684,7 @@ static int finish(struct file_part *part, struct file_link *link)
 	if (part->sync)
 		err = file_sync_folder(part->folder, part->fd, link);
 	if (!err && (part->searched || part->identity.length >= LONG_LENGTH))
-		search(part, part->any_version, remove_earlier, NULL);
+		search(part, remove_earlier, NULL);
 	return err;
 }
 

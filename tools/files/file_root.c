@@ -545,6 +545,9 @@ int file_root_make_folders(const struct file_root *root, const char *name,
 			close(fd);
 		else
 			err = fd == -ENOENT ? make_folder(root, path, link) : fd;
+		/* A name can have two thousand of them, and each waits for the disk. */
+		if (!err && fd < 0 && link)
+			err = file_link_step(link);
 	}
 	return err;
 }

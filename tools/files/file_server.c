@@ -239,7 +239,7 @@ static int set_admission(struct krdma_file_server *server)
 {
 	const struct krdma_file_server_options *options = &server->options;
 	const uint32_t known = KRDMA_FILE_READ | KRDMA_FILE_WRITE;
-	int err = file_secret_set(&server->secret, options->secret, options->secret_length);
+	int err = secret_set(&server->secret, options->secret, options->secret_length);
 
 	if (!err && options->allow)
 		err = nets_parse(options->allow, &server->nets);
@@ -318,7 +318,7 @@ KRDMA_PUBLIC int krdma_file_server_create(struct krdma *session, const struct so
 close_wake:
 	close(new->wake);
 close_root:
-	file_secret_free(new->secret);
+	secret_free(new->secret);
 	file_root_close(&new->root);
 free_server:
 	exit_joining(new);
@@ -338,7 +338,7 @@ KRDMA_PUBLIC void krdma_file_server_destroy(struct krdma_file_server *server)
 		return;
 	krdma_listener_close(server->listener);
 	close(server->wake);
-	file_secret_free(server->secret);
+	secret_free(server->secret);
 	file_root_close(&server->root);
 	exit_joining(server);
 	free(server);

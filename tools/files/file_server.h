@@ -52,7 +52,7 @@ struct krdma_file_server {
 	struct krdma_file_server_options options;
 	struct file_root root;
 	struct nets nets;
-	struct file_secret *secret;
+	struct secret *secret;
 	struct krdma_listener *listener;
 	int wake;
 	atomic_bool stopping;

@@ -259,7 +259,7 @@ int file_source_crc(struct file_source *source, uint64_t length, struct file_lin
 
 /* A SHA-256 of blocks, and the number of zero blocks before the next one. */
 struct digest {
-	struct file_sha256 sha;
+	struct sha256 sha;
 	uint64_t zeros;
 };
 
@@ -269,7 +269,7 @@ static void add_number(struct digest *digest, uint64_t number)
 
 	for (unsigned int i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (unsigned char)(number >> 8 * i);
-	file_sha256_add(&digest->sha, bytes, sizeof(bytes));
+	sha256_add(&digest->sha, bytes, sizeof(bytes));
 }
 
 static void add_blocks(struct digest *digest, const unsigned char *data, size_t length)
@@ -284,12 +284,12 @@ static void add_blocks(struct digest *digest, const unsigned char *data, size_t 
 		}
 		add_number(digest, digest->zeros);
 		digest->zeros = 0;
-		file_sha256_add(&digest->sha, data, block);
+		sha256_add(&digest->sha, data, block);
 	}
 }
 
 int file_source_digest(struct file_source *source, struct file_link *link,
-		       unsigned char bytes[FILE_SHA256_SIZE])
+		       unsigned char bytes[SHA256_SIZE])
 {
 	unsigned char *piece = malloc(PIECE);
 	struct digest digest = { .zeros = 0 };
@@ -297,7 +297,7 @@ int file_source_digest(struct file_source *source, struct file_link *link,
 	bool hole;
 	int err = piece ? 0 : -ENOMEM;
 
-	file_sha256_init(&digest.sha);
+	sha256_init(&digest.sha);
 	while (offset < source->length && !err) {
 		file_link_leave(link);
 		err = file_source_extent(source, offset, PIECE, &extent, &hole);
@@ -321,7 +321,7 @@ int file_source_digest(struct file_source *source, struct file_link *link,
 		link->examined = 0;
 	add_number(&digest, digest.zeros);
 	add_number(&digest, source->length);
-	file_sha256_end(&digest.sha, bytes);
+	sha256_end(&digest.sha, bytes);
 	free(piece);
 	return err;
 }

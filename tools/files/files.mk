@@ -3,5 +3,5 @@
 # libkrdma-files: whole files, over libkrdma.  Included by the Makefile at the top.
 
 $(eval $(call library,krdma-files,files,$(addprefix file_,admit client compare crc destination flow join keeper link list \
-	name part root server session sha256 source sync window wire),krdma_file.h,krdma_file.3,$(addprefix \
-	$(TOOLS_OUTPUT)/lib/,nets.o options.o),$(KRDMA_SHARED)))
+	name part root server session source sync window wire),krdma_file.h,krdma_file.3,$(addprefix \
+	$(TOOLS_OUTPUT)/lib/,nets.o options.o secret.o sha256.o),$(KRDMA_SHARED)))

@@ -191,7 +191,8 @@ struct krdma_file_result {
  * @path: the destination. For a folder, the file keeps its last component there. For a symbolic
  *	link, the file that it refers to is replaced, not the link. If @name is "" and @path is
  *	a folder, the server chooses the name: then the file never replaces another one, and its
- *	name must not begin with a dot or a hyphen and must be UTF-8 without control characters.
+ *	name must not begin with a dot or a hyphen and must be UTF-8 without control or invisible
+ *	characters.
  * @options: options, or NULL
  * @result: filled in, also after an error; or NULL
  * @size: sizeof(*result)
@@ -426,8 +427,8 @@ enum krdma_file_name_flags {
  * @name: a single component
  * @flags: &enum krdma_file_name_flags
  *
- * A name is harmless if it is UTF-8 without control characters, and neither hidden nor like an
- * option of a command: else a server could plant a shell's start-up file.
+ * A name is harmless if it is UTF-8 without control or invisible characters, and neither hidden
+ * nor like an option of a command: else a server could plant a shell's start-up file.
  *
  * Errors: EPERM: it begins with a dot or a hyphen; EILSEQ: it has other characters, or is not a
  * single component; EINVAL: an unknown flag.
@@ -619,7 +620,8 @@ int krdma_file_server_run(struct krdma_file_server *server);
  * @server: the server
  *
  * Connected clients get ESHUTDOWN. May be called from a signal handler, and from &struct
- * krdma_file_server_options.report.
+ * krdma_file_server_options.report. Of a file that is being put, the part file remains, and a
+ * later put with KRDMA_FILE_CONTINUE goes on from there. The server removes no part files.
  *
  * Errors: EINVAL (@server is NULL).
  */

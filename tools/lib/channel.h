@@ -69,7 +69,10 @@ struct channel {
 	int failed;
 };
 
-/* The lock of a zeroed structure. */
+/*
+ * The lock of a zeroed structure. destroy: only in the process that called init. In a child of
+ * fork(), it would wait for threads that were waiting in the parent.
+ */
 int channel_init(struct channel *channel);
 void channel_destroy(struct channel *channel);
 

@@ -102,10 +102,10 @@ static void tick_ep(struct krdma_ep *ep, uint64_t now)
 	for (uint32_t i = 0; i < ep->hub->options.depth && ep->calls; i++) {
 		struct hub_call *call = &ep->calls[i];
 
-		if (call->state != HUB_CALL_WAITS || call->sync)
+		if (!hub_call_is_awaited(call))
 			continue;
 		if (call->deadline <= now)
-			hub_call_over(ep, call, -ETIMEDOUT);
+			hub_call_due(ep, call);
 		else
 			hub_wake_at(ep->hub, call->deadline);
 	}
@@ -154,10 +154,41 @@ void hub_ep_check_ready(struct krdma_ep *ep)
 	hub_list_add(&ep->hub->ready, &ep->ready);
 }
 
+/* Before the first item whose data are not there, which may be so for as long as peers like. */
+static void add_before_waiting(struct krdma_ep *ep, struct hub_item *item)
+{
+	struct hub_link *before = NULL, *each = ep->items.first;
+
+	while (each && !HUB_OF(each, struct hub_item, link)->waits) {
+		before = each;
+		each = each->next;
+	}
+	if (!each) {
+		hub_list_add(&ep->items, &item->link);
+		return;
+	}
+	item->link.next = each;
+	if (before)
+		before->next = &item->link;
+	else
+		ep->items.first = &item->link;
+}
+
 void hub_item_add(struct krdma_ep *ep, struct hub_item *item, uint32_t event)
 {
 	item->event = event;
-	hub_list_add(&ep->items, &item->link);
+	/* These are nothing that the peer has sent, so that they have no place in its order. */
+	if (event == KRDMA_EP_SENT || item->is_empty)
+		add_before_waiting(ep, item);
+	else
+		hub_list_add(&ep->items, &item->link);
+	hub_ep_check_ready(ep);
+}
+
+void hub_item_hurry(struct krdma_ep *ep, struct hub_item *item)
+{
+	hub_list_remove(&ep->items, &item->link);
+	add_before_waiting(ep, item);
 	hub_ep_check_ready(ep);
 }
 
@@ -558,6 +589,8 @@ KRDMA_PUBLIC int krdma_hub_open(const char *at, const struct krdma_hub_options *
 	if (!err)
 		err = check_options(new);
 	if (!err)
+		err = hub_secret_open(new);
+	if (!err)
 		err = krdma_open(&new->session);
 	if (!err)
 		err = open_descriptors(new);
@@ -628,6 +661,7 @@ KRDMA_PUBLIC int krdma_hub_close(struct krdma_hub *hub)
 	if (hub->poll_fd >= 0)
 		close(hub->poll_fd);
 	krdma_close(hub->session);
+	secret_free(hub->secret);
 	free(hub);
 	return 0;
 }

@@ -26,10 +26,20 @@
  *
  * An endpoint ends in steps, because work requests use its memory until the connection is closed:
  *
- *	UP -> LEAVING	krdma_ep_close(): what was sent is waited for, then HUB_BYE is sent
+ *	UP -> LEAVING	krdma_ep_close(), which waits for what was lent: what was sent is waited
+ *			for, then HUB_BYE is sent
  *	   -> ENDING	the connection is disconnected
  *	   -> OVER	the kernel has reported KRDMA_EVENT_CLOSED, and all work requests have
  *			completed: the record LEFT is the last one
+ *
+ * Beginnings
+ *
+ *	RESOLVING	a route is looked for
+ *	CONNECTING	the connection is requested, or accepted
+ *	PROVING		with a secret: each side waits for the proof of the other (hub_secret.c).
+ *			Only the frames of that are sent and taken. The peer can have two of them in
+ *			flight, for which it has the receives above
+ *	UP		the record JOINED is the first one
  *
  * The structure is freed when it is OVER, the program has closed it, and no data are lent.
  */
@@ -41,6 +51,7 @@
 #include "internal.h"
 #include "krdma_entry.h"
 #include "nets.h"
+#include "secret.h"
 
 /* Frames of the hub itself that a peer may send: see above. */
 #define HUB_CONTROL	(2 + HUB_TICKETS + 3)
@@ -55,6 +66,10 @@
 #define HUB_ACCESSES	HUB_PIECES
 /* How long an endpoint that leaves waits for the peer, in ms. */
 #define HUB_GRACE_MS	3000
+/* Bytes of a nonce by which a hub knows its own ones; the others are new in each. */
+#define HUB_MARK	16
+/* What a peer learns when the program's @admit has refused it. */
+#define HUB_NOT_ADMITTED	"the program does not admit this peer"
 /* When to listen again after a request could not be taken, in ms. */
 #define HUB_RETRY_MS	1000
 /* Completions that are handled before other descriptors are looked at. */
@@ -167,11 +182,13 @@ struct hub_chunk {
 };
 
 /**
- * struct hub_device - a device and what all its endpoints share
+ * struct hub_device - a device and what its endpoints share; if one ring has no place for all of
+ *	them, there are several of the same device
  * @next: next device of the hub
  * @hub, @id: the hub and the device's number
  * @source: kind of this descriptor, for epoll
  * @ring, @srq: the ring of all work requests, and the receives
+ * @places: number of endpoints for which these are large enough
  * @chunks: receives, a chunk for each endpoint that there ever was at a time
  * @chunk_count, @ep_count: number of chunks and of endpoints
  * @reposts: slots to post
@@ -186,6 +203,7 @@ struct hub_device {
 	int source;
 	struct krdma_ring *ring;
 	struct krdma_srq *srq;
+	uint32_t places;
 	struct hub_list chunks;
 	unsigned int chunk_count;
 	unsigned int ep_count;
@@ -263,6 +281,7 @@ struct hub_ticket {
 enum hub_state {
 	HUB_RESOLVING,
 	HUB_CONNECTING,
+	HUB_PROVING,
 	HUB_UP,
 	HUB_LEAVING,
 	HUB_ENDING,
@@ -286,7 +305,9 @@ enum hub_state {
  * @error, @why: the reason of the end; @error is 0 if there is none
  * @addresses, @address_count, @address: where to connect
  * @remote: the peer's address; ss_family 0: unknown
- * @hello, @hello_length: for the peer
+ * @hello, @hello_length: for the peer; with @accepted: the peer's, until @admit has it
+ * @nonces: with a secret: those of the server and of the client
+ * @is_challenged: the peer's nonce has arrived
  * @depth, @eager, @longest: the smaller values of both sides; @longest is the peer's
  * @outstanding: work requests in flight, without receives
  * @reads_out, @accesses_out: those of them that read long messages, and that access memory of the
@@ -335,6 +356,11 @@ struct krdma_ep {
 	struct sockaddr_storage remote;
 	unsigned char hello[KRDMA_HELLO_MAX];
 	uint32_t hello_length;
+	struct {
+		unsigned char server[SECRET_NONCE];
+		unsigned char client[SECRET_NONCE];
+	} nonces;
+	bool is_challenged;
 
 	uint32_t depth;
 	uint32_t eager;
@@ -400,7 +426,9 @@ struct hub_share {
  * struct krdma_hub - a hub
  * @session, @listener: @listener may be NULL
  * @maker: the process that owns it
- * @options: options with the defaults filled in; the pointers are not used
+ * @options: options with the defaults filled in; @allow and @secret are not used
+ * @secret: the secret, or NULL
+ * @mark: with @secret: random bytes, with the first HUB_MARK of which each nonce of it begins
  * @nets: admitted addresses
  * @poll_fd, @timer_fd, @wake_fd: the epoll descriptor, and two that are in it
  * @is_awake: @wake_fd is readable
@@ -422,6 +450,8 @@ struct krdma_hub {
 	int wake_source;
 	pid_t maker;
 	struct krdma_hub_options options;
+	struct secret *secret;
+	unsigned char mark[SECRET_NONCE];
 	struct nets nets;
 	int poll_fd;
 	int timer_fd;
@@ -465,6 +495,8 @@ int hub_address_split(const char *text, char host[HUB_HOST_MAX], uint16_t *port)
 /* Called before a public function returns: the descriptor is readable if there is a record. */
 void hub_settle(struct krdma_hub *hub);
 void hub_item_add(struct krdma_ep *ep, struct hub_item *item, uint32_t event);
+/* Moves a record whose data are there before those that wait. */
+void hub_item_hurry(struct krdma_ep *ep, struct hub_item *item);
 /* Puts the endpoint into the hub's list if its next record is there. */
 void hub_ep_check_ready(struct krdma_ep *ep);
 /* Fills in a record that has an answer. */
@@ -473,9 +505,11 @@ void hub_record_slot(struct krdma_ep_record *record, struct hub_slot *slot);
 /*
  * hub_device.c: what the endpoints of a device share
  */
-/* Finds or makes the device, and the receives of one more endpoint. */
+/* Finds or makes one with a place, and the receives of one more endpoint. */
 int hub_device_get(struct krdma_hub *hub, uint32_t id, struct hub_device **device);
 void hub_device_put(struct hub_device *device);
+/* Frees what is left of devices that are gone. Not while anybody iterates over the devices. */
+void hub_devices_reap(struct krdma_hub *hub);
 void hub_device_destroy(struct hub_device *device);
 /* The slot is posted with the next ones. */
 void hub_slot_release(struct hub_slot *slot);
@@ -498,6 +532,12 @@ void hub_ep_fail(struct krdma_ep *ep, int error, const char *format, ...)
 	HUB_FORMAT(3, 4);
 /* The peer has left, with an error or 0. */
 void hub_ep_bye(struct krdma_ep *ep, int error, const char *words);
+/* This side does not take a peer that has connected, and says so. */
+void hub_ep_refuse(struct krdma_ep *ep, int error, const char *words);
+/* 0, or the error of the program's @admit. */
+int hub_ep_admit(struct krdma_ep *ep);
+/* The endpoint is connected, and its peer is admitted. */
+void hub_ep_set_up(struct krdma_ep *ep);
 /* The program no longer uses the endpoint. */
 void hub_ep_close(struct krdma_ep *ep, const char *why);
 /* Disconnects without waiting for the peer. */
@@ -507,7 +547,7 @@ void hub_ep_destroy(struct krdma_ep *ep);
 /* Goes on with leaving and ending, if that is possible. */
 void hub_ep_advance(struct krdma_ep *ep);
 struct krdma_ep *hub_ep_find(struct krdma_hub *hub, uint32_t id);
-/* Frees endpoints that are over. */
+/* Frees endpoints that are over, and devices that are gone. */
 void hub_reap(struct krdma_hub *hub);
 /* 0 if messages can be sent, or the error. */
 int hub_ep_usable(const struct krdma_ep *ep);
@@ -517,6 +557,16 @@ int hub_ep_usable(const struct krdma_ep *ep);
  */
 void hub_frame_arrived(struct krdma_ep *ep, struct hub_slot *slot, uint32_t length);
 void hub_ep_take_early(struct krdma_ep *ep);
+
+/*
+ * hub_secret.c: the secret of both sides
+ */
+int hub_secret_open(struct krdma_hub *hub);
+/* The connection is established: the proofs begin. */
+void hub_secret_begin(struct krdma_ep *ep);
+/* Return -EPROTO if the frame is not due. */
+int hub_secret_challenge(struct krdma_ep *ep, const struct hub_frame *frame);
+int hub_secret_proof(struct krdma_ep *ep, const struct hub_frame *frame);
 
 /*
  * hub_send.c: sending
@@ -533,6 +583,9 @@ void hub_send_room(struct krdma_ep *ep);
 int hub_post(struct krdma_ep *ep, struct hub_wr *wr, struct krdma_sqe *entry);
 struct hub_call *hub_call_get(struct krdma_ep *ep);
 void hub_call_over(struct krdma_ep *ep, struct hub_call *call, int error);
+/* A call of krdma_ep_call_begin() whose record was not taken; its deadline has passed. */
+bool hub_call_is_awaited(const struct hub_call *call);
+void hub_call_due(struct krdma_ep *ep, struct hub_call *call);
 /* The peer no longer needs the data of a long message. */
 void hub_ticket_done(struct krdma_ep *ep, struct hub_ticket *ticket, int error);
 
@@ -554,6 +607,8 @@ int hub_memory_revoke(struct krdma_ep *ep, uint64_t tag);
 int hub_memory_revoked(struct krdma_ep *ep, uint64_t tag);
 void hub_memory_accessed(struct krdma_ep *ep, struct hub_wr *wr, const struct krdma_cqe *cqe);
 void hub_memories_destroy(struct krdma_ep *ep);
+/* The device is gone. */
+void hub_shares_forget(struct krdma_hub *hub, uint32_t device_id);
 void hub_shares_destroy(struct krdma_hub *hub);
 
 #endif /* KRDMA_HUB_INTERNAL_H */

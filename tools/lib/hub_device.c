@@ -103,20 +103,44 @@ static int add_chunk(struct hub_device *device)
  * Connections that have ended may keep their completions for a moment, hence a quarter more than
  * there are endpoints.
  */
+static uint64_t completions(const struct krdma_hub *hub, uint64_t peers)
+{
+	return peers * hub_receives(hub) + KRDMA_RING_EXTRA +
+	       (peers + peers / 4 + 1) * (hub_send_depth(hub) + KRDMA_RING_EXTRA + 1);
+}
+
+/* How many endpoints one ring and one SRQ of the device can have. */
+static int find_places(struct hub_device *device)
+{
+	struct krdma_hub *hub = device->hub;
+	uint32_t most = KRDMA_RING_ENTRIES_MAX, places = hub->options.peers;
+	struct krdma_device_query_args query;
+	int err = krdma_device_query(hub->session, device->id, &query, sizeof(query));
+
+	if (err)
+		return err == -ENOENT ? -ENODEV : err;
+	if (most > query.max_cqe)
+		most = query.max_cqe;
+	if (places > most)
+		places = most;
+	while (places > 1 && (completions(hub, places) > most ||
+			      (uint64_t)places * hub_receives(hub) > query.max_srq_wr))
+		places--;
+	device->places = places;
+	return 0;
+}
+
 static int make_ring(struct hub_device *device)
 {
 	struct krdma_hub *hub = device->hub;
-	uint64_t receives = (uint64_t)hub->options.peers * hub_receives(hub);
-	uint64_t sends = (uint64_t)(hub->options.peers + hub->options.peers / 4 + 1) *
-			 (hub_send_depth(hub) + KRDMA_RING_EXTRA + 1);
 	struct krdma_ring_create_args ring = { .size = sizeof(ring), .device_id = device->id };
 	struct krdma_srq_create_args srq = { .size = sizeof(srq), .device_id = device->id };
-	int err;
+	int err = find_places(device);
 
-	if (receives + sends + KRDMA_RING_EXTRA > KRDMA_RING_ENTRIES_MAX)
-		return -EINVAL;
-	ring.cq_entries = (uint32_t)(receives + sends + KRDMA_RING_EXTRA);
-	srq.depth = (uint32_t)receives;
+	if (err)
+		return err;
+	ring.cq_entries = (uint32_t)completions(hub, device->places);
+	srq.depth = device->places * hub_receives(hub);
 	err = krdma_ring_create(hub->session, &ring, &device->ring);
 	if (!err)
 		err = krdma_srq_create(hub->session, device->ring, &srq, &device->srq);
@@ -151,7 +175,7 @@ int hub_device_get(struct krdma_hub *hub, uint32_t id, struct hub_device **devic
 	struct hub_device *found = hub->devices;
 	int err = 0;
 
-	while (found && found->id != id)
+	while (found && (found->id != id || (found->ep_count == found->places && !found->dead)))
 		found = found->next;
 	if (!found)
 		err = make_device(hub, id, &found);
@@ -172,6 +196,22 @@ void hub_device_put(struct hub_device *device)
 	device->ep_count--;
 }
 
+void hub_devices_reap(struct krdma_hub *hub)
+{
+	struct hub_device **at = &hub->devices, *device;
+
+	while ((device = *at)) {
+		if (!device->dead || device->ep_count) {
+			at = &device->next;
+			continue;
+		}
+		*at = device->next;
+		hub_shares_forget(hub, device->id);
+		hub_device_destroy(device);
+		hub_fetch_next(hub);
+	}
+}
+
 void hub_device_destroy(struct hub_device *device)
 {
 	struct hub_link *link;
@@ -184,7 +224,11 @@ void hub_device_destroy(struct hub_device *device)
 		for (uint32_t i = 0; i < hub_receives(device->hub); i++) {
 			struct hub_buffer *buffer = chunk->slots[i].buffer;
 
-			/* The program has not given the message back. */
+			/*
+			 * The program has not given the message back, or its reads were in flight
+			 * when the device went away.
+			 */
+			device->hub->budget_used -= chunk->slots[i].counted;
 			if (buffer)
 				mr_release(buffer->mr);
 			free(buffer);

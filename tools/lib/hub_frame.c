@@ -107,6 +107,12 @@ static int take_bye(struct krdma_ep *ep, const struct hub_frame *frame)
 	return 0;
 }
 
+/* Before a proof nothing of the peer's program is taken. */
+static bool is_of_proof(const struct hub_frame *frame)
+{
+	return frame->kind == HUB_CHALLENGE || frame->kind == HUB_PROOF || frame->kind == HUB_BYE;
+}
+
 /* Returns whether the slot stays in use. */
 static int take(struct krdma_ep *ep, struct hub_slot *slot, uint32_t length, bool *keeps)
 {
@@ -117,6 +123,8 @@ static int take(struct krdma_ep *ep, struct hub_slot *slot, uint32_t length, boo
 
 	if (err)
 		return err;
+	if (ep->state == HUB_PROVING && !is_of_proof(frame))
+		return -EPROTO;
 	more = frame->taken - ep->peer_taken;
 	if (more > ep->sent - ep->peer_taken || (frame->kind == HUB_ROOM && !more))
 		return -EPROTO;
@@ -149,6 +157,12 @@ static int take(struct krdma_ep *ep, struct hub_slot *slot, uint32_t length, boo
 	case HUB_BYE:
 		err = take_bye(ep, frame);
 		break;
+	case HUB_CHALLENGE:
+		err = hub_secret_challenge(ep, frame);
+		break;
+	case HUB_PROOF:
+		err = hub_secret_proof(ep, frame);
+		break;
 	default:
 		break;
 	}
@@ -178,7 +192,7 @@ void hub_frame_arrived(struct krdma_ep *ep, struct hub_slot *slot, uint32_t leng
 		}
 		hub_ep_fail(ep, -EPROTO, "the peer sent too much before it was connected");
 	}
-	if (ep->is_broken || ep->state < HUB_UP || ep->state == HUB_OVER) {
+	if (ep->is_broken || ep->state < HUB_PROVING || ep->state == HUB_OVER) {
 		hub_slot_release(slot);
 		return;
 	}

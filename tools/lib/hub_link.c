@@ -282,6 +282,18 @@ void hub_ep_advance(struct krdma_ep *ep)
 		over(ep);
 }
 
+void hub_ep_refuse(struct krdma_ep *ep, int error, const char *words)
+{
+	struct hub_frame frame = { .kind = HUB_BYE, .code = hub_code_of(error) };
+
+	because(ep, error, "%s", words);
+	ep->is_broken = true;
+	ep->said_bye = true;
+	hub_send_control(ep, &frame, words, strlen(words));
+	if (ep->state < HUB_LEAVING)
+		leave(ep, false);
+}
+
 void hub_ep_fail(struct krdma_ep *ep, int error, const char *format, ...)
 {
 	va_list list;
@@ -293,7 +305,7 @@ void hub_ep_fail(struct krdma_ep *ep, int error, const char *format, ...)
 	va_end(list);
 	ep->is_broken = true;
 	/* A peer that violates the protocol is told why. One that does not respond is not. */
-	if (ep->state == HUB_UP && error == -EPROTO) {
+	if ((ep->state == HUB_PROVING || ep->state == HUB_UP) && error == -EPROTO) {
 		leave(ep, false);
 		return;
 	}
@@ -301,9 +313,17 @@ void hub_ep_fail(struct krdma_ep *ep, int error, const char *format, ...)
 	hub_ep_advance(ep);
 }
 
+/* The peer does not take this side: in a rejection, or in HUB_BYE instead of its proof. */
+static void because_of_refusal(struct krdma_ep *ep, int error, const char *words)
+{
+	because(ep, error == -EAGAIN ? -ECONNREFUSED : error, "the peer refuses: \"%s\"", words);
+}
+
 void hub_ep_bye(struct krdma_ep *ep, int error, const char *words)
 {
-	if (error)
+	if (error && ep->state == HUB_PROVING)
+		because_of_refusal(ep, error, words);
+	else if (error)
 		because(ep, error, "the peer ended the connection: \"%s\"", words);
 	else if (*words)
 		because(ep, -EPIPE, "the peer left: \"%s\"", words);
@@ -318,17 +338,42 @@ void hub_ep_close(struct krdma_ep *ep, const char *why)
 		return;
 	ep->is_closed = true;
 	drop_items(ep);
-	/* Memory that was lent is the caller's again. */
-	for (unsigned int i = 0; i < HUB_TICKETS; i++) {
-		if (ep->tickets[i].lent)
-			hub_ticket_done(ep, &ep->tickets[i], -ECANCELED);
-	}
 	if (ep->state == HUB_UP) {
 		/* The words go with HUB_BYE, and no error does. */
 		because(ep, -ECANCELED, "%s", why ? why : "");
 		leave(ep, true);
 	} else if (ep->state < HUB_UP) {
 		hub_ep_fail(ep, -ECANCELED, "closed");
+	}
+}
+
+static bool is_lending(const struct krdma_ep *ep)
+{
+	for (unsigned int i = 0; i < HUB_TICKETS; i++) {
+		if (ep->tickets[i].lent && ep->tickets[i].mr)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What was lent is the caller's again when krdma_ep_close() returns. A peer that still reads it
+ * then would lose the connection, and with it all that was sent, and would take this side for one
+ * that violates the protocol. The wait ends when the endpoint stops leaving, at the latest after
+ * HUB_GRACE_MS.
+ */
+static void withdraw_lent(struct krdma_ep *ep)
+{
+	int err = 0;
+
+	/* It is not freed during this. */
+	ep->lent++;
+	while (ep->state == HUB_LEAVING && ep->flush && is_lending(ep) && (!err || err == -EINTR))
+		err = hub_step(ep->hub, KRDMA_FOREVER);
+	ep->lent--;
+	for (unsigned int i = 0; i < HUB_TICKETS; i++) {
+		if (ep->tickets[i].lent)
+			hub_ticket_done(ep, &ep->tickets[i], -ECANCELED);
 	}
 }
 
@@ -346,6 +391,7 @@ KRDMA_PUBLIC void krdma_ep_close(struct krdma_ep *ep, const char *why)
 		return;
 	}
 	hub_ep_close(ep, why);
+	withdraw_lent(ep);
 	hub_reap(hub);
 	hub_settle(hub);
 }
@@ -386,6 +432,7 @@ void hub_reap(struct krdma_hub *hub)
 		hub->over_count--;
 		hub_ep_destroy(ep);
 	}
+	hub_devices_reap(hub);
 }
 
 /*
@@ -438,8 +485,9 @@ static size_t write_greeting(const struct krdma_ep *ep, void *wire)
 		.depth = ep->hub->options.depth,
 		.eager = ep->hub->options.eager,
 		.longest = ep->hub->options.longest,
+		.has_secret = ep->hub->secret,
 		.hello = ep->hello,
-		.hello_length = ep->hello_length,
+		.hello_length = ep->accepted ? 0 : ep->hello_length,
 	};
 
 	return hub_greeting_write(&greeting, wire);
@@ -454,7 +502,7 @@ static void agree(struct krdma_ep *ep, const struct hub_greeting *peer)
 	ep->longest = peer->longest;
 }
 
-static void set_up(struct krdma_ep *ep)
+void hub_ep_set_up(struct krdma_ep *ep)
 {
 	ep->state = HUB_UP;
 	ep->was_up = true;
@@ -514,9 +562,18 @@ static void established(struct krdma_ep *ep)
 			hub_ep_fail(ep, err, "the peer is no hub");
 			return;
 		}
+		if (greeting.has_secret != !!ep->hub->secret) {
+			/* An honest one would have refused. */
+			hub_ep_fail(ep, ep->hub->secret ? -EKEYREJECTED : -EPROTO,
+				    "the peer has %s secret", greeting.has_secret ? "a" : "no");
+			return;
+		}
 		agree(ep, &greeting);
 	}
-	set_up(ep);
+	if (ep->hub->secret)
+		hub_secret_begin(ep);
+	else
+		hub_ep_set_up(ep);
 }
 
 static void rejected(struct krdma_ep *ep)
@@ -533,8 +590,7 @@ static void rejected(struct krdma_ep *ep)
 	else if (err)
 		because(ep, -ECONNREFUSED, "nothing listens there, or what listens is no hub");
 	else
-		because(ep, error == -EAGAIN ? -ECONNREFUSED : error, "the peer refuses: \"%s\"",
-			words);
+		because_of_refusal(ep, error, words);
 }
 
 /* After an error there is no connection: nothing would report its end. */
@@ -719,6 +775,23 @@ static void refuse(struct krdma_conn *conn, int error, const char *words)
 	krdma_conn_close(conn);
 }
 
+static int admit(struct krdma_hub *hub, const struct sockaddr_storage *peer, const void *hello,
+		 size_t length)
+{
+	int err;
+
+	if (!hub->options.admit)
+		return 0;
+	err = hub->options.admit(hub->options.context, (const struct sockaddr *)peer, hello,
+				 length);
+	return err > 0 ? -EACCES : err;
+}
+
+int hub_ep_admit(struct krdma_ep *ep)
+{
+	return admit(ep->hub, &ep->remote, ep->hello, ep->hello_length);
+}
+
 static unsigned int count_same(const struct krdma_hub *hub, const struct sockaddr_storage *peer)
 {
 	unsigned int count = 0;
@@ -733,8 +806,6 @@ static unsigned int count_same(const struct krdma_hub *hub, const struct sockadd
 static int check_peer(struct krdma_hub *hub, const struct sockaddr_storage *peer,
 		      const struct hub_greeting *greeting, const char **words)
 {
-	int err;
-
 	*words = "this address is not admitted";
 	if (hub->nets.count && !nets_have(&hub->nets, peer))
 		return -EACCES;
@@ -744,12 +815,17 @@ static int check_peer(struct krdma_hub *hub, const struct sockaddr_storage *peer
 	*words = "the limit of peers is reached";
 	if (hub->ep_count >= hub->options.peers)
 		return -EUSERS;
-	*words = "the program does not admit this peer";
-	if (!hub->options.admit)
+	*words = "a secret is needed";
+	if (hub->secret && !greeting->has_secret)
+		return -ENOKEY;
+	*words = "this hub has no secret";
+	if (!hub->secret && greeting->has_secret)
+		return -EKEYREJECTED;
+	/* With a secret, the program is asked after the proof. */
+	if (hub->secret)
 		return 0;
-	err = hub->options.admit(hub->options.context, (const struct sockaddr *)peer,
-				 greeting->hello, greeting->hello_length);
-	return err > 0 ? -EACCES : err;
+	*words = HUB_NOT_ADMITTED;
+	return admit(hub, peer, greeting->hello, greeting->hello_length);
 }
 
 static int take_on(struct krdma_hub *hub, struct krdma_conn *conn,
@@ -765,6 +841,10 @@ static int take_on(struct krdma_hub *hub, struct krdma_conn *conn,
 	ep->conn = conn;
 	remember(ep);
 	agree(ep, greeting);
+	/* For @admit, which with a secret is called later. */
+	if (greeting->hello_length)
+		memcpy(ep->hello, greeting->hello, greeting->hello_length);
+	ep->hello_length = greeting->hello_length;
 	err = create_qp(ep);
 	ep->state = HUB_CONNECTING;
 	if (!err)

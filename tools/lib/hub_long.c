@@ -164,9 +164,13 @@ static void fetched(struct hub_slot *slot, const struct krdma_cqe *cqe)
 	struct krdma_ep *ep = slot->ep;
 
 	slot->under_way--;
+	/*
+	 * Only the memory that the peer has described is the peer's doing. Any other failure ends
+	 * the connection, and the kernel reports why: the peer or this device may be gone.
+	 */
 	if (cqe->status == KRDMA_WC_SUCCESS)
 		slot->done += cqe->length;
-	else if (cqe->status != KRDMA_WC_WR_FLUSH_ERR)
+	else if (cqe->status == KRDMA_WC_REM_ACCESS_ERR)
 		hub_ep_fail(ep, -EPROTO, "the peer's memory cannot be read: %s",
 			    krdma_wc_status_name(cqe->status));
 	if (slot->dropped) {

@@ -178,6 +178,22 @@ int hub_memory_revoked(struct krdma_ep *ep, uint64_t tag)
 	return 0;
 }
 
+void hub_shares_forget(struct krdma_hub *hub, uint32_t device_id)
+{
+	for (unsigned int i = 0; i < HUB_SHARES; i++) {
+		struct share_mr **at = hub->shares[i] ? &hub->shares[i]->mrs : NULL, *each;
+
+		while (at && *at && (*at)->device_id != device_id)
+			at = &(*at)->next;
+		if (!at || !*at)
+			continue;
+		each = *at;
+		*at = each->next;
+		mr_release(each->mr);
+		free(each);
+	}
+}
+
 static void destroy_share(struct hub_share *share)
 {
 	struct share_mr *each;
@@ -289,12 +305,26 @@ int hub_memory_grant(struct krdma_ep *ep, struct hub_call *call, const struct hu
 	return 0;
 }
 
+/* Memory that can be granted again stays: there is one of each number. */
+static void free_unused(struct krdma_ep_memory *memory)
+{
+	struct krdma_ep_memory **at = &memory->ep->memories;
+
+	if (!memory->revoked || memory->users || memory->accesses)
+		return;
+	while (*at != memory)
+		at = &(*at)->next;
+	*at = memory->next;
+	free(memory);
+}
+
 static void give_back(struct krdma_ep_memory *memory)
 {
 	struct hub_frame frame = { .kind = HUB_REVOKED, .tag = memory->tag };
 
 	if (memory->revoked && !memory->accesses)
 		hub_send_control(memory->ep, &frame, NULL, 0);
+	free_unused(memory);
 }
 
 int hub_memory_revoke(struct krdma_ep *ep, uint64_t tag)
@@ -384,8 +414,10 @@ KRDMA_PUBLIC int krdma_ep_memory_open(struct krdma_ep *ep, const char *name, uin
 
 KRDMA_PUBLIC void krdma_ep_memory_close(struct krdma_ep_memory *memory)
 {
-	if (memory && memory->users)
-		memory->users--;
+	if (!memory || !memory->users)
+		return;
+	memory->users--;
+	free_unused(memory);
 }
 
 KRDMA_PUBLIC uint64_t krdma_ep_memory_length(const struct krdma_ep_memory *memory)
@@ -440,7 +472,8 @@ void hub_memory_accessed(struct krdma_ep *ep, struct hub_wr *wr, const struct kr
 	ep->accesses_out--;
 	if (access->abandoned)
 		free_access(access);
-	if (cqe->status != KRDMA_WC_SUCCESS && cqe->status != KRDMA_WC_WR_FLUSH_ERR)
+	/* Any other failure ends the connection, and the kernel reports why. */
+	if (cqe->status == KRDMA_WC_REM_ACCESS_ERR)
 		hub_ep_fail(ep, -EACCES, "the peer's memory cannot be accessed: %s",
 			    krdma_wc_status_name(cqe->status));
 	give_back(memory);

@@ -130,7 +130,7 @@ static void defer(struct krdma_ep *ep, struct hub_frame *frame, const void *data
 void hub_send_control(struct krdma_ep *ep, struct hub_frame *frame, const void *data,
 		      size_t length)
 {
-	if (ep->state != HUB_UP && ep->state != HUB_LEAVING)
+	if (ep->state < HUB_PROVING || ep->state > HUB_LEAVING)
 		return;
 	if (!ep->free_sends.first || ep->deferred.first)
 		defer(ep, frame, data, length);
@@ -367,23 +367,56 @@ struct hub_call *hub_call_get(struct krdma_ep *ep)
 	return NULL;
 }
 
+static void report_error(struct krdma_ep *ep, struct hub_call *call, int error)
+{
+	call->error = error;
+	call->is_queued = true;
+	hub_item_add(ep, &call->item, KRDMA_EP_ANSWER);
+}
+
 void hub_call_over(struct krdma_ep *ep, struct hub_call *call, int error)
 {
 	if (call->state == HUB_CALL_ANSWERED && call->sync && !call->is_there && call->slot) {
-		/* The data of a long answer are on their way. */
+		/* The data of a long answer are on their way, or have no memory. */
 		hub_slot_done(call->slot);
-		if (ep->state < HUB_OVER)
+		if (ep->state < HUB_OVER) {
+			hub_fetch_next(ep->hub);
 			return;
+		}
 		call->state = HUB_CALL_WAITS;
 	}
 	if (call->state != HUB_CALL_WAITS)
 		return;
 	call->state = HUB_CALL_GIVEN_UP;
-	call->error = error;
 	if (call->sync || ep->is_closed)
-		return;
-	call->is_queued = true;
-	hub_item_add(ep, &call->item, KRDMA_EP_ANSWER);
+		call->error = error;
+	else
+		report_error(ep, call, error);
+}
+
+bool hub_call_is_awaited(const struct hub_call *call)
+{
+	if (call->sync)
+		return false;
+	return call->state == HUB_CALL_WAITS ||
+	       (call->state == HUB_CALL_ANSWERED && !call->slot->lent && !call->slot->dropped);
+}
+
+void hub_call_due(struct krdma_ep *ep, struct hub_call *call)
+{
+	struct hub_slot *slot = call->slot;
+
+	if (call->state == HUB_CALL_WAITS) {
+		hub_call_over(ep, call, -ETIMEDOUT);
+	} else if (slot->item.waits) {
+		/* As with a caller that waits. */
+		hub_list_remove(&ep->items, &slot->item.link);
+		report_error(ep, call, -ETIMEDOUT);
+		hub_slot_done(slot);
+		hub_fetch_next(ep->hub);
+	} else {
+		hub_item_hurry(ep, &slot->item);
+	}
 }
 
 static int begin_call(struct krdma_ep *ep, struct message *message, struct hub_call **call)

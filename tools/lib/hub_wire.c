@@ -9,7 +9,8 @@
  *	 6  depth, 16 bits			 6  zero, 16 bits
  *	 8  eager, 32 bits			 8  code, 32 bits
  *	12  length of hello, 8 bits		12  words
- *	13  zero, 24 bits
+ *	13  flags, 8 bits: 1: secret
+ *	14  zero, 16 bits
  *	16  longest, 64 bits
  *	24  hello
  *
@@ -21,10 +22,13 @@
  *	 8  call, 32 bits
  *	12  code, 32 bits
  *	16  tag, 64 bits
- *	24  the bytes of the message; or a memory descriptor; a name; words
+ *	24  the bytes of the message; or a memory descriptor; a name; words; a nonce or a proof
  *
  * Fields that a kind does not use are 0. Private data may be followed by padding, frames may
  * not.
+ *
+ * A hub without a secret has no flags, and neither sends nor accepts HUB_CHALLENGE and HUB_PROOF:
+ * hub_secret.c.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,6 +41,8 @@
 /* And the version. */
 #define MAGIC_SIZE	6u
 
+#define FLAG_SECRET	1
+
 #define FLAG_LONG	1
 
 #define RIGHTS		(KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE)
@@ -48,7 +54,7 @@
 static const int errors[] = {
 	0, EIO, EPROTO, EACCES, EPERM, ENOENT, ENOMEM, EINVAL, EMSGSIZE, ETIMEDOUT, ECANCELED,
 	EBUSY, EEXIST, ENOSPC, EDQUOT, EUSERS, ESTALE, ENOBUFS, ESHUTDOWN, ENODEV, ECONNREFUSED,
-	EAGAIN, ERANGE, EOPNOTSUPP, EPROTONOSUPPORT,
+	EAGAIN, ERANGE, EOPNOTSUPP, EPROTONOSUPPORT, ENOKEY, EKEYREJECTED,
 };
 
 uint32_t hub_code_of(int error)
@@ -122,6 +128,7 @@ size_t hub_greeting_write(const struct hub_greeting *greeting, void *wire)
 	wire_put16(byte + 6, (uint16_t)greeting->depth);
 	wire_put32(byte + 8, greeting->eager);
 	byte[12] = (unsigned char)greeting->hello_length;
+	byte[13] = greeting->has_secret ? FLAG_SECRET : 0;
 	wire_put64(byte + 16, greeting->longest);
 	if (greeting->hello_length)
 		memcpy(byte + HUB_GREETING_SIZE, greeting->hello, greeting->hello_length);
@@ -140,13 +147,14 @@ int hub_greeting_read(const void *wire, size_t length, struct hub_greeting *gree
 		.depth = wire_get16(byte + 6),
 		.eager = wire_get32(byte + 8),
 		.longest = wire_get64(byte + 16),
+		.has_secret = byte[13] & FLAG_SECRET,
 		.hello = byte + HUB_GREETING_SIZE,
 		.hello_length = byte[12],
 	};
 	if (!read.depth || read.depth > HUB_DEPTH_MAX ||
 	    read.eager < HUB_EAGER_MIN || read.eager > HUB_EAGER_MAX ||
 	    read.longest < read.eager || read.longest > HUB_LONGEST_MAX ||
-	    byte[13] || byte[14] || byte[15] || read.hello_length > KRDMA_HELLO_MAX ||
+	    byte[13] > FLAG_SECRET || byte[14] || byte[15] || read.hello_length > KRDMA_HELLO_MAX ||
 	    length - HUB_GREETING_SIZE < read.hello_length)
 		return -EPROTO;
 	*greeting = read;
@@ -216,6 +224,8 @@ static const struct shape shapes[HUB_KINDS] = {
 	[HUB_REVOKE] = { .tag = true },
 	[HUB_REVOKED] = { .tag = true },
 	[HUB_BYE] = { .code = true, .most = KRDMA_WHY_MAX },
+	[HUB_CHALLENGE] = { .least = HUB_PROOF_SIZE, .most = HUB_PROOF_SIZE },
+	[HUB_PROOF] = { .least = HUB_PROOF_SIZE, .most = HUB_PROOF_SIZE },
 };
 
 void hub_frame_write(const struct hub_frame *frame, void *wire)

@@ -42,6 +42,7 @@ uint16_t hub_version_read(const void *wire, size_t length);
  * @depth: number of messages and, apart from them, of answers that it has receives for
  * @eager: bytes of the longest message that is sent as a whole
  * @longest: bytes of the longest message
+ * @has_secret: it has a secret, so that proofs come before everything else
  * @hello: the program's bytes, inside the buffer that was parsed
  * @hello_length: number of them
  */
@@ -49,6 +50,7 @@ struct hub_greeting {
 	uint32_t depth;
 	uint32_t eager;
 	uint64_t longest;
+	bool has_secret;
 	const void *hello;
 	uint32_t hello_length;
 };
@@ -82,6 +84,8 @@ int hub_refusal_read(const void *wire, size_t length, int *error,
  * @HUB_REVOKE: named memory goes away
  * @HUB_REVOKED: the peer no longer accesses it
  * @HUB_BYE: the sender leaves
+ * @HUB_CHALLENGE: the nonce of the sender, before the endpoint is up
+ * @HUB_PROOF: the proof to know the secret
  */
 enum hub_kind {
 	HUB_MESSAGE = 1,
@@ -94,9 +98,14 @@ enum hub_kind {
 	HUB_REVOKE = 8,
 	HUB_REVOKED = 9,
 	HUB_BYE = 10,
+	HUB_CHALLENGE = 11,
+	HUB_PROOF = 12,
 };
 
-#define HUB_KINDS		11
+#define HUB_KINDS		13
+
+/* Bytes of a nonce, and of a proof. */
+#define HUB_PROOF_SIZE		32
 
 #define HUB_HEADER_SIZE		24
 
@@ -112,7 +121,7 @@ enum hub_kind {
  *	HUB_REVOKED: number of the memory
  * @remote: @is_long: the data; HUB_GRANT with @code 0: the memory
  * @data: the bytes after the header, inside the buffer that was parsed: a message; the name of
- *	HUB_ASK; the words of HUB_BYE
+ *	HUB_ASK; the words of HUB_BYE; HUB_PROOF_SIZE bytes of HUB_CHALLENGE and HUB_PROOF
  * @length: number of them
  */
 struct hub_frame {

@@ -36,7 +36,9 @@
  * short messages do not. krdma_hub_next() takes one record of each endpoint in turn, so at most
  * one record of each other endpoint comes before the next record of a given one.
  *
- * Order: the records of an endpoint come in the order in which the peer sent the messages.
+ * Order: the records of an endpoint come in the order in which the peer sent the messages. Only
+ * SENT, errors of calls, and answers whose deadline has passed overtake messages that wait for
+ * memory.
  *
  * Functions return 0 or a negative errno. Errors common to many functions: EINVAL; ENOTCONN (the
  * endpoint has not joined, or krdma_ep_close() was called); the error of the LEFT record after
@@ -67,6 +69,9 @@ struct krdma_ep_memory;
 #define KRDMA_HELLO_MAX		24
 /* Maximum length of the words with which a side leaves. */
 #define KRDMA_WHY_MAX		120
+/* Minimum and maximum length of a secret in bytes. */
+#define KRDMA_HUB_SECRET_MIN	16
+#define KRDMA_HUB_SECRET_MAX	1024
 /* Maximum length of the name of memory: printable ASCII characters without blanks. */
 #define KRDMA_SHARE_NAME_MAX	64
 
@@ -85,19 +90,31 @@ struct krdma_ep_memory;
  * @budget: bytes of the long messages of all peers that were read and not given back, at least
  *	@longest; 0: four times @longest
  * @allow: addresses and networks of admitted peers, as "10.0.0.0/8, fd00::1"; NULL: all
- * @admit: called for each peer that connects, after the checks of the address; a negative errno
- *	refuses it, and the peer gets the errno. It must not call functions with the hub. NULL:
- *	admit all
+ * @admit: called for each peer that connects, after the checks of the address and the proof of the
+ *	secret; a negative errno refuses it, and the peer gets the errno. It must not call functions
+ *	with the hub. NULL: admit all
  * @context: argument for @admit
+ * @secret: shared secret that peers must prove to know, and this hub to them; NULL: none, for peers
+ *	without a secret. Use KRDMA_HUB_SECRET_MIN to KRDMA_HUB_SECRET_MAX random bytes: an
+ *	eavesdropper can test guesses. The hub has a copy.
+ * @secret_length: length of @secret in bytes
+ * @reserved: 0
+ *
+ * With a secret, the addresses and limits are checked first, then the proof, then @admit is called.
+ * Before the proof, the program sees nothing of the peer: no @admit, no record, no message, no
+ * request for named memory. Both programs must use their hubs within @idle_ms for the proofs, or
+ * the connection ends. A connection is worth one guess. What follows is neither encrypted nor
+ * signed. A hub with a secret cannot connect to itself.
  *
  * The hub needs (3 * @depth + 18) * (@eager + 24) bytes of registered memory for each endpoint,
  * which is 87 KB with the defaults, and keeps (2 * @depth + 9) * (@eager + 24) of them for the
  * next one.
  *
- * One ring has the completions of all endpoints of a device: 2 * @depth + 9 of each for receives,
- * and @depth + 33 of a quarter more of them for the rest. That is at most 65536, and at most what
- * the device supports. Otherwise no endpoint can connect: krdma_ep_connect() fails with EINVAL,
- * and peers are refused.
+ * Endpoints of a device share a ring and an SRQ, which are made for up to @peers of them: 2 *
+ * @depth + 9 completions of each for receives, and @depth + 33 of a quarter more of them for the
+ * rest. A ring has at most 65536, and at most what the device supports: that is enough for 859
+ * endpoints with the default of @depth, and for 74 with the largest. Beyond that there is another
+ * ring and SRQ, which take two descriptors.
  */
 struct krdma_hub_options {
 	uint32_t size;
@@ -112,6 +129,9 @@ struct krdma_hub_options {
 	int (*admit)(void *context, const struct sockaddr *peer, const void *hello,
 		     size_t length);
 	void *context;
+	const void *secret;
+	uint32_t secret_length;
+	uint32_t reserved;
 };
 
 /**
@@ -168,10 +188,10 @@ struct krdma_ep_record {
  *
  * Resolving a host name may wait for a name server.
  *
- * Errors: EINVAL (also a wrong list of addresses); E2BIG (options that this version does not
- * know); ENXIO (no such name, address or device); EAGAIN (temporary failure of name resolution);
- * EADDRNOTAVAIL, EADDRINUSE, EACCES as for krdma_listen(); ENOENT, EACCES as for krdma_open();
- * EMFILE; ENOMEM.
+ * Errors: EINVAL (also a wrong list of addresses, and a secret of a wrong length); E2BIG (options
+ * that this version does not know); ENXIO (no such name, address or device); EAGAIN (temporary
+ * failure of name resolution); EADDRNOTAVAIL, EADDRINUSE, EACCES as for krdma_listen(); ENOENT,
+ * EACCES as for krdma_open(); EMFILE; ENOMEM.
  */
 int krdma_hub_open(const char *at, const struct krdma_hub_options *options,
 		   struct krdma_hub **hub);
@@ -181,7 +201,8 @@ int krdma_hub_open(const char *at, const struct krdma_hub_options *options,
  * @hub: the hub, or NULL
  *
  * Takes back lent data and ends outstanding calls: records must not be used any more. Peers get
- * what was sent before, if they take it within three seconds.
+ * what was sent before, if they take it within three seconds. Then memory of krdma_ep_send_lent()
+ * is the caller's again.
  *
  * In a child of fork(), releases only the child's copies.
  *
@@ -248,10 +269,9 @@ void krdma_ep_done(struct krdma_ep_record *record);
  * EPROTO (the listener has accepted, and is no hub); EPROTONOSUPPORT (it is a hub with another
  * version of the protocol; krdma_ep_why() names both); EACCES, EUSERS, or what the peer's @admit
  * returned (the peer refuses this one; ECONNREFUSED for EAGAIN, and EIO for an errno that the
- * protocol does not have); EUSERS
- * also if this hub has no place; EOPNOTSUPP (the device has no SRQs); EINVAL also if @peers and
- * @depth of the options take more completions than a ring has; those of krdma_mr_alloc() and
- * krdma_conn_create_qp().
+ * protocol does not have); ENOKEY (the peer requires a secret); EKEYREJECTED (the peer has another
+ * secret, or none, or is this hub itself); EUSERS also if this hub has no place; EOPNOTSUPP (the
+ * device has no SRQs); those of krdma_ring_create(), krdma_mr_alloc() and krdma_conn_create_qp().
  */
 int krdma_ep_connect(struct krdma_hub *hub, const char *to, const void *hello, size_t length,
 		     uint64_t deadline, struct krdma_ep **ep);
@@ -261,10 +281,14 @@ int krdma_ep_connect(struct krdma_hub *hub, const char *to, const void *hello, s
  * @ep: the endpoint, or NULL
  * @why: words for the peer's krdma_ep_why(), or NULL
  *
- * Does not wait. The peer gets what was sent before, if it takes it within three seconds while
- * the hub is used. Outstanding calls and records that were not taken are dropped, without
- * further records. Memory of krdma_ep_send_lent() is the caller's again. Records that were taken
- * stay valid until krdma_ep_done(), but calls cannot be answered any more.
+ * The peer gets what was sent before, if it takes it within three seconds while the hub is used.
+ * Outstanding calls and records that were not taken are dropped, without further records. Records
+ * that were taken stay valid until krdma_ep_done(), but calls cannot be answered any more.
+ *
+ * Memory of krdma_ep_send_lent() is the caller's again when the function returns. So the function
+ * waits until the peer has read it, at most three seconds: a peer that has not is disconnected
+ * then, and may not get what was sent before. Where no record SENT is outstanding, the function
+ * does not wait. Signals do not end the wait.
  */
 void krdma_ep_close(struct krdma_ep *ep, const char *why);
 
@@ -350,7 +374,7 @@ int krdma_ep_call(struct krdma_ep *ep, uint64_t tag, const void *data, size_t le
  * @data: the message, which is copied
  * @length: length in bytes, may be 0
  * @deadline: the record ANSWER comes by then, with the error ETIMEDOUT if the peer has not
- *	answered
+ *	answered, or if a long answer was not read by then
  * @user_data: a number for the record ANSWER
  *
  * Does not wait.

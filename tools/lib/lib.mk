@@ -71,8 +71,8 @@ endef
 
 KRDMA_SHARED := $(TOOLS_OUTPUT)/libkrdma.so.$(KRDMA_VERSION)
 $(eval $(call library,krdma,lib,address channel conn conns device hub hub_device hub_frame hub_link hub_long \
-	hub_memory hub_send hub_wire listener message mr mr_cache names nets options parts \
-	remote_mr request ring ring_lock ring_poll ring_post session simple simple_about simple_link \
+	hub_memory hub_secret hub_send hub_wire listener message mr mr_cache names nets options parts \
+	remote_mr request ring ring_lock ring_poll ring_post secret session sha256 simple simple_about simple_link \
 	simple_poll simple_receive simple_send simple_wire srq,krdma.h krdma_entry.h krdma_hub.h \
 	krdma_message.h krdma_simple.h,libkrdma.3 krdma_conn.3 krdma_ring.3 krdma_mr.3 krdma_hub.3 \
 	krdma_simple.3 krdma_message.3 krdma.4,,))

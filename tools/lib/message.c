@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "channel.h"
 #include "krdma_entry.h"
@@ -70,6 +71,7 @@ enum {
  *	there is for reads
  * @options: options with the defaults filled in
  * @device_id: device of the connection
+ * @maker: the process that owns it
  *
  * The lock protects the fields below.
  *
@@ -84,6 +86,7 @@ struct krdma_messenger {
 	struct channel ch;
 	struct krdma_messenger_options options;
 	uint32_t device_id;
+	pid_t maker;
 
 	bool sending;
 	bool receiving;
@@ -240,6 +243,7 @@ KRDMA_PUBLIC int krdma_messenger_create(struct krdma *session, struct krdma_conn
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return -ENOMEM;
+	new->maker = getpid();
 	new->ch.session = session;
 	new->ch.conn = conn;
 	new->ch.slot_size = WIRE_SIZE;
@@ -270,7 +274,9 @@ KRDMA_PUBLIC void krdma_messenger_destroy(struct krdma_messenger *messenger)
 		return;
 	/* Posted receives use the slots as long as the connection exists. */
 	channel_release(&messenger->ch);
-	channel_destroy(&messenger->ch);
+	/* In a child's copy, threads that do not exist may be registered as waiting. */
+	if (object_is_own(messenger->maker))
+		channel_destroy(&messenger->ch);
 	free(messenger);
 }
 

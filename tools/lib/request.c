@@ -37,6 +37,17 @@ FIRST(krdma_srq_query_args, max_sge, 4, KRDMA_SRQ_QUERY_MIN_SIZE);
 FIRST(krdma_event_record, reason, 4, KRDMA_RECORD_MIN_SIZE);
 FIRST(krdma_device_record, port, 4, KRDMA_RECORD_MIN_SIZE);
 
+/*
+ * A module returns as many whole records as fit. Of a program that was built with longer ones, the
+ * buffer may hold several of those that there are now, and only the first would reach it. So no
+ * more is read than one record that this library knows.
+ */
+#define RECORD_SIZE	sizeof(struct krdma_event_record)
+
+static_assert(sizeof(struct krdma_device_record) == RECORD_SIZE &&
+	      RECORD_SIZE < 2 * KRDMA_RECORD_MIN_SIZE,
+	      "a read returns two records of an older module");
+
 static uint64_t now(void)
 {
 	struct timespec time;
@@ -106,7 +117,9 @@ int request_await(int fd, short events, uint64_t deadline)
 int request_read(int fd, uint64_t deadline, void *record, size_t size)
 {
 	for (;;) {
-		struct iovec room = { .iov_base = record, .iov_len = size };
+		struct iovec room = {
+			.iov_base = record, .iov_len = size < RECORD_SIZE ? size : RECORD_SIZE,
+		};
 		ssize_t got;
 		int err;
 
@@ -117,7 +130,7 @@ int request_read(int fd, uint64_t deadline, void *record, size_t size)
 		if (!got)
 			return -ENODATA;
 		if (got > 0) {
-			/* An older module has a shorter record. */
+			/* An older module has a shorter record, and so may this library. */
 			memset((char *)record + got, 0, size - got);
 			return 0;
 		}

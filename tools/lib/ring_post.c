@@ -88,7 +88,8 @@ static int run_ring(struct krdma_ring *ring, const struct krdma_sqe *entries, ui
 		*accepted = enter.submitted;
 		err = enter.error;
 	}
-	if (err)
+	/* Also without an error: a signal may have come first. */
+	if (err || *accepted < count)
 		header->sq_tail = __atomic_load_n(&header->sq_head, __ATOMIC_ACQUIRE);
 	/* The kernel does not report the interruption if it accepted an entry. */
 	*interrupted = !err && enter.completed < least && !deadline_past(deadline);

@@ -7,17 +7,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Controls the terminal, breaks a line, is invisible, or changes the text direction. */
-static inline bool utf8_is_control(uint32_t point)
+/*
+ * Controls the terminal, breaks a line, is invisible, changes the text direction, or is no
+ * character: two names that look the same may differ by it.
+ */
+static inline bool utf8_is_hidden(uint32_t point)
 {
-	return point < 0x20 || (point >= 0x7f && point <= 0x9f) || point == 0x061c ||
-	       (point >= 0x200b && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
-	       (point >= 0x2060 && point <= 0x206f) || point == 0xfeff;
+	static const struct {
+		uint32_t first;
+		uint32_t last;
+	} hidden[] = {
+		/* Controls. */
+		{ 0, 0x1f }, { 0x7f, 0x9f }, { 0xad, 0xad },
+		/* No width, direction, line separators, and other format characters. */
+		{ 0x61c, 0x61c }, { 0x180e, 0x180e }, { 0x200b, 0x200f }, { 0x2028, 0x202e },
+		{ 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff },
+		{ 0, 0 }
+	};
+
+	for (size_t i = 0; hidden[i].last; i++) {
+		if (point >= hidden[i].first && point <= hidden[i].last)
+			return true;
+	}
+	/* The last two code points of each plane are noncharacters. */
+	return (point & 0xfffe) == 0xfffe;
 }
 
 /*
  * Returns the length in bytes of the character at the NUL-terminated @text; 0 at its end, if it
- * is not UTF-8, or if it is a control character.
+ * is not UTF-8, or if it is hidden.
  */
 static inline size_t utf8_shown(const char *text)
 {
@@ -27,7 +45,7 @@ static inline size_t utf8_shown(const char *text)
 	size_t length;
 
 	if (*byte < 0x80)
-		return !utf8_is_control(*byte);
+		return !utf8_is_hidden(*byte);
 	if ((*byte & 0xe0) == 0xc0)
 		length = 2;
 	else if ((*byte & 0xf0) == 0xe0)
@@ -46,7 +64,7 @@ static inline size_t utf8_shown(const char *text)
 	/* Overlong encoding, surrogate, or beyond Unicode. */
 	if (point < least[length] || (point >= 0xd800 && point <= 0xdfff) || point > 0x10ffff)
 		return 0;
-	return utf8_is_control(point) ? 0 : length;
+	return utf8_is_hidden(point) ? 0 : length;
 }
 
 #endif /* KRDMA_UTF8_H */

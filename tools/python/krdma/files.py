@@ -20,6 +20,7 @@ from ._abi import (KRDMA_FILE_PORT, FileAccess, FileFlags, FileOperation, FileSe
 from ._address import Address, packed, unpacked
 from ._library import Handle, Object, check, load
 from .errors import Error, error_for
+from .memory import memory_of
 from .session import Session
 
 PORT = KRDMA_FILE_PORT
@@ -93,13 +94,6 @@ def _encoded(name: Name) -> bytes:
     return data
 
 
-def _memory_of(data: Optional[bytes]) -> Tuple[Any, int]:
-    """A pointer to bytes, and their number; the caller keeps the pointer."""
-    if data is None:
-        return ctypes.c_void_p(), 0
-    return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)
-
-
 def _result(found: _abi.krdma_file_result) -> Result:
     return Result(found.length, found.transferred, found.resumed_from, found.nanoseconds / 1e9,
                   found.crc32c, found.mode, found.mtime_s * 10 ** 9 + found.mtime_ns,
@@ -121,7 +115,7 @@ class Client(Object):
                  progress: Optional[Callable[[Progress], Any]] = None) -> None:
         self._where = f"{server[0]} port {server[1]}"
         self._raised: Optional[BaseException] = None
-        self._secret = _memory_of(secret)
+        self._secret = memory_of(secret)
         options = _abi.krdma_file_options(
             size=ctypes.sizeof(_abi.krdma_file_options), flags=flags,
             patience_ms=int(patience * 1000), buffer_size=buffer_size, buffer_count=buffer_count,
@@ -226,7 +220,7 @@ class Server(Object):
             table[at].path = ctypes.cast(self._names[at], ctypes.c_void_p)
             table[at].access = access
         self._table = table
-        pointer, length = _memory_of(secret)
+        pointer, length = memory_of(secret)
         options = _abi.krdma_file_server_options(
             size=ctypes.sizeof(_abi.krdma_file_server_options), flags=flags,
             max_clients=max_clients, max_per_peer=max_per_peer, max_conns=max_conns,

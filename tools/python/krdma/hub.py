@@ -25,7 +25,7 @@ from ._abi import Access, EpEvent
 from ._address import Address, unpacked
 from ._library import Handle, Object, check, deadline_of, lib, retried
 from .errors import Error, error_for
-from .memory import Buffer
+from .memory import Buffer, memory_of
 
 # How long next() waits before it lets other threads in, in nanoseconds.
 _SLICE = 100_000_000
@@ -227,13 +227,16 @@ class Hub(Object):
     It listens at "HOST:PORT", "[ADDRESS]:PORT", "DEVICE:PORT" or ":PORT", unless that is None.  The
     limits are those of struct krdma_hub_options; 0 is the default.  allow has addresses and
     networks: "10.0.0.0/8, fd00::1".  admit(address, hello) is called for each peer: what it
-    raises, or a result that is false, refuses the peer.
+    raises, or a result that is false, refuses the peer.  Peers must prove to know the secret, 16 to
+    1024 random bytes, before that, and this hub proves it to them: connect() raises ENOKEY if only
+    the peer has one, and EKEYREJECTED if the peer has another or none.
     """
 
     def __init__(self, at: Optional[str] = None, *, peers: int = 0, per_address: int = 0,
                  depth: int = 0, eager: int = 0, idle: float = 0, longest: int = 0,
                  budget: int = 0, allow: Optional[str] = None,
-                 admit: Optional[Callable[[Address, bytes], Any]] = None) -> None:
+                 admit: Optional[Callable[[Address, bytes], Any]] = None,
+                 secret: Optional[bytes] = None) -> None:
         self._lock = threading.RLock()
         self._inside = False
         # Threads that wait for their turn, about.
@@ -242,13 +245,15 @@ class Hub(Object):
         # What the library refers to, by the name of the memory.
         self._shared: Dict[str, List[Any]] = {}
         self._allow = ctypes.c_char_p(allow.encode()) if allow is not None else ctypes.c_char_p()
+        pointer, length = memory_of(secret)
         options = _abi.krdma_hub_options(
             size=ctypes.sizeof(_abi.krdma_hub_options), peers=peers, per_address=per_address,
             depth=depth, eager=eager, idle_ms=int(idle * 1000), longest=longest, budget=budget,
-            allow=ctypes.cast(self._allow, ctypes.c_void_p))
+            allow=ctypes.cast(self._allow, ctypes.c_void_p), secret=pointer, secret_length=length)
         if admit:
             self._admit = _ADMIT(self._admitting(admit))
             options.admit = self._admit
+        # The library copies the secret.
         pointer = ctypes.c_void_p()
         check(lib.krdma_hub_open(None if at is None else at.encode(), ctypes.byref(options),
                                  ctypes.byref(pointer)),

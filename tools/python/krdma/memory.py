@@ -41,6 +41,13 @@ ctypes.pythonapi.PyBuffer_Release.argtypes = [ctypes.POINTER(_View)]
 ctypes.pythonapi.PyBuffer_Release.restype = None
 
 
+def memory_of(data: Optional[bytes]) -> Tuple[Any, int]:
+    """A pointer to bytes, and their number; the caller keeps the pointer."""
+    if data is None:
+        return ctypes.c_void_p(), 0
+    return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)
+
+
 class Buffer:
     """The bytes of an object, which stays where it is, and as long as it is, until release()."""
 

@@ -35,6 +35,46 @@
 #define SECRET		"never to be sent"
 /* Connections that the client asks for at most. */
 #define STREAMS		4
+/* Folders in "many", whose list needs more than one slot, and levels of a deep one. */
+#define MANY		60
+#define DEPTH		60
+/* Bytes of a list at most. */
+#define LIST_ROOM	65536
+/* How often a client says nothing until the server has had enough, which takes a second. */
+#define SILENCES	10
+
+/* What has no place among the messages of a file, and how often each was done and ended well. */
+enum act {
+	LIST_A_FOLDER,
+	LIST_WHAT_MOVES,
+	LIST_AND_DO_NOT_READ,
+	MAKE_A_FOLDER,
+	PUT_INTO_A_LINK,
+	SAY_NOTHING,
+	JOIN_TWICE,
+	JOIN_BEYOND_THE_GRANT,
+	JOIN_WITH_AN_OLD_TICKET,
+	ACTS,
+};
+
+static const struct {
+	const char *what;
+	/* Number of actions of this program among which there must be one. */
+	unsigned int among;
+	/* The server may carry it out; or refuse it. */
+	bool done;
+	bool refused;
+} acts[ACTS] = {
+	[LIST_A_FOLDER] = { "a list", 1000, true, true },
+	[LIST_WHAT_MOVES] = { "a list of a folder that is renamed", 5000, true, false },
+	[LIST_AND_DO_NOT_READ] = { "a list that is not read", 5000, true, false },
+	[MAKE_A_FOLDER] = { "a folder is made", 5000, true, true },
+	[PUT_INTO_A_LINK] = { "a file is put through a symbolic link", 2000, false, true },
+	[SAY_NOTHING] = { "half a request", 5000, true, false },
+	[JOIN_TWICE] = { "a number that has joined", 5000, false, true },
+	[JOIN_BEYOND_THE_GRANT] = { "more connections than granted", 5000, false, true },
+	[JOIN_WITH_AN_OLD_TICKET] = { "a ticket of a client that is gone", 5000, false, true },
+};
 
 FIXTURE(bad_client)
 {
@@ -56,6 +96,17 @@ FIXTURE(bad_client)
 	unsigned int joins;
 	unsigned int compared;
 	bool rules;
+	unsigned int done[ACTS];
+	unsigned int refused[ACTS];
+	/* Numbers of the further connections that the client has, and its ticket. */
+	uint32_t numbers;
+	unsigned char ticket[TOKEN];
+	/* The ticket of a client all of whose connections had come. */
+	unsigned char old_ticket[TOKEN];
+	bool has_old_ticket;
+	unsigned char list[LIST_ROOM];
+	size_t list_length;
+	const char *wrong;
 };
 
 FIXTURE_VARIANT(bad_client)
@@ -96,7 +147,7 @@ static int make_link(const char *target, const char *folder, const char *name)
 /* Files that clients may replace, files that they may not, and ways out of the folder. */
 static int make_all(FIXTURE_DATA(bad_client) * self)
 {
-	static const char * const folders[] = { "sub", "read", "drop" };
+	static const char * const folders[] = { "sub", "read", "drop", "many", "moving" };
 	static const char * const made[] = { "a", "setuid", "keep", "sub/b", "read/c", "drop/d" };
 	char from[FILES_PATH], to[FILES_PATH];
 	struct files *files = &self->files;
@@ -107,12 +158,24 @@ static int make_all(FIXTURE_DATA(bad_client) * self)
 		ret = files_write(self->outside, "secret", 0, SECRET, strlen(SECRET));
 	if (!ret)
 		ret = whole_make(self->outside, "linked", 1);
-	for (unsigned int i = 0; i < 3 && !ret; i++)
+	for (unsigned int i = 0; i < 5 && !ret; i++)
 		ret = make_folder(files->there, folders[i]);
 	for (unsigned int i = 0; i < 6 && !ret; i++)
 		ret = whole_make(files->there, made[i], i);
+	for (unsigned int i = 0; i < MANY && !ret; i++) {
+		snprintf(to, sizeof(to), "many/%0100u", i);
+		ret = make_folder(files->there, to);
+	}
+	for (unsigned int i = 0; i < 10 && !ret; i++) {
+		snprintf(to, sizeof(to), "moving/%u", i);
+		ret = make_folder(files->there, to);
+	}
 	if (!ret)
 		ret = make_link("../outside", files->there, "out");
+	if (!ret)
+		ret = make_link("sub", files->there, "in");
+	if (!ret)
+		ret = make_link("nowhere", files->there, "dangling");
 	if (!ret)
 		ret = make_link("../outside/secret", files->there, "secret");
 	if (!ret && (link(files_path(from, self->outside, "linked"),
@@ -164,6 +227,7 @@ static const char * const names[] = {
 	"a", "a", "new0", "new1", "new2", "new3", "sub/b", "sub/new", "read/c", "read/new",
 	"drop/d", "drop/new", "hard", "setuid", "secret", "out", "out/secret", "out/new",
 	"sub/../a", "../outside/secret", "../outside/new", "..", ".", "", "/", "//a", "/etc/passwd",
+	"in/new", "dangling/new", "moving/new", "made/new",
 	"sub", "sub/", "a/", "a/b", "none/new", "sub//b", "./a", "\001", "a\nb", "-rf",
 	".krdma-00000000000000000000000000000000-0000000000000000.part",
 	"sub/.krdma-00000000000000000000000000000000-0000000000000000.part",
@@ -305,13 +369,13 @@ static bool hear_have(FIXTURE_DATA(bad_client) * self, size_t length)
 {
 	int type = raw_next(&self->raw, &self->answer);
 	struct message digest = raw_make(DIGEST, NULL);
-	struct file_sha256 sha;
+	struct sha256 sha;
 
 	if (type != COMPARE)
 		return type == HAVE;
-	file_sha256_init(&sha);
-	file_sha256_add(&sha, self->data, length);
-	file_sha256_end(&sha, digest.bytes + 56);
+	sha256_init(&sha);
+	sha256_add(&sha, self->data, length);
+	sha256_end(&sha, digest.bytes + 56);
 	if (rng_once_in(&self->rng, 8))
 		digest.bytes[56 + rng_below(&self->rng, 32)] ^= 1;
 	self->compared++;
@@ -380,8 +444,8 @@ static void get(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * se
 	uint64_t length;
 	bool whole;
 
-	/* Sometimes a list. */
-	if (rng_once_in(&self->rng, 4))
+	/* Sometimes the list of a file. */
+	if (rng_once_in(&self->rng, 8))
 		raw_set(&message, 4, rng_below(&self->rng, 4), 4);
 	if (!say(self, &message) || !hear(self, FILE_IS))
 		return;
@@ -413,19 +477,224 @@ static void get(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * se
 	}
 }
 
-static void ask_for_folder(FIXTURE_DATA(bad_client) * self)
+static void count(FIXTURE_DATA(bad_client) * self, enum act act, int type)
+{
+	self->done[act] += type == DONE || type == END;
+	self->refused[act] += type == REFUSE;
+}
+
+/*
+ * Lists
+ */
+
+/* Takes the pieces of a list and keeps them; returns the type of the last message. */
+static int take_list(FIXTURE_DATA(bad_client) * self, uint64_t length, uint32_t slots)
+{
+	const struct message credit = raw_make(CREDIT, NULL);
+	const unsigned char *window;
+	uint64_t piece;
+	int type;
+
+	self->list_length = 0;
+	for (uint32_t slot = 0; self->list_length < length; slot = (slot + 1) % slots) {
+		type = raw_next(raw_of(self, slot % self->granted), &self->answer);
+		piece = field(&self->answer, 16, 8);
+		if ((type != DATA && type != HOLE) || piece > SLOT ||
+		    self->list_length + piece > LIST_ROOM)
+			return type < 0 ? type : ERROR;
+		window = krdma_mr_data(self->raw.window);
+		if (type == DATA)
+			memcpy(self->list + self->list_length, window + slot * SLOT, piece);
+		else
+			memset(self->list + self->list_length, 0, piece);
+		self->list_length += piece;
+		if (!say(self, &credit))
+			return ERROR;
+	}
+	return raw_next(&self->raw, &self->answer);
+}
+
+/* A list that has come to its end is one, and has nothing of what is outside. */
+static void judge_list(FIXTURE_DATA(bad_client) * self, bool recursive)
+{
+	struct krdma_file_entry *entries;
+	const char *last;
+	size_t number;
+
+	if (file_list_decode(self->list, self->list_length, recursive, &entries, &number)) {
+		self->wrong = "the server has made a list that is none";
+		return;
+	}
+	for (size_t i = 0; i < number; i++) {
+		last = strrchr(entries[i].name, '/');
+		if (!strcmp(last ? last + 1 : entries[i].name, "linked"))
+			self->wrong = "a list has what is outside";
+		if (file_part_is_name(last ? last + 1 : entries[i].name))
+			self->wrong = "a list has a part file";
+	}
+	krdma_file_list_free(entries);
+}
+
+/* The folder is renamed, and a way out has its name for a moment. */
+static void move_folder(FIXTURE_DATA(bad_client) * self)
+{
+	char from[FILES_PATH], to[FILES_PATH];
+
+	files_path(from, self->files.there, "moving");
+	files_path(to, self->files.there, "moved");
+	for (unsigned int i = 0; i < 20; i++) {
+		if (rename(from, to))
+			self->wrong = "the folder is not there";
+		if (i % 2 && symlink("../outside", from))
+			self->wrong = "somebody else has taken the name";
+		usleep(rng_below(&self->rng, 300));
+		if (i % 2)
+			unlink(from);
+		rename(to, from);
+	}
+	self->actions++;
+}
+
+/* The server sends no more pieces than it has slots, however long it waits. */
+static int do_not_read(FIXTURE_DATA(bad_client) * self, uint32_t slots)
+{
+	unsigned int pieces = 0;
+	int type;
+
+	do {
+		type = raw_next(&self->raw, &self->answer);
+		pieces += type == DATA || type == HOLE;
+	} while (type == DATA || type == HOLE);
+	if (pieces > slots)
+		self->wrong = "the server sends more than there are slots";
+	/* It ends the connection when the client is silent for too long. */
+	return pieces ? END : type;
+}
+
+/* A list of any folder, or of what is none. */
+static void ask_for_list(FIXTURE_DATA(bad_client) * self)
+{
+	static const char * const folders[] = {
+		"", "", ".", "sub", "sub/", "many", "moving", "moving", "in", "out", "out/",
+		"secret", "a", "a/", "none", "dangling", "..", "../outside", "/etc", "/",
+		"sub/../..", "read", "drop", "made", "hard",
+	};
+	const char *folder = RNG_PICK(&self->rng, folders);
+	bool recursive = rng_once_in(&self->rng, 2);
+	bool moves = rng_once_in(&self->rng, 3), waits;
+	uint32_t slots = 1 + rng_below(&self->rng, SLOTS);
+	struct message message;
+	uint64_t length;
+	int type;
+
+	waits = !self->joined && self->done[LIST_AND_DO_NOT_READ] < SILENCES &&
+		rng_once_in(&self->rng, 4);
+	if (waits) {
+		folder = "many";
+		moves = false;
+	} else if (moves) {
+		folder = rng_once_in(&self->rng, 2) ? "moving" : "";
+		recursive = recursive || !*folder;
+	}
+	message = raw_make(GET, folder);
+	raw_set(&message, 4, FILE_GET_LIST | (recursive ? FILE_GET_RECURSIVE : 0), 4);
+	if (!say(self, &message))
+		return;
+	if (moves)
+		move_folder(self);
+	type = raw_next(&self->raw, &self->answer);
+	count(self, LIST_A_FOLDER, type);
+	if (type != FILE_IS)
+		return;
+	length = field(&self->answer, 16, 8);
+	if (slots > field(&self->answer, 52, 4))
+		slots = field(&self->answer, 52, 4);
+	if (waits)
+		slots = 1;
+	message = window_message(self, FETCH, slots);
+	if (!slots || !say(self, &message) || !hear(self, BEGIN))
+		return;
+	type = waits ? do_not_read(self, slots) : take_list(self, length, slots);
+	count(self, waits ? LIST_AND_DO_NOT_READ : moves ? LIST_WHAT_MOVES : LIST_A_FOLDER, type);
+	if (waits || type != END)
+		return;
+	judge_list(self, recursive);
+	message = raw_make(DONE, NULL);
+	say(self, &message);
+}
+
+/*
+ * Folders
+ */
+
+static const char *any_folder(FIXTURE_DATA(bad_client) * self, char name[FILES_PATH])
 {
 	static const char * const folders[] = {
 		"made", "made/in/made", "sub/made", "drop/made", "read/made", "out/made", "",
 		"../outside/made", "/etc/made", "a", "a/made", "sub/../made", "made//x/", "made/..",
+		"in/made", "dangling", "dangling/made", "secret", "moving/made", "out",
 	};
-	struct message message = raw_make(FOLDER, RNG_PICK(&self->rng, folders));
+
+	if (!rng_once_in(&self->rng, 32))
+		return RNG_PICK(&self->rng, folders);
+	snprintf(name, FILES_PATH, "deep");
+	for (unsigned int i = 0; i < DEPTH; i++)
+		strcat(name, "/x");
+	return name;
+}
+
+static void ask_for_folder(FIXTURE_DATA(bad_client) * self)
+{
+	char name[FILES_PATH];
+	struct message message = raw_make(FOLDER, any_folder(self, name));
 
 	raw_set(&message, 4, rng_below(&self->rng, 32), 4);
 	raw_set(&message, 24, rng_below(&self->rng, 3), 8);
 	raw_set(&message, 36, 0700 | rng_below(&self->rng, 0100), 4);
 	if (say(self, &message))
-		raw_next(&self->raw, &self->answer);
+		count(self, MAKE_A_FOLDER, raw_next(&self->raw, &self->answer));
+}
+
+/* Through a link that leads out, with the folders that are missing. */
+static void put_into_link(FIXTURE_DATA(bad_client) * self)
+{
+	static const char * const ways[] = {
+		"out/new", "out/made/new", "out/made/more/new", "sub/../out/new",
+	};
+	struct message message = raw_make(PUT, RNG_PICK(&self->rng, ways));
+	int type;
+
+	raw_set(&message, 4, FILE_PUT_PARENTS, 4);
+	raw_set(&message, 16, 8, 8);
+	raw_set(&message, 36, 0644, 4);
+	if (!say(self, &message))
+		return;
+	type = raw_next(&self->raw, &self->answer);
+	count(self, PUT_INTO_A_LINK, type);
+	/* The message may have been changed to one with another name. */
+	if (type == HAVE)
+		self->actions++;
+}
+
+/* Half a request, and then nothing until the server has had enough. */
+static void say_nothing(FIXTURE_DATA(bad_client) * self)
+{
+	struct message message = raw_make(PUT, "silent");
+	int type;
+
+	if (self->done[SAY_NOTHING] >= SILENCES)
+		return;
+	self->actions++;
+	raw_set(&message, 16, 4096, 8);
+	raw_set(&message, 36, 0644, 4);
+	if (rng_once_in(&self->rng, 2) && raw_send(&self->raw, &message))
+		return;
+	do {
+		type = raw_next(&self->raw, &self->answer);
+	} while (type >= 0 && type != ERROR);
+	self->done[SAY_NOTHING]++;
+	if (files_exist(self->files.there, "silent"))
+		self->wrong = "there is a file of which only the name was said";
 }
 
 /* Messages in any order. */
@@ -450,6 +719,43 @@ static unsigned int any_number(FIXTURE_DATA(bad_client) * self)
 	return rng_once_in(&self->rng, 32) ? RNG_PICK(&self->rng, wrong) : self->joined + 1;
 }
 
+/* A connection that no client may have: it is refused. */
+static void join_wrongly(FIXTURE_DATA(bad_client) * self)
+{
+	enum act act = JOIN_TWICE + rng_below(&self->rng, 3);
+	const unsigned char *ticket = self->ticket;
+	unsigned char hello[HELLO];
+	unsigned int number = 1;
+	struct raw raw = { 0 };
+
+	switch (act) {
+	case JOIN_TWICE:
+		while (number < STREAMS && !(self->numbers & 1u << number))
+			number++;
+		if (number == STREAMS)
+			return;
+		break;
+	case JOIN_BEYOND_THE_GRANT:
+		if (self->granted < 2)
+			return;
+		number = self->granted + rng_below(&self->rng, 16 - self->granted);
+		break;
+	default:
+		if (!self->has_old_ticket)
+			return;
+		/* All of its connections have come once, so that none is expected. */
+		ticket = self->old_ticket;
+		break;
+	}
+	self->actions++;
+	raw_hello_join(hello, FILE_HELLO_JOIN, number, ticket);
+	if (raw_connect(&raw, &self->files, hello, sizeof(hello)))
+		self->refused[act]++;
+	else
+		self->wrong = acts[act].what;
+	raw_close(&raw);
+}
+
 /* Makes the further connections that the server has granted, or something like them. */
 static void join(FIXTURE_DATA(bad_client) * self)
 {
@@ -459,6 +765,8 @@ static void join(FIXTURE_DATA(bad_client) * self)
 
 	if (krdma_conn_private_data(self->raw.conn, answer, &length))
 		return;
+	memcpy(self->ticket, answer + HELLO_SHORT, TOKEN);
+	self->numbers = 0;
 	if (answer[12] > 1 && answer[12] <= STREAMS)
 		self->granted = answer[12];
 	/* One too many, or some too few. */
@@ -475,8 +783,18 @@ static void join(FIXTURE_DATA(bad_client) * self)
 			break;
 		}
 		self->joined++;
+		if (hello[12] < 32)
+			self->numbers |= 1u << hello[12];
+		if (rng_once_in(&self->rng, 8))
+			join_wrongly(self);
 	}
-	self->joins += self->joined && self->joined + 1 == self->granted;
+	if (self->joined && self->joined + 1 == self->granted) {
+		self->joins++;
+		memcpy(self->old_ticket, self->ticket, TOKEN);
+		self->has_old_ticket = true;
+	}
+	if (rng_once_in(&self->rng, 4))
+		join_wrongly(self);
 }
 
 static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * self)
@@ -497,7 +815,7 @@ static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * 
 			join(self);
 		/* Another request may follow, also on a connection that the server has ended. */
 		do {
-			switch (rng_below(&self->rng, 13)) {
+			switch (rng_below(&self->rng, 18)) {
 			case 0:
 				babble(self);
 				break;
@@ -507,7 +825,20 @@ static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * 
 				get(_metadata, self, any_name(self, name));
 				break;
 			case 4:
+			case 5:
 				ask_for_folder(self);
+				break;
+			case 6:
+			case 7:
+			case 8:
+				ask_for_list(self);
+				break;
+			case 9:
+				put_into_link(self);
+				break;
+			case 10:
+				if (rng_once_in(&self->rng, 8))
+					say_nothing(self);
 				break;
 			default:
 				put(self, any_name(self, name));
@@ -523,7 +854,7 @@ static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * 
 /* Each failed put may leave a part file. */
 static void remove_parts(FIXTURE_DATA(bad_client) * self)
 {
-	static const char * const folders[] = { ".", "sub", "read", "drop" };
+	static const char * const folders[] = { ".", "sub", "read", "drop", "moving", "made" };
 	char name[FILES_PATH], folder[FILES_PATH];
 	char path[2 * FILES_PATH];
 
@@ -545,6 +876,9 @@ static void act(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * se
 
 	for (self->actions = 0; self->actions < actions && _metadata->exit_code == KSFT_PASS;) {
 		visit(_metadata, self);
+		EXPECT_EQ(NULL, self->wrong) {
+			TH_LOG("visit %u: %s", self->visits, self->wrong);
+		}
 		if (self->actions < honest)
 			continue;
 		honest = self->actions + HONEST_AFTER;
@@ -576,6 +910,22 @@ static void check_files(struct __test_metadata *_metadata, FIXTURE_DATA(bad_clie
 	}
 }
 
+/* Each was done, and has ended in each way in which it can. */
+static void check_acts(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * self,
+		       unsigned int actions)
+{
+	for (unsigned int i = 0; i < ACTS; i++) {
+		TH_LOG("%s: %u were carried out, %u refused", acts[i].what, self->done[i],
+		       self->refused[i]);
+		if (actions < acts[i].among)
+			continue;
+		if (acts[i].done)
+			EXPECT_LT(0, self->done[i]);
+		if (acts[i].refused)
+			EXPECT_LT(0, self->refused[i]);
+	}
+}
+
 TEST_F_TIMEOUT(bad_client, harms_neither_the_server_nor_its_files, 3600)
 {
 	static struct tree outside, keep, read_only, drop, now;
@@ -592,6 +942,9 @@ TEST_F_TIMEOUT(bad_client, harms_neither_the_server_nor_its_files, 3600)
 	act(_metadata, self, actions / 20);
 	before = usage_now();
 	act(_metadata, self, actions - actions / 20);
+	/* A few visits may not lead to what has to be seen: so there are more. */
+	for (int i = 0; i < 40 && (!self->puts || !self->joins || !self->gets); i++)
+		act(_metadata, self, actions / 4);
 	after = usage_after(&before);
 	TH_LOG("%u actions in %u visits: %u files put and %u got; %zu and then %zu bytes",
 	       actions, self->visits, self->puts, self->gets, before.bytes, after.bytes);
@@ -602,6 +955,7 @@ TEST_F_TIMEOUT(bad_client, harms_neither_the_server_nor_its_files, 3600)
 	/* Only few of all actions lead there. */
 	if (actions >= COMPARES)
 		EXPECT_LT(0, self->compared);
+	check_acts(_metadata, self, actions);
 	EXPECT_GE(before.bytes + SPARE, after.bytes);
 	EXPECT_GE(before.descriptors + 8, after.descriptors);
 	EXPECT_FALSE(usage_leaks());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A hub of libkrdma and a peer that does many things that no peer does, once as a client of the
- * hub and once as the server to which the hub connects.
+ * hub and once as the server to which the hub connects; each without a secret and with one, which
+ * the bad peer mostly proves.
  *
  * Each action is a frame, mostly one that the protocol allows now, an RDMA operation in memory of
  * the hub's program or beside it, or an end.  KRDMA_ACTIONS is their number, and KRDMA_SEED
@@ -45,6 +46,8 @@
 #define HELD		12
 /* A tag that the hub's program always answers at once with the same data. */
 #define ECHO		0x6f686365
+
+#define SECRET		"a secret that a bad peer knows"
 
 /* Pages of the hub's program, of which the peers may change one. */
 enum page {
@@ -96,7 +99,7 @@ FIXTURE(bad_hub)
 
 	struct rng rng;
 	struct files at;
-	char to[64];
+	char to[HUB_PEER_TO];
 	char from[64];
 	struct krdma_listener *listener;
 	struct hub_peer peer;
@@ -105,6 +108,10 @@ FIXTURE(bad_hub)
 	unsigned int actions;
 	unsigned int visits;
 	size_t most;
+	/* The nonces of the last connection with a proof, and the number of right proofs. */
+	struct secret *secret;
+	struct hub_peer_nonces nonces;
+	unsigned int proofs;
 
 	struct krdma_hub *honest;
 	struct krdma_ep *ep;
@@ -114,6 +121,7 @@ FIXTURE(bad_hub)
 FIXTURE_VARIANT(bad_hub)
 {
 	bool is_server;
+	bool has_secret;
 };
 
 FIXTURE_VARIANT_ADD(bad_hub, as_a_client)
@@ -123,6 +131,17 @@ FIXTURE_VARIANT_ADD(bad_hub, as_a_client)
 FIXTURE_VARIANT_ADD(bad_hub, as_a_server)
 {
 	.is_server = true,
+};
+
+FIXTURE_VARIANT_ADD(bad_hub, as_a_client_with_a_secret)
+{
+	.has_secret = true,
+};
+
+FIXTURE_VARIANT_ADD(bad_hub, as_a_server_with_a_secret)
+{
+	.is_server = true,
+	.has_secret = true,
 };
 
 static unsigned int number_of(const char *name, unsigned int usual)
@@ -358,28 +377,14 @@ static unsigned int changed_page(const unsigned char *pages)
 	return PAGES;
 }
 
-static int listen_bad(FIXTURE_DATA(bad_hub) * self)
-{
-	struct __kernel_sockaddr_storage address;
-	struct sockaddr_storage at;
-	int err = address_set(&address, both_address(), 0);
-
-	if (!err)
-		err = krdma_listen(self->peer.session, (struct sockaddr *)&address, 0, 0,
-				   &self->listener);
-	if (!err)
-		err = krdma_listener_address(self->listener, &at);
-	snprintf(self->to, sizeof(self->to), "%s:%u", both_address(),
-		 ntohs(((struct sockaddr_in *)&at)->sin_port));
-	return err;
-}
-
 FIXTURE_SETUP(bad_hub)
 {
 	const struct krdma_hub_options options = {
 		.size = sizeof(options), .peers = PEERS, .per_address = PEERS,
 		.depth = HUB_PEER_DEPTH, .eager = HUB_PEER_EAGER, .longest = HUB_PEER_LONGEST,
 		.budget = 2 * HUB_PEER_LONGEST, .idle_ms = IDLE_MS,
+		.secret = variant->has_secret ? SECRET : NULL,
+		.secret_length = variant->has_secret ? strlen(SECRET) : 0,
 	};
 	const uint32_t read = KRDMA_ACCESS_REMOTE_READ, write = KRDMA_ACCESS_REMOTE_WRITE;
 	char at[64];
@@ -390,6 +395,7 @@ FIXTURE_SETUP(bad_hub)
 	self->rng.state = number_of("KRDMA_SEED", 1);
 	self->own_rng.state = ~self->rng.state;
 	TH_LOG("KRDMA_SEED=%u", number_of("KRDMA_SEED", 1));
+	ASSERT_EQ(0, secret_set(&self->secret, options.secret, options.secret_length));
 	self->pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->pages);
@@ -404,7 +410,7 @@ FIXTURE_SETUP(bad_hub)
 	ASSERT_EQ(0, share(self, "closed", CLOSED, read | write));
 	ASSERT_EQ(0, share(self, "readable", READABLE, read));
 	ASSERT_EQ(0, hub_peer_open(&self->peer));
-	ASSERT_EQ(0, listen_bad(self));
+	ASSERT_EQ(0, hub_peer_listen(self->peer.session, &self->listener, self->to));
 	ASSERT_EQ(0, pthread_create(&self->thread, NULL, serve, self));
 	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &self->honest));
 	ASSERT_EQ(0, krdma_ep_connect(self->honest, self->from, NULL, 0, PATIENCE, &self->ep));
@@ -428,6 +434,7 @@ FIXTURE_TEARDOWN(bad_hub)
 	krdma_listener_close(self->listener);
 	krdma_mr_deregister(self->window, KRDMA_DEREGISTER_LATER);
 	hub_peer_close(&self->peer);
+	secret_free(self->secret);
 	munmap(self->pages, PAGES * PAGE);
 }
 
@@ -826,7 +833,8 @@ static void speak(FIXTURE_DATA(bad_hub) * self)
 /* Private data, sometimes other ones; returns their length. */
 static size_t make_hello(FIXTURE_DATA(bad_hub) * self, unsigned char wire[HUB_GREETING_MAX])
 {
-	size_t length = hub_peer_greeting(wire);
+	size_t length = !self->secret != !rng_once_in(&self->rng, 64) ?
+			hub_peer_greeting_with_secret(wire) : hub_peer_greeting(wire);
 
 	if (rng_once_in(&self->rng, 32))
 		wire[rng_below(&self->rng, length)] ^= 1 << rng_below(&self->rng, 8);
@@ -887,12 +895,75 @@ static bool meet(FIXTURE_DATA(bad_hub) * self, bool is_server)
 	return !hub_peer_accept(&self->peer, conn, hello, length, self->talk.receives);
 }
 
+/* Bytes of a nonce or a proof, which may be those of another connection, or of the hub. */
+static void any_bytes(FIXTURE_DATA(bad_hub) * self, unsigned char bytes[HUB_PROOF_SIZE])
+{
+	switch (rng_below(&self->rng, 4)) {
+	case 0:
+		memcpy(bytes, self->nonces.server, HUB_PROOF_SIZE);
+		break;
+	case 1:
+		memcpy(bytes, self->nonces.client, HUB_PROOF_SIZE);
+		break;
+	case 2:
+		secret_proof(self->secret, HUB_PEER_LABEL, rng_once_in(&self->rng, 2) ? 's' : 'c',
+			     self->nonces.server, self->nonces.client, bytes);
+		break;
+	default:
+		memset(bytes, rng_below(&self->rng, 256), HUB_PROOF_SIZE);
+		break;
+	}
+}
+
+/* Frames of a proof that prove nothing, in any order. */
+static void prove_badly(FIXTURE_DATA(bad_hub) * self)
+{
+	unsigned char bytes[HUB_PROOF_SIZE];
+	struct hub_frame frame = { 0 };
+	unsigned int number;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		self->actions++;
+		if (rng_once_in(&self->rng, 2) &&
+		    !hub_peer_next(&self->peer, IMPATIENCE, &frame, &number) &&
+		    frame.kind == HUB_CHALLENGE && rng_once_in(&self->rng, 2))
+			memcpy(self->nonces.server, frame.data, HUB_PROOF_SIZE);
+		any_bytes(self, bytes);
+		if (hub_peer_tell(&self->peer, rng_once_in(&self->rng, 2) ? HUB_CHALLENGE :
+				  HUB_PROOF, bytes))
+			return;
+	}
+}
+
+/* Proves the secret, or does not.  Returns whether the hub may have admitted the peer. */
+static bool prove(FIXTURE_DATA(bad_hub) * self, bool is_server)
+{
+	if (!self->secret)
+		return true;
+	switch (rng_below(&self->rng, 16)) {
+	case 0:
+		prove_badly(self);
+		return rng_once_in(&self->rng, 2);
+	case 1:
+		/* Everything else comes first. */
+		return true;
+	case 2:
+		sleep_ms(rng_below(&self->rng, 2 * IDLE_MS) / 4);
+		return rng_once_in(&self->rng, 2);
+	default:
+		break;
+	}
+	self->actions++;
+	self->proofs++;
+	return !hub_peer_prove(&self->peer, self->secret, is_server, &self->nonces);
+}
+
 static void visit(FIXTURE_DATA(bad_hub) * self, bool is_server)
 {
 	self->visits++;
 	self->actions++;
 	self->talk = (struct talk){ 0 };
-	if (meet(self, is_server))
+	if (meet(self, is_server) && prove(self, is_server))
 		speak(self);
 	else
 		/* Endpoints that end have places of the hub for a moment. */
@@ -932,7 +1003,7 @@ static void act(struct __test_metadata *_metadata, FIXTURE_DATA(bad_hub) * self,
 
 TEST_F_TIMEOUT(bad_hub, harms_neither_the_hub_nor_its_other_peers, 3600)
 {
-	unsigned int actions = number_of("KRDMA_ACTIONS", ACTIONS) / 2;
+	unsigned int actions = number_of("KRDMA_ACTIONS", ACTIONS) / (variant->has_secret ? 8 : 2);
 	struct usage before, after;
 
 	/* The first visits make the library allocate what it keeps. */
@@ -951,6 +1022,11 @@ TEST_F_TIMEOUT(bad_hub, harms_neither_the_hub_nor_its_other_peers, 3600)
 		TH_LOG("%u times, first: %s", self->wrong, self->wrong_what);
 	}
 	EXPECT_LT(0, self->joined);
+	/* No other peers have joined than the honest ones and those that have proved the secret. */
+	if (self->secret) {
+		EXPECT_LT(0, self->proofs);
+		EXPECT_GE(self->proofs + PEERS, self->joined);
+	}
 	EXPECT_LT(0, self->left);
 	/* Fewer actions may miss what is rare. */
 	if (actions >= 5 * ACTIONS / 2) {

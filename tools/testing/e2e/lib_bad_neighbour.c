@@ -3,8 +3,10 @@
  * Transfers by libkrdma into folders in which another user changes whatever is allowed.
  *
  * The neighbour is a process of another user.  It creates, renames, links, truncates and removes
- * files, links and folders with the names that are transferred, and with those of part files.  Each
- * of that is an action.  KRDMA_ACTIONS is their number, and KRDMA_SEED determines them.
+ * files, links and folders with the names that are transferred, and with those of part files.  In
+ * folders that are transferred with all that is in them, it puts symbolic links and other folders
+ * in the place of folders.  Each of that is an action.  KRDMA_ACTIONS is their number, and
+ * KRDMA_SEED determines them.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,6 +24,7 @@
 
 #include "child.h"
 #include "kselftest_harness.h"
+#include "lib_copy.h"
 #include "lib_files.h"
 #include "lib_tree.h"
 #include "lib_usage.h"
@@ -39,6 +43,28 @@
 /* Connections of a transfer at most. */
 #define STREAMS		4
 
+/* Actions among which each kind of those with folders has succeeded. */
+#define ALL_ACTS	2000
+
+/* What the neighbour does with folders that are transferred. */
+enum act {
+	LINK,
+	AWAY,
+	BACK,
+	EXCHANGED,
+	PRIVATE,
+	MADE,
+	REMOVED,
+	ACTS,
+};
+
+static const char * const acts[ACTS] = {
+	[LINK] = "a link is in the place of a folder", [AWAY] = "a folder is renamed",
+	[BACK] = "it is renamed back", [EXCHANGED] = "two folders change their names",
+	[PRIVATE] = "a folder of the user has another name", [MADE] = "a folder is made",
+	[REMOVED] = "a folder or a link is removed",
+};
+
 FIXTURE(neighbour)
 {
 	struct files files;
@@ -52,6 +78,15 @@ FIXTURE(neighbour)
 	unsigned int transfers;
 	unsigned int complete;
 	unsigned int shared;
+	/* How often the neighbour has done that, in memory of both processes. */
+	unsigned int *acts;
+	/* Folders of this user that nobody else may read, under whatever name. */
+	int private[2];
+	/* Folders transferred, those without a failure, and files in them. */
+	unsigned int trees[2];
+	unsigned int whole_trees[2];
+	unsigned int tree_files[2];
+	int wrong;
 };
 
 static unsigned int number_of(const char *name, unsigned int usual)
@@ -68,6 +103,37 @@ static const char * const kept[] = { "kept0", "kept1" };
 static int make_folder(const char *path, mode_t mode)
 {
 	return (mkdir(path, 0755) && errno != EEXIST) || chmod(path, mode) ? -errno : 0;
+}
+
+/*
+ * A folder in which the neighbour may rename everything, also a folder that only this user may
+ * enter, in the folder that is served and in the one to which it is got; and one that is put.
+ */
+static int make_trees(FIXTURE_DATA(neighbour) * self)
+{
+	static const char * const names_of[] = { "tree/d0", "tree/d1", "tree/d2" };
+	const char * const folders[] = { self->files.there, self->files.here };
+	char path[FILES_PATH];
+	int ret = 0;
+
+	for (unsigned int i = 0; i < 2 && !ret; i++) {
+		ret = make_folder(files_path(path, folders[i], "tree"), 0777);
+		if (!ret)
+			ret = make_folder(files_path(path, folders[i], "tree/p"), 0700);
+		self->private[i] = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (!ret)
+			ret = whole_make(folders[i], "tree/p/kept", i);
+	}
+	if (!ret)
+		ret = make_folder(files_path(path, self->own, "tree"), 0755);
+	for (unsigned int i = 0; i < 3 && !ret; i++) {
+		ret = make_folder(files_path(path, self->own, names_of[i]), 0755);
+		if (!ret)
+			ret = whole_make(path, "n0", i);
+		if (!ret)
+			ret = whole_make(path, "n1", i + 3);
+	}
+	return ret;
 }
 
 FIXTURE_SETUP(neighbour)
@@ -96,6 +162,10 @@ FIXTURE_SETUP(neighbour)
 	folders[2] = self->sticky;
 	for (unsigned int i = 0; i < 6; i++)
 		ASSERT_EQ(0, whole_make(folders[i % 3], kept[i / 3], i));
+	ASSERT_EQ(0, make_trees(self));
+	self->acts = mmap(NULL, sizeof(*self->acts) * ACTS, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->acts);
 	/* As systems are set up: links in a sticky folder are followed for their owner only. */
 	ASSERT_EQ(0, read_line(self->links, sizeof(self->links), LINKS));
 	ASSERT_EQ(0, write_text(LINKS, "1"));
@@ -106,6 +176,9 @@ FIXTURE_TEARDOWN(neighbour)
 {
 	write_text(LINKS, self->links);
 	EXPECT_EQ(0, files_stop(&self->files));
+	for (unsigned int i = 0; i < 2; i++)
+		close(self->private[i]);
+	munmap(self->acts, sizeof(*self->acts) * ACTS);
 	files_close(&self->files);
 }
 
@@ -256,13 +329,61 @@ static void act(struct play *play)
 	}
 }
 
+/* Puts something else in the place of a folder that is transferred, or gives it back. */
+static void act_on_folders(struct play *play)
+{
+	FIXTURE_DATA(neighbour) * self = play->self;
+	static const char * const folders[] = { "tree/d0", "tree/d1", "tree/d2" };
+	static const char * const aside[] = { "tree/t0", "tree/t1", "tree/t2" };
+	const char *top = rng_once_in(&play->rng, 2) ? self->files.there : self->files.here;
+	const char *name = RNG_PICK(&play->rng, folders), *target;
+	enum act act = rng_below(&play->rng, ACTS);
+	char path[FILES_PATH], away[FILES_PATH], other[FILES_PATH];
+	int ret;
+
+	files_path(path, top, name);
+	files_path(away, top, RNG_PICK(&play->rng, aside));
+	files_path(other, top, RNG_PICK(&play->rng, folders));
+	switch (act) {
+	case LINK:
+		target = rng_once_in(&play->rng, 2) ? self->outside : other;
+		ret = rename(path, away);
+		ret = symlink(target, path);
+		break;
+	case AWAY:
+		ret = rename(path, away);
+		break;
+	case BACK:
+		unlink(path);
+		ret = rename(away, path);
+		break;
+	case EXCHANGED:
+		ret = syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, away, EXCHANGE);
+		break;
+	case PRIVATE:
+		files_path(other, top, "tree/p");
+		ret = syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, other, EXCHANGE);
+		break;
+	case MADE:
+		ret = mkdir(path, 0777);
+		break;
+	default:
+		ret = unlink(path) && rmdir(away);
+		break;
+	}
+	self->acts[act] += !ret;
+}
+
 static int play(void *context)
 {
 	struct play *play = context;
 
 	umask(0);
 	for (unsigned int i = 0; i < play->actions; i++) {
-		act(play);
+		if (rng_once_in(&play->rng, 3))
+			act_on_folders(play);
+		else
+			act(play);
 		/* A transfer takes as long as some tens of actions. */
 		if (rng_once_in(&play->rng, 8))
 			usleep(rng_below(&play->rng, 4000));
@@ -332,6 +453,74 @@ static void transfer(struct __test_metadata *_metadata, FIXTURE_DATA(neighbour) 
 	}
 }
 
+static void copied(void *context, const struct copy *copy, int err,
+		   const struct krdma_file_result *result)
+{
+	FIXTURE_DATA(neighbour) * self = context;
+
+	(void)result;
+	self->tree_files[copy->put] += !err;
+	if (!can_be(err))
+		self->wrong = err;
+}
+
+/* Everything in a folder, here or at the server. */
+static void transfer_tree(struct __test_metadata *_metadata, FIXTURE_DATA(neighbour) * self,
+			  bool put)
+{
+	struct krdma_file_options options = {
+		.flags = KRDMA_FILE_NO_SYNC | KRDMA_FILE_UPDATE |
+			 (rng_once_in(&self->rng, 2) ? KRDMA_FILE_TIMES : 0),
+		.buffer_size = 4096,
+	};
+	struct lib_copy copy;
+	char path[FILES_PATH];
+
+	lib_copy_begin(&copy, self->files.session, (struct sockaddr *)&self->files.address,
+		       &options);
+	copy.ended = copied;
+	copy.context = self;
+	if (put) {
+		files_path(path, self->own, "tree/d0");
+		ASSERT_EQ(0, whole_make(path, "n0", self->version++));
+		lib_copy_put(&copy, files_path(path, self->own, "tree"), "tree");
+	} else {
+		lib_copy_get(&copy, "tree", files_path(path, self->files.here, "tree"));
+	}
+	self->trees[put]++;
+	self->whole_trees[put] += !copy.total.failed;
+	lib_copy_end(&copy);
+	EXPECT_EQ(0, self->wrong) {
+		TH_LOG("%s of a folder: %s", put ? "put" : "get", strerror(-self->wrong));
+	}
+}
+
+/* What folders have come to; nobody else may read the private ones. */
+static void check_trees(struct __test_metadata *_metadata, FIXTURE_DATA(neighbour) * self,
+			unsigned int actions)
+{
+	struct stat status;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		TH_LOG("%u folders %s, %u of them without a failure, with %u files", self->trees[i],
+		       i ? "put" : "got", self->whole_trees[i], self->tree_files[i]);
+		EXPECT_LT(0, self->trees[i]);
+		EXPECT_LT(0, self->tree_files[i]);
+		ASSERT_EQ(0, fstat(self->private[i], &status));
+		EXPECT_EQ(0700, status.st_mode & 07777);
+	}
+	for (unsigned int i = 0; i < ACTS; i++) {
+		TH_LOG("%s: %u", acts[i], self->acts[i]);
+		if (actions >= ALL_ACTS)
+			EXPECT_LT(0, self->acts[i]);
+	}
+	/* Before it came nothing has failed, and then the neighbour has come between. */
+	EXPECT_LT(0, self->whole_trees[1]);
+	if (actions >= ALL_ACTS)
+		EXPECT_LT(self->whole_trees[0] + self->whole_trees[1],
+			  self->trees[0] + self->trees[1]);
+}
+
 /* Does the file have the neighbour's data, which the neighbour may have cut or extended? */
 static bool is_marked(const char *folder, const char *name)
 {
@@ -393,6 +582,8 @@ TEST_F_TIMEOUT(neighbour, changes_nothing_that_is_not_his, 3600)
 		ASSERT_EQ(0, tree_read(&keeps[i], files_path(path, folders[i % 3], kept[i / 3])));
 	for (unsigned int i = 0; i < 20; i++)
 		transfer(_metadata, self);
+	for (unsigned int i = 0; i < 4; i++)
+		transfer_tree(_metadata, self, i % 2);
 	before = usage_now();
 	pid = fork();
 	ASSERT_LE(0, pid);
@@ -401,7 +592,10 @@ TEST_F_TIMEOUT(neighbour, changes_nothing_that_is_not_his, 3600)
 		_exit(play(&neighbour));
 	}
 	while (!ended) {
-		transfer(_metadata, self);
+		if (rng_once_in(&self->rng, 4))
+			transfer_tree(_metadata, self, rng_once_in(&self->rng, 2));
+		else
+			transfer(_metadata, self);
 		ended = waitpid(pid, &status, WNOHANG);
 	}
 	EXPECT_EQ(pid, ended);
@@ -412,6 +606,7 @@ TEST_F_TIMEOUT(neighbour, changes_nothing_that_is_not_his, 3600)
 	TH_LOG("%u of them over several connections", self->shared);
 	EXPECT_LT(self->transfers / 10, self->complete);
 	EXPECT_LT(0, self->shared);
+	check_trees(_metadata, self, neighbour.actions);
 	EXPECT_GE(before.bytes + SPARE, after.bytes);
 	EXPECT_GE(before.descriptors, after.descriptors);
 	EXPECT_FALSE(usage_leaks());

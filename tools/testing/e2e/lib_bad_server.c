@@ -4,7 +4,8 @@
  *
  * Each action is a message, mostly the one that the protocol wants next, an operation in the
  * memory that the client offers, or something that happens to one of the connections that the
- * server has granted.  KRDMA_ACTIONS is their number, and KRDMA_SEED determines them.
+ * server has granted.  KRDMA_ACTIONS is their number, and KRDMA_SEED determines them.  Some clients
+ * list folders, and get all that is in them: the lists are those of lib_bad_list.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,8 @@
 #include <krdma_entry.h>
 
 #include "kselftest_harness.h"
+#include "lib_bad_list.h"
+#include "lib_copy.h"
 #include "lib_mutate.h"
 #include "lib_tree.h"
 #include "lib_usage.h"
@@ -26,8 +29,6 @@
 #include "session.h"
 
 #define ACTIONS		2000
-/* Actions among which there are comparisons. */
-#define COMPARES	2000
 /* Actions after which part files are removed: each failed get may leave one. */
 #define CLEAN_AFTER	500
 #define PATIENT_MS	1000
@@ -38,8 +39,58 @@
 /* Connections that a client asks for at most. */
 #define STREAMS		4
 #define REQUESTS	2
+/* Actions among which each kind of list has come to its end; some kinds, and comparisons. */
+#define ALL_LISTS	20000
+#define SOME_LISTS	2000
+#define SOME_KINDS	20
+/* Lists of a visit at most. */
+#define LISTS		32
+/* How often the server looks whether its client has more to ask for. */
+#define LOOK_MS		20
 /* A client that ends later than this waits for something that nobody promises. */
 #define LONGEST_MS	30000
+
+/* What a client does. */
+enum command {
+	FILES,
+	LIST,
+	LIST_ALL,
+	FOLDER_NEW,
+	FOLDER_THERE,
+	PATTERN,
+	COMMANDS,
+};
+
+static const char * const commands[COMMANDS] = {
+	"files", "list", "list of all", "folder", "folder that is there", "pattern",
+};
+
+/**
+ * struct given - a list that the server has given
+ * @id: its time, by which the client's end is found
+ * @kind, @recursive, @entries: as in &struct bad_list
+ * @fetched: the client has asked for the data
+ * @complete: the client has taken them
+ * @spoiled: something else was said, too
+ * @rewritten: the data may have changed after the client has checked them
+ */
+struct given {
+	int64_t id;
+	unsigned int kind;
+	bool recursive;
+	size_t entries;
+	bool fetched;
+	bool complete;
+	bool spoiled;
+	bool rewritten;
+};
+
+/* What a client has of it. */
+struct heard {
+	int64_t id;
+	int err;
+	size_t entries;
+};
 
 FIXTURE(bad_server)
 {
@@ -68,6 +119,28 @@ FIXTURE(bad_server)
 	unsigned int shared;
 	unsigned int wrong_joins;
 	uint64_t longest_ms;
+	/* The client has nothing more to ask for. */
+	bool over;
+	/* Something was said that the protocol does not want. */
+	bool spoiled;
+	struct bad_list list;
+	struct given given[LISTS];
+	unsigned int given_count;
+	struct heard heard[LISTS];
+	unsigned int heard_count;
+	/* Where folders are got to, what was there before, and the command. */
+	char there[FILES_PATH];
+	char new[FILES_PATH];
+	struct tree before;
+	struct lib_copy copy;
+	const struct choice *choice;
+	/* How often the client has come, and its files and folders that were there afterwards. */
+	unsigned int came[COMMANDS];
+	unsigned int got_files[COMMANDS];
+	unsigned int got_folders[COMMANDS];
+	/* Lists, flat or recursive, that were taken or refused as they have to be. */
+	unsigned int listed[BAD_LIST_KINDS][2];
+	const char *wrong;
 };
 
 static unsigned int number_of(const char *name, unsigned int usual)
@@ -79,6 +152,23 @@ static unsigned int number_of(const char *name, unsigned int usual)
 
 /* Names that a server may want to replace. */
 static const char * const taken[] = { "taken", ".bashrc", "-rf", "a b" };
+
+/* A folder with files and with ways out, to which another folder is got. */
+static int make_there(FIXTURE_DATA(bad_server) * self)
+{
+	static const char * const made[] = { "taken", ".bashrc", "have/b", "have/taken" };
+	char path[FILES_PATH];
+	int ret;
+
+	files_path(self->new, self->files.top, "new");
+	files_path(self->there, self->files.top, "into");
+	ret = mkdir(self->there, 0755) || mkdir(files_path(path, self->there, "have"), 0755) ||
+	      symlink("../outside", files_path(path, self->there, "out")) ||
+	      symlink("../outside/x", files_path(path, self->there, "x")) ? -errno : 0;
+	for (unsigned int i = 0; i < sizeof(made) / sizeof(*made) && !ret; i++)
+		ret = whole_make(self->there, made[i], i);
+	return ret ? ret : tree_read(&self->before, self->there);
+}
 
 FIXTURE_SETUP(bad_server)
 {
@@ -95,6 +185,8 @@ FIXTURE_SETUP(bad_server)
 	for (unsigned int i = 0; i < sizeof(taken) / sizeof(*taken); i++)
 		ASSERT_EQ(0, whole_make(self->keep, taken[i], i));
 	ASSERT_EQ(0, whole_make(self->files.here, "source", 2));
+	ASSERT_EQ(0, make_there(self));
+	ASSERT_GE(BAD_LIST_KINDS, bad_list_kinds());
 	ASSERT_EQ(0, address_set(&address, BOOT_ADDRESS, 0));
 	ASSERT_EQ(0, krdma_listen(self->files.session, (struct sockaddr *)&address, 0, 0,
 				  &self->listener));
@@ -147,8 +239,10 @@ static bool say_over(FIXTURE_DATA(bad_server) * self, struct raw *raw,
 		raw = any_raw(self);
 	if (rng_once_in(&self->rng, 32)) {
 		mutate(&self->rng, &other);
+		self->spoiled = true;
 	} else if (rng_once_in(&self->rng, 64)) {
 		other = mutate_any(&self->rng, "x");
+		self->spoiled = true;
 	} else if (rng_once_in(&self->rng, 16)) {
 		self->actions++;
 		if (raw_send(self->raws, &alive))
@@ -291,9 +385,12 @@ static bool write_piece(FIXTURE_DATA(bad_server) * self, const struct krdma_remo
 	return !raw_transfer(raw, KRDMA_OP_WRITE, at, piece, remote, at);
 }
 
-/* Writes the data into the client's window and announces them; sometimes also other data. */
+/*
+ * Writes the data into the client's window and announces them; sometimes also other data.  After
+ * them there is a hole up to the length @said.
+ */
 static bool give_data(FIXTURE_DATA(bad_server) * self, const struct krdma_remote_mr *remote,
-		      size_t offset, size_t length, uint32_t slots)
+		      size_t offset, size_t length, uint64_t said, uint32_t slots)
 {
 	unsigned int sent = 0, credited = 0;
 	struct held held = { 0 };
@@ -316,6 +413,11 @@ static bool give_data(FIXTURE_DATA(bad_server) * self, const struct krdma_remote
 	}
 	if (!release(self, &held))
 		return false;
+	if (said > length) {
+		message = raw_piece(HOLE, length, said - length, sent % slots);
+		if (!say_over(self, raw_of(self, sent++ % slots), &message))
+			return false;
+	}
 	while (credited++ < sent) {
 		if (!hear(self, CREDIT))
 			return false;
@@ -327,11 +429,11 @@ static bool give_data(FIXTURE_DATA(bad_server) * self, const struct krdma_remote
 static struct message any_digest(FIXTURE_DATA(bad_server) * self, size_t length)
 {
 	struct message digest = raw_make(DIGEST, NULL);
-	struct file_sha256 sha;
+	struct sha256 sha;
 
-	file_sha256_init(&sha);
-	file_sha256_add(&sha, self->data, length);
-	file_sha256_end(&sha, digest.bytes + 56);
+	sha256_init(&sha);
+	sha256_add(&sha, self->data, length);
+	sha256_end(&sha, digest.bytes + 56);
 	if (rng_once_in(&self->rng, 8))
 		digest.bytes[56 + rng_below(&self->rng, 32)] ^= 1;
 	return digest;
@@ -350,21 +452,24 @@ static bool hear_fetch(FIXTURE_DATA(bad_server) * self, size_t length)
 	return say(self, &digest) && hear(self, FETCH);
 }
 
-static bool give(FIXTURE_DATA(bad_server) * self)
+/*
+ * Offers self->data, of which the client is told another length, and gives them.  @fetched: the
+ * client has asked for them.
+ */
+static bool give_all(FIXTURE_DATA(bad_server) * self, struct message *message, size_t length,
+		     uint64_t said, bool *fetched)
 {
-	size_t length = whole_fill(self->data, rng_below(&self->rng, 1000)), offset;
+	uint32_t slots, crc;
 	struct krdma_remote_mr remote;
-	char name[FILES_PATH];
-	struct message message = raw_make(FILE_IS, any_name(self, name));
-	uint32_t slots;
+	size_t offset;
 
+	*fetched = false;
 	__atomic_store_n(&self->rewritten, false, __ATOMIC_RELAXED);
-	raw_set(&message, 16, length, 8);
-	raw_set(&message, 24, rng_below(&self->rng, 3), 8);
-	raw_set(&message, 36, rng_below(&self->rng, 01000), 4);
-	set_limits(self, &message);
-	if (!say(self, &message) || !hear_fetch(self, length))
+	raw_set(message, 16, said, 8);
+	set_limits(self, message);
+	if (!say(self, message) || !hear_fetch(self, length))
 		return false;
+	*fetched = true;
 	slots = field(&self->answer, 52, 4);
 	if (!slots || slots > SLOTS || field(&self->answer, 48, 4) != SLOT ||
 	    krdma_remote_mr_from_desc(self->answer.bytes + 56, KRDMA_MR_DESC_SIZE, &remote))
@@ -374,14 +479,57 @@ static bool give(FIXTURE_DATA(bad_server) * self)
 	if (offset > length || (file_crc(0, self->data, offset) != field(&self->answer, 40, 4) &&
 				!rng_once_in(&self->rng, 16)))
 		offset = 0;
-	message = raw_make(BEGIN, NULL);
-	raw_set(&message, 8, offset, 8);
-	if (!say(self, &message) || !give_data(self, &remote, offset, length, slots))
+	*message = raw_make(BEGIN, NULL);
+	raw_set(message, 8, offset, 8);
+	if (!say(self, message) || !give_data(self, &remote, offset, length, said, slots))
 		return false;
-	message = raw_make(END, NULL);
-	raw_set(&message, 16, length, 8);
-	raw_set(&message, 40, file_crc(0, self->data, length), 4);
-	return say(self, &message) && hear(self, DONE);
+	*message = raw_make(END, NULL);
+	crc = file_crc_zeroes(file_crc(0, self->data, length), said - length);
+	raw_set(message, 16, said, 8);
+	raw_set(message, 40, crc, 4);
+	return say(self, message) && hear(self, DONE);
+}
+
+static bool give(FIXTURE_DATA(bad_server) * self)
+{
+	size_t length = whole_fill(self->data, rng_below(&self->rng, 1000));
+	char name[FILES_PATH];
+	struct message message = raw_make(FILE_IS, any_name(self, name));
+	bool fetched;
+
+	raw_set(&message, 24, rng_below(&self->rng, 3), 8);
+	raw_set(&message, 36, rng_below(&self->rng, 01000), 4);
+	return give_all(self, &message, length, length, &fetched);
+}
+
+static bool give_list(FIXTURE_DATA(bad_server) * self)
+{
+	struct message message = raw_make(FILE_IS, "");
+	struct bad_list *list = &self->list;
+	struct given *given;
+	bool goes_on;
+
+	if (self->given_count == LISTS)
+		return false;
+	given = &self->given[self->given_count++];
+	list->recursive = field(&self->answer, 4, 4) & FILE_GET_RECURSIVE;
+	/* A tree needs some list that a client takes. */
+	list->kind = rng_once_in(&self->rng, 3) ? 0 :
+		     bad_list_rarest(self->listed, list->recursive, &self->rng);
+	bad_list_make(list, &self->rng);
+	*given = (struct given){
+		.id = rng_next(&self->rng) >> 16, .kind = list->kind, .recursive = list->recursive,
+		.entries = list->entries,
+	};
+	memcpy(self->data, list->bytes, list->length);
+	raw_set(&message, 24, given->id, 8);
+	raw_set(&message, 36, 0755, 4);
+	self->spoiled = false;
+	goes_on = give_all(self, &message, list->length, list->said, &given->fetched);
+	given->complete = goes_on;
+	given->spoiled = self->spoiled;
+	given->rewritten = __atomic_load_n(&self->rewritten, __ATOMIC_RELAXED);
+	return goes_on;
 }
 
 /* Takes the pieces from the connections of their slots; false: not all of them have come. */
@@ -461,8 +609,15 @@ static struct krdma_conn *next_conn(FIXTURE_DATA(bad_server) * self, bool joins,
 	uint64_t deadline = krdma_deadline(joins ? PATIENT_MS : PATIENCE_MS);
 	struct krdma_conn *conn;
 	size_t length = 256;
+	int err;
 
-	while (!krdma_listener_next(self->listener, deadline, &conn)) {
+	for (;;) {
+		err = krdma_listener_next(self->listener, krdma_deadline(LOOK_MS), &conn);
+		if (err == -ETIMEDOUT && krdma_deadline(0) < deadline &&
+		    !__atomic_load_n(&self->over, __ATOMIC_RELAXED))
+			continue;
+		if (err)
+			break;
 		memset(hello, 0, 256);
 		length = 256;
 		if (!krdma_conn_private_data(conn, hello, &length) &&
@@ -577,10 +732,9 @@ static bool accept_others(FIXTURE_DATA(bad_server) * self, const unsigned char o
 	return true;
 }
 
-/* One client, until it leaves; the hello may be wrong, too. */
-static void *serve(void *context)
+/* One connection of a client, until it leaves; the hello may be wrong, too. */
+static void serve_once(FIXTURE_DATA(bad_server) * self)
 {
-	FIXTURE_DATA(bad_server) * self = context;
 	unsigned char own[HELLO];
 	bool goes_on;
 
@@ -591,7 +745,8 @@ static void *serve(void *context)
 	while (goes_on) {
 		switch (raw_next(self->raws, &self->answer)) {
 		case GET:
-			goes_on = give(self);
+			goes_on = field(&self->answer, 4, 4) & FILE_GET_LIST ? give_list(self) :
+									       give(self);
 			break;
 		case PUT:
 			goes_on = take(self);
@@ -602,6 +757,16 @@ static void *serve(void *context)
 	}
 	for (unsigned int i = 0; i < self->count; i++)
 		raw_leave(&self->raws[i]);
+}
+
+/* A client that has to connect again may do so. */
+static void *serve(void *context)
+{
+	FIXTURE_DATA(bad_server) * self = context;
+
+	do {
+		serve_once(self);
+	} while (!__atomic_load_n(&self->over, __ATOMIC_RELAXED));
 	return NULL;
 }
 
@@ -624,6 +789,10 @@ static void check_file(struct __test_metadata *_metadata, const char *folder, co
 
 /* What one client does; chosen before the server begins, which uses @rng in its own thread. */
 struct choice {
+	enum command command;
+	uint32_t flags;
+	bool hidden;
+	bool recursive;
 	bool put;
 	const char *name;
 	const char *as;
@@ -635,7 +804,15 @@ static struct choice choose(struct rng *rng)
 {
 	static const char * const asked[] = { "", "", "x", "a/x", "../x" };
 	static const char * const own[] = { "own0", "own1", "own2" };
+	static const uint32_t flags[] = {
+		0, KRDMA_FILE_CONTINUE, KRDMA_FILE_NO_SYNC, KRDMA_FILE_TIMES, KRDMA_FILE_UPDATE,
+		KRDMA_FILE_CHECKSUM, KRDMA_FILE_EXACT_MODE,
+	};
 	struct choice choice = {
+		.command = rng_once_in(rng, 2) ? FILES : rng_below(rng, COMMANDS),
+		.flags = RNG_PICK(rng, flags) | RNG_PICK(rng, flags),
+		.hidden = rng_once_in(rng, 2),
+		.recursive = rng_once_in(rng, 2),
 		.put = rng_once_in(rng, 3),
 		.as = rng_once_in(rng, 2) ? RNG_PICK(rng, own) : NULL,
 		.requests = 1 + rng_below(rng, REQUESTS),
@@ -655,41 +832,13 @@ static struct choice choose(struct rng *rng)
 	return choice;
 }
 
-/* What a peer can say of itself, and what a client can have of it; anything else is a fault. */
-static bool can_be(int error, uint32_t side)
-{
-	static const int here[] = {
-		-EEXIST, -EILSEQ, -EBADMSG, -EFBIG, -EINVAL, -EISDIR, -ENOTDIR, -ENOENT,
-		-ENAMETOOLONG, -ENOSPC,
-	};
-	static const int between[] = {
-		-EPROTO, -EPROTONOSUPPORT, -ECONNRESET, -ETIMEDOUT, -ECONNREFUSED, -EKEYREJECTED,
-	};
-
-	if (side == KRDMA_FILE_SIDE_PEER)
-		return file_code_of(error) != file_code_of(-EIO) || error == -EIO;
-	if (side == KRDMA_FILE_SIDE_HERE) {
-		for (unsigned int i = 0; i < sizeof(here) / sizeof(*here); i++) {
-			if (here[i] == error)
-				return true;
-		}
-	}
-	if (side == KRDMA_FILE_SIDE_BETWEEN) {
-		for (unsigned int i = 0; i < sizeof(between) / sizeof(*between); i++) {
-			if (between[i] == error)
-				return true;
-		}
-	}
-	return false;
-}
-
 /* A request ends with one reason, and a file of the client's name is whole whatever it is. */
 static void judge(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * self,
 		  const struct choice *choice, int ret, const struct krdma_file_result *result)
 {
 	EXPECT_GE(choice->options.streams > 1 ? choice->options.streams : 1, result->streams);
 	if (ret) {
-		EXPECT_TRUE(can_be(ret, result->side)) {
+		EXPECT_TRUE(lib_copy_can_end(ret, result->side)) {
 			TH_LOG("visit %u ends with %s of side %u", self->visits, strerror(-ret),
 			       result->side);
 		}
@@ -744,26 +893,183 @@ static int put(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * sel
 	return ret;
 }
 
+static void copy_files(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * self,
+		       struct choice *choice)
+{
+	struct krdma_file_client *client;
+	int ret = 0;
+
+	ASSERT_EQ(0, krdma_file_client_create(self->files.session,
+					      (struct sockaddr *)&self->address, &choice->options,
+					      &client));
+	while (choice->requests-- && !ret)
+		ret = choice->put ? put(_metadata, self, client, choice) :
+				    get(_metadata, self, client, choice);
+	krdma_file_client_destroy(client);
+}
+
+/*
+ * Folders
+ */
+
+static void listed(void *context, int err, const struct krdma_file_result *result,
+		   const struct krdma_file_entry *entries, size_t count)
+{
+	FIXTURE_DATA(bad_server) * self = context;
+
+	if (self->heard_count < LISTS)
+		self->heard[self->heard_count++] = (struct heard){
+			.id = result->mtime_s, .err = err, .entries = count,
+		};
+	if (err && !lib_copy_can_end(err, result->side))
+		self->wrong = "an error that no list can have";
+	for (size_t i = 0; i < count; i++) {
+		if (lib_copy_leads_out(entries[i].name))
+			self->wrong = "a name that leads out";
+	}
+}
+
+static void copied(void *context, const struct copy *copy, int err,
+		   const struct krdma_file_result *result)
+{
+	FIXTURE_DATA(bad_server) * self = context;
+
+	if (err && !lib_copy_can_end(err, result->side))
+		self->wrong = "an error that no file can have";
+	if (!err && !result->skipped && __atomic_load_n(&self->rewritten, __ATOMIC_RELAXED))
+		unlinkat(copy->folder, copy->path, 0);
+}
+
+/* One list that the client has taken, refused, or not had to its end. */
+static void judge_list(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * self,
+		       const struct heard *heard, const struct given *given)
+{
+	bool refused = bad_list_is_refused(given->kind, given->recursive);
+	unsigned int *listed = &self->listed[given->kind][given->recursive];
+
+	if (given->rewritten)
+		return;
+	if (bad_list_is_too_long(given->kind)) {
+		*listed += heard->err == -EPROTO && !given->spoiled;
+		EXPECT_TRUE(given->spoiled || !given->fetched);
+	} else if (!heard->err) {
+		(*listed)++;
+		EXPECT_FALSE(refused);
+		EXPECT_EQ(given->entries, heard->entries);
+	} else if (given->complete && !given->spoiled) {
+		(*listed)++;
+		EXPECT_TRUE(refused);
+		EXPECT_EQ(-EPROTO, heard->err);
+	}
+	if (_metadata->exit_code != KSFT_PASS)
+		TH_LOG("%s (%s): %s", bad_list_kind(given->kind),
+		       given->recursive ? "recursive" : "flat", strerror(-heard->err));
+}
+
+static void judge_lists(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * self)
+{
+	for (unsigned int i = 0; i < self->heard_count; i++) {
+		for (unsigned int j = 0; j < self->given_count; j++) {
+			if (self->heard[i].id == self->given[j].id)
+				judge_list(_metadata, self, &self->heard[i], &self->given[j]);
+		}
+	}
+	EXPECT_EQ(NULL, self->wrong) {
+		TH_LOG("%s", self->wrong);
+	}
+}
+
+/* A folder that was there has what it had, and what the server may put there. */
+static void judge_folder(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * self,
+			 const struct choice *choice, const char *folder)
+{
+	static const struct tree nothing;
+	struct lib_copy_left left = {
+		.before = folder == self->there ? &self->before : &nothing,
+		.hidden = choice->hidden, .whole = whole_file, .folder = folder,
+	};
+
+	lib_copy_judge(&left);
+	self->got_files[choice->command] += left.files;
+	self->got_folders[choice->command] += left.folders;
+	EXPECT_EQ(NULL, left.why) {
+		TH_LOG("visit %u, %s: '%s' is wrong: %s", self->visits, commands[choice->command],
+		       left.which, left.why);
+	}
+}
+
+/* In a thread of its own: what malloc() keeps for that is given back with the thread. */
+static void *run_command(void *context)
+{
+	FIXTURE_DATA(bad_server) * self = context;
+	struct lib_copy *copy = &self->copy;
+
+	switch (self->choice->command) {
+	case LIST:
+		lib_copy_list(copy, "", 0);
+		break;
+	case LIST_ALL:
+		lib_copy_list(copy, "some", KRDMA_FILE_RECURSIVE);
+		break;
+	case PATTERN:
+		lib_copy_glob(copy, self->choice->put ? "*/*" : "[!k]*", self->there);
+		break;
+	case FOLDER_NEW:
+		lib_copy_get(copy, "some", self->new);
+		break;
+	default:
+		lib_copy_get(copy, "some", self->there);
+		break;
+	}
+	lib_copy_end(copy);
+	return NULL;
+}
+
+/* In a folder that was there the user has not agreed that anything is replaced. */
+#define AGREED	(KRDMA_FILE_UPDATE | KRDMA_FILE_CHECKSUM | KRDMA_FILE_EXACT_MODE)
+
+static void copy_folder(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * self,
+			const struct choice *choice)
+{
+	bool is_new = choice->command == FOLDER_NEW;
+	struct krdma_file_options options = choice->options;
+	struct lib_copy *copy = &self->copy;
+	pthread_t command;
+
+	options.flags = is_new ? choice->flags : choice->flags & ~AGREED;
+	lib_copy_begin(copy, self->files.session, (struct sockaddr *)&self->address, &options);
+	copy->listed = listed;
+	copy->ended = copied;
+	copy->context = self;
+	copy->copying.hidden = choice->hidden;
+	copy->copying.recursive = choice->recursive;
+	self->choice = choice;
+	ASSERT_EQ(0, pthread_create(&command, NULL, run_command, self));
+	pthread_join(command, NULL);
+	judge_folder(_metadata, self, choice, is_new ? self->new : self->there);
+}
+
 static void visit(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * self)
 {
 	struct choice choice = choose(&self->rng);
-	struct krdma_file_client *client;
 	uint64_t begun = now_ms(), took;
 	pthread_t thread;
-	int ret = 0;
 
 	self->visits++;
-	ASSERT_EQ(0, krdma_file_client_create(self->files.session,
-					      (struct sockaddr *)&self->address, &choice.options,
-					      &client));
+	self->came[choice.command]++;
+	self->over = false;
+	self->wrong = NULL;
+	self->given_count = 0;
+	self->heard_count = 0;
 	ASSERT_EQ(0, pthread_create(&thread, NULL, serve, self));
-	/* The server takes one client: after an error there would be no connection. */
-	while (choice.requests-- && !ret)
-		ret = choice.put ? put(_metadata, self, client, &choice) :
-				   get(_metadata, self, client, &choice);
-	krdma_file_client_destroy(client);
+	if (choice.command == FILES)
+		copy_files(_metadata, self, &choice);
+	else
+		copy_folder(_metadata, self, &choice);
 	took = now_ms() - begun;
+	__atomic_store_n(&self->over, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
+	judge_lists(_metadata, self);
 	self->longest_ms = took > self->longest_ms ? took : self->longest_ms;
 }
 
@@ -792,6 +1098,43 @@ static void act(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * se
 	}
 }
 
+/* Each kind of list has come to its end, and each command has done something. */
+static void check_counts(struct __test_metadata *_metadata, FIXTURE_DATA(bad_server) * self,
+			 unsigned int actions)
+{
+	unsigned int lists = 0, kinds = 0;
+
+	for (unsigned int kind = 0; kind < bad_list_kinds(); kind++) {
+		for (unsigned int recursive = 0; recursive < 2; recursive++) {
+			lists += self->listed[kind][recursive];
+			kinds += !!self->listed[kind][recursive];
+			if (actions < ALL_LISTS)
+				continue;
+			EXPECT_LT(0, self->listed[kind][recursive]) {
+				TH_LOG("never: %s, %s", bad_list_kind(kind),
+				       recursive ? "recursive" : "flat");
+			}
+		}
+	}
+	TH_LOG("%u lists of %u kinds of %u were taken or refused", lists, kinds,
+	       2 * bad_list_kinds());
+	for (unsigned int i = 0; i < COMMANDS; i++)
+		TH_LOG("%s: %u, with %u files and %u folders", commands[i], self->came[i],
+		       self->got_files[i], self->got_folders[i]);
+	if (actions < SOME_LISTS)
+		return;
+	EXPECT_LT(SOME_KINDS, kinds);
+	for (unsigned int i = 0; i < COMMANDS; i++)
+		EXPECT_LT(0, self->came[i]);
+	EXPECT_LT(0, self->got_files[FOLDER_NEW]);
+	EXPECT_LT(0, self->got_folders[FOLDER_NEW]);
+	if (actions < ALL_LISTS)
+		return;
+	EXPECT_LT(0, self->got_files[FOLDER_THERE]);
+	EXPECT_LT(0, self->got_folders[FOLDER_THERE]);
+	EXPECT_LT(0, self->got_files[PATTERN]);
+}
+
 TEST_F_TIMEOUT(bad_server, harms_neither_the_client_nor_its_files, 3600)
 {
 	static struct tree outside, keep, source, now;
@@ -807,6 +1150,9 @@ TEST_F_TIMEOUT(bad_server, harms_neither_the_client_nor_its_files, 3600)
 	act(_metadata, self, actions / 20);
 	before = usage_now();
 	act(_metadata, self, actions - actions / 20);
+	/* A few visits may not lead to what has to be seen: so there are more. */
+	for (int i = 0; i < 40 && (!self->gets || !self->puts || !self->shared); i++)
+		act(_metadata, self, actions / 4);
 	after = usage_after(&before);
 	TH_LOG("%u actions in %u visits: %u files got and %u put; %zu and then %zu bytes",
 	       actions, self->visits, self->gets, self->puts, before.bytes, after.bytes);
@@ -816,9 +1162,10 @@ TEST_F_TIMEOUT(bad_server, harms_neither_the_client_nor_its_files, 3600)
 	EXPECT_LT(0, self->puts);
 	EXPECT_LT(0, self->shared);
 	/* Only few of all actions lead there. */
-	if (actions >= COMPARES)
+	if (actions >= SOME_LISTS)
 		EXPECT_LT(0, self->compared);
 	EXPECT_EQ(0, self->wrong_joins);
+	check_counts(_metadata, self, actions);
 	EXPECT_GT(LONGEST_MS, self->longest_ms);
 	EXPECT_GE(before.bytes + SPARE, after.bytes);
 	EXPECT_GE(before.descriptors, after.descriptors);

@@ -439,7 +439,7 @@ TEST_F_TIMEOUT(half, of_another_time_is_not_used, 120)
 	char path[FILES_PATH];
 
 	ASSERT_EQ(0, utimensat(AT_FDCWD, files_path(path, self->from, "a"), times, 0));
-	expect_anew(_metadata, self, variant->putting, LONG, 1, variant->putting);
+	expect_anew(_metadata, self, variant->putting, LONG, 1, 1);
 }
 
 TEST_F_TIMEOUT(half, of_another_length_is_not_used, 120)
@@ -453,7 +453,7 @@ TEST_F_TIMEOUT(half, of_another_length_is_not_used, 120)
 	times[1] = status.st_mtim;
 	ASSERT_EQ(0, files_make(self->from, "a", LONG + 1, 1));
 	ASSERT_EQ(0, utimensat(AT_FDCWD, path, times, 0));
-	expect_anew(_metadata, self, variant->putting, LONG + 1, 1, variant->putting);
+	expect_anew(_metadata, self, variant->putting, LONG + 1, 1, 1);
 }
 
 TEST_F(half, that_somebody_writes_is_left_alone)

@@ -15,6 +15,8 @@
 #include "kselftest_harness.h"
 #include "child.h"
 #include "lib_files.h"
+#include "lib_raw.h"
+#include "lib_tree.h"
 #include "session.h"
 
 #define LENGTH		(2 * 1024 * 1024 + 7)
@@ -336,6 +338,54 @@ TEST_F_TIMEOUT(end, clients_of_a_server_that_ends_are_told, 120)
 	self->options.progress = NULL;
 	EXPECT_EQ(-ECONNREFUSED, get(self, "a", "b"));
 	EXPECT_EQ(KRDMA_FILE_SIDE_BETWEEN, self->result.side);
+}
+
+/*
+ * A server that is stopped while it receives files keeps what it has of them, and nothing else; it
+ * removes no part of an earlier run.  Another server goes on from there.
+ */
+TEST_F_TIMEOUT(end, a_server_that_is_stopped_keeps_what_it_has_taken, 120)
+{
+	static struct tree before, now;
+	char part[FILES_PATH];
+	struct raw idle;
+	unsigned char hello[HELLO_SHORT];
+	uint64_t begun;
+
+	ASSERT_EQ(0, serve(self, 0));
+	ASSERT_EQ(0, files_make(self->files.here, "a", LENGTH, 1));
+	ASSERT_EQ(0, files_make(self->files.there, "other", 100, 2));
+	ASSERT_EQ(0, tree_read(&before, self->files.there));
+	/* One client has asked for nothing yet. */
+	raw_hello(hello, RAW_VERSION, 0);
+	ASSERT_EQ(0, raw_connect(&idle, &self->files, hello, sizeof(hello)));
+	self->options.progress = stop_server;
+	self->options.context = self->files.server;
+	self->options.flags = KRDMA_FILE_PARENTS;
+	EXPECT_EQ(-ESHUTDOWN, files_put(&self->files, "a", "new/a", &self->options, &self->result));
+	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
+	begun = now_ms();
+	EXPECT_EQ(0, files_stop(&self->files));
+	EXPECT_GT(rounds(5000, 20000), now_ms() - begun);
+	raw_close(&idle);
+
+	/* The folder that the client has asked for, and the part. */
+	ASSERT_EQ(0, tree_read(&now, self->files.there));
+	EXPECT_EQ(before.count + 2, now.count);
+	snprintf(part, sizeof(part), "%s/new", self->files.there);
+	EXPECT_EQ(1, files_parts(part, part));
+	EXPECT_FALSE(files_exist(self->files.there, "new/a"));
+
+	ASSERT_EQ(0, serve(self, 0));
+	self->options.progress = NULL;
+	EXPECT_EQ(0, files_put(&self->files, "a", "new/b", &self->options, &self->result));
+	self->options.flags |= KRDMA_FILE_CONTINUE;
+	EXPECT_EQ(0, files_put(&self->files, "a", "new/a", &self->options, &self->result));
+	EXPECT_LT(0, self->result.resumed_from);
+	EXPECT_TRUE(files_are(self->files.there, "new/a", LENGTH, 1));
+	/* The files, and nothing of the part. */
+	ASSERT_EQ(0, tree_read(&now, self->files.there));
+	EXPECT_EQ(before.count + 3, now.count);
 }
 
 struct client {

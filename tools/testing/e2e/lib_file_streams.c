@@ -338,6 +338,11 @@ TEST_F_TIMEOUT(streams, are_joined_by_their_client_alone, 240)
 	raw_close(&stranger);
 	EXPECT_EQ(-ECONNREFUSED, join(self, &stranger, 16, self->ticket));
 	raw_close(&stranger);
+	/* One more than granted is refused at once: it would wait with the others. */
+	begun = now_ms();
+	EXPECT_EQ(-ECONNREFUSED, join(self, &stranger, 3, self->ticket));
+	EXPECT_GT(LONG_MS / 2, now_ms() - begun);
+	raw_close(&stranger);
 	ASSERT_EQ(0, join(self, &self->other, 1, self->ticket));
 	/* At once: it does not wait for its client's end. */
 	begun = now_ms();

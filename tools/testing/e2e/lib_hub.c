@@ -31,6 +31,7 @@
 #define DEPTH		8
 #define LONG		(5u << 20)
 #define MANY		70
+#define MANY_DEEP	90
 
 /* What a server does with a message. */
 enum tag {
@@ -622,6 +623,43 @@ TEST(many_peers)
 	krdma_hub_close(client);
 	EXPECT_TRUE(counts(&server.left, MANY + 1));
 	server_stop(&server);
+}
+
+/*
+ * The completions of so many peers with so many messages are more than one ring has. Each sends and
+ * receives.
+ */
+TEST_F_TIMEOUT(hub, peers_that_need_several_rings, 300)
+{
+	static const struct krdma_hub_options options = {
+		.size = sizeof(options), .peers = MANY_DEEP, .per_address = MANY_DEEP,
+		.depth = HUB_DEPTH_MAX, .eager = HUB_EAGER_MIN,
+	};
+	struct krdma_ep *eps[MANY_DEEP];
+	struct krdma_ep_record record;
+	struct krdma_hub *client;
+	int err;
+
+	server_stop(&self->server);
+	ASSERT_EQ(0, server_start(&self->server, &options));
+	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &client));
+	for (unsigned int i = 0; i < MANY_DEEP; i++) {
+		ASSERT_EQ(0, krdma_ep_connect(client, self->server.address, NULL, 0, PATIENCE,
+					      &eps[i])) {
+			TH_LOG("peer %u", i);
+		}
+	}
+	for (unsigned int i = 0; i < MANY_DEEP; i++)
+		EXPECT_TRUE(echoes(eps[i], self->data + i, 100));
+	/* A place that is free again is in the ring where it was. */
+	krdma_ep_close(eps[3], NULL);
+	do {
+		krdma_hub_next(client, krdma_deadline(20), &record, sizeof(record));
+		err = krdma_ep_connect(client, self->server.address, NULL, 0, PATIENCE, &eps[3]);
+	} while (err == -EUSERS);
+	ASSERT_EQ(0, err);
+	EXPECT_TRUE(echoes(eps[3], "in its place", 12));
+	krdma_hub_close(client);
 }
 
 /*

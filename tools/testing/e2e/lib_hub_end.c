@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's hubs where something ends: a peer leaves with an error that is none, a connection
- * cannot be made, a deadline passes while data are on their way or while peers send without a
- * pause, a child of fork() closes its copies.
+ * libkrdma's hubs where something ends: a peer leaves with an error that is none, what was lent is
+ * not read yet, a connection cannot be made, a deadline passes while data are on their way or while
+ * peers send without a pause, memory is withdrawn, a device goes, a child of fork() closes its
+ * copies.
  *
- * One thread has the hub and its peers.  What a peer sends waits in the hub's receives until a
- * function with the hub is called, also an answer to what the hub asks only then.
+ * One thread has the hub and, with few exceptions, its peers.  What a peer sends waits in the hub's
+ * receives until a function with the hub is called, also an answer to what the hub asks only then.
  */
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <hub_wire.h>
+#include <krdma_entry.h>
 #include <krdma_hub.h>
 
 #include "kselftest_harness.h"
 #include "child.h"
+#include "fabric.h"
 #include "lib_both.h"
 #include "lib_hub_peer.h"
 #include "lib_pair.h"
+#include "lib_usage.h"
+#include "rdma_link.h"
 #include "session.h"
 
 #define PATIENCE	LIB_PATIENCE
@@ -211,6 +217,149 @@ TEST_F(end, a_peer_that_does_not_grant_with_eagain_is_busy)
 }
 
 /*
+ * Memory that was lent
+ */
+
+#define LENT_SIZE	100000u
+
+/* The peer reads a long message of the hub into its window, and says that it has it. */
+static int fetch(FIXTURE_DATA(end) * self)
+{
+	struct hub_frame frame, done = { .kind = HUB_DONE };
+	struct krdma_sqe entry;
+	unsigned int number;
+	int err = hub_peer_next(&self->peer, PATIENCE, &frame, &number);
+
+	if (err || !frame.is_long || frame.remote.length > WINDOW_SIZE)
+		return err ? err : -EPROTO;
+	done.ticket = frame.ticket;
+	entry = krdma_entry_read(self->peer.conn, 0, self->window, 0,
+				 (uint32_t)frame.remote.length, &frame.remote, 0);
+	err = hub_peer_operate(&self->peer, entry, PATIENCE);
+	return err ? err : say(&self->peer, done, NULL, 0);
+}
+
+/* The peer has read what was lent before the hub closes, and the hub has not looked yet. */
+TEST_F(end, what_was_lent_and_read_is_no_reason_to_abort)
+{
+	unsigned char data[LENT_SIZE];
+	struct hub_frame frame;
+	unsigned int number;
+
+	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
+	fill(data, sizeof(data), 3);
+	ASSERT_EQ(0, krdma_ep_send_lent(self->ep, 1, data, sizeof(data), 0, PATIENCE));
+	ASSERT_EQ(0, fetch(self));
+	fill(data, sizeof(data), 4);
+	ASSERT_EQ(0, krdma_ep_send(self->ep, 1, data, sizeof(data), PATIENCE));
+	krdma_ep_close(self->ep, "bye");
+	ASSERT_EQ(0, fetch(self));
+	EXPECT_TRUE(filled(krdma_mr_data(self->window), sizeof(data), 4));
+	ASSERT_EQ(0, hear_once(self, &frame, &number)) {
+		TH_LOG("the hub does not take its leave");
+	}
+	EXPECT_EQ(HUB_BYE, frame.kind);
+	EXPECT_EQ(0, frame.code);
+	EXPECT_EQ(3, frame.length);
+}
+
+/**
+ * struct reader - a thread that is the peer
+ * @end: the fixture
+ * @same: the first message was what is expected
+ * @error: 0, or what has failed
+ * @done: the thread has ended
+ */
+struct reader {
+	FIXTURE_DATA(end) * end;
+	bool same;
+	int error;
+	int done;
+};
+
+/* Takes its time, and reads two long messages. */
+static void *read_late(void *context)
+{
+	FIXTURE_DATA(end) * self = ((struct reader *)context)->end;
+	struct reader *reader = context;
+	struct hub_frame frame = { 0 };
+	unsigned int number;
+
+	sleep_ms(500);
+	reader->error = fetch(self);
+	reader->same = filled(krdma_mr_data(self->window), LENT_SIZE, 3);
+	if (!reader->error)
+		reader->error = fetch(self);
+	if (!reader->error)
+		reader->error = hub_peer_next(&self->peer, PATIENCE, &frame, &number);
+	if (!reader->error && (frame.kind != HUB_BYE || frame.code))
+		reader->error = -EPROTO;
+	__atomic_store_n(&reader->done, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* When the memory is the program's again, it changes at once. */
+static void close_early(struct __test_metadata *_metadata, FIXTURE_DATA(end) * self,
+			bool closes_hub)
+{
+	struct reader reader = { .end = self };
+	struct krdma_ep_record record;
+	unsigned char data[LENT_SIZE];
+	pthread_t thread;
+
+	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
+	fill(data, sizeof(data), 3);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, read_late, &reader));
+	ASSERT_EQ(0, krdma_ep_send_lent(self->ep, 1, data, sizeof(data), 0, PATIENCE));
+	ASSERT_EQ(0, krdma_ep_send(self->ep, 1, data, sizeof(data), PATIENCE));
+	if (closes_hub) {
+		krdma_hub_close(self->hub);
+		self->hub = NULL;
+	} else {
+		krdma_ep_close(self->ep, NULL);
+	}
+	memset(data, 0, sizeof(data));
+	while (self->hub && !__atomic_load_n(&reader.done, __ATOMIC_ACQUIRE))
+		krdma_hub_next(self->hub, krdma_deadline(20), &record, sizeof(record));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, reader.error);
+	EXPECT_TRUE(reader.same);
+}
+
+TEST_F(end, what_was_lent_is_read_before_the_endpoint_is_closed)
+{
+	close_early(_metadata, self, false);
+}
+
+TEST_F(end, what_was_lent_is_read_before_the_hub_is_closed)
+{
+	close_early(_metadata, self, true);
+}
+
+/* A peer that does not read it does not get it, and nothing else of this side any more. */
+TEST_F(end, what_was_lent_comes_back_from_a_peer_that_does_not_read)
+{
+	unsigned char data[LENT_SIZE];
+	struct krdma_ep_record record;
+	struct hub_frame frame;
+	unsigned int number;
+	uint64_t begin;
+
+	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, krdma_ep_send_lent(self->ep, 1, data, sizeof(data), 0, PATIENCE));
+	begin = now_ms();
+	krdma_ep_close(self->ep, "bye");
+	EXPECT_LE(2900, now_ms() - begin);
+	EXPECT_GT(20000, now_ms() - begin);
+	ASSERT_EQ(0, hub_peer_next(&self->peer, PATIENCE, &frame, &number));
+	EXPECT_EQ(HUB_MESSAGE, frame.kind);
+	EXPECT_EQ(-ECONNRESET, hub_peer_next(&self->peer, PATIENCE, &frame, &number));
+	EXPECT_EQ(-EAGAIN, krdma_hub_next(self->hub, 0, &record, sizeof(record)));
+}
+
+/*
  * Connections that cannot be made
  */
 
@@ -336,6 +485,105 @@ TEST_F(end, a_message_has_the_memory_of_a_late_answer)
 	ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
 	EXPECT_EQ(KRDMA_EP_MESSAGE, record.event);
 	EXPECT_TRUE(filled(record.data, record.length, 7));
+}
+
+/*
+ * The program holds a message that takes the whole budget, and behind it the peer has announced
+ * another one.
+ */
+static void use_up(struct __test_metadata *_metadata, FIXTURE_DATA(end) * self,
+		   struct krdma_ep_record *held)
+{
+	const struct krdma_hub_options options = {
+		.size = sizeof(options), .depth = HUB_PEER_DEPTH, .eager = HUB_PEER_EAGER,
+		.longest = WINDOW_SIZE, .budget = WINDOW_SIZE,
+	};
+	struct hub_frame message = { .kind = HUB_MESSAGE, .is_long = true }, frame;
+
+	krdma_hub_close(self->hub);
+	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &self->hub));
+	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
+	ASSERT_EQ(0, say(&self->peer, message, self->descriptor, sizeof(self->descriptor)));
+	message.ticket = 1;
+	ASSERT_EQ(0, say(&self->peer, message, self->descriptor, sizeof(self->descriptor)));
+	ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, held, sizeof(*held)));
+	ASSERT_EQ(0, hear(self, &frame));
+	EXPECT_EQ(HUB_DONE, frame.kind);
+}
+
+/* The message that waited for memory comes as soon as there is some. */
+static void expect_message(struct __test_metadata *_metadata, FIXTURE_DATA(end) * self,
+			   struct krdma_ep_record *held)
+{
+	struct krdma_ep_record record;
+
+	krdma_ep_done(held);
+	ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_MESSAGE, record.event);
+	EXPECT_EQ(WINDOW_SIZE, record.length);
+	krdma_ep_done(&record);
+}
+
+TEST_F(end, no_error_waits_behind_a_long_message)
+{
+	struct hub_frame done = { .kind = HUB_DONE, .taken = 2 }, frame;
+	struct krdma_ep_record held, record;
+	unsigned char data[2 * HUB_PEER_EAGER];
+
+	use_up(_metadata, self, &held);
+	ASSERT_EQ(0, krdma_ep_call_begin(self->ep, 1, "a", 1, krdma_deadline(300), 11));
+	ASSERT_EQ(0, krdma_ep_send_lent(self->ep, 1, data, sizeof(data), 12, PATIENCE));
+	ASSERT_EQ(0, hear(self, &frame));
+	EXPECT_EQ(HUB_CALL, frame.kind);
+	ASSERT_EQ(0, hear(self, &frame));
+	EXPECT_EQ(HUB_MESSAGE, frame.kind);
+	done.ticket = frame.ticket;
+	ASSERT_EQ(0, say(&self->peer, done, NULL, 0));
+	ASSERT_EQ(0, krdma_hub_next(self->hub, SOON, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_SENT, record.event);
+	EXPECT_EQ(12, record.user_data);
+	EXPECT_EQ(0, record.error);
+	ASSERT_EQ(0, krdma_hub_next(self->hub, SOON, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_ANSWER, record.event);
+	EXPECT_EQ(11, record.user_data);
+	EXPECT_EQ(-ETIMEDOUT, record.error);
+	expect_message(_metadata, self, &held);
+}
+
+/* One answer has arrived, and of the other the data have no memory. */
+TEST_F(end, what_is_answered_in_time_comes_by_the_deadline)
+{
+	struct hub_frame answer = { .kind = HUB_ANSWER, .taken = 2 }, frame;
+	struct krdma_ep_record held, record;
+
+	use_up(_metadata, self, &held);
+	for (unsigned int i = 0; i < 2; i++) {
+		ASSERT_EQ(0, krdma_ep_call_begin(self->ep, 1, "a", 1, krdma_deadline(500), 21 + i));
+		ASSERT_EQ(0, hear(self, &frame));
+		ASSERT_EQ(HUB_CALL, frame.kind);
+		answer.call = frame.call;
+		answer.is_long = i;
+		answer.ticket = i ? 2 : 0;
+		ASSERT_EQ(0, say(&self->peer, answer, i ? (void *)self->descriptor : "b",
+				 i ? sizeof(self->descriptor) : 1));
+	}
+	/* Until then they come in the order of their arrival. */
+	EXPECT_EQ(-ETIMEDOUT, krdma_hub_next(self->hub, krdma_deadline(100), &record,
+					     sizeof(record)));
+	for (unsigned int i = 0; i < 2; i++) {
+		ASSERT_EQ(0, krdma_hub_next(self->hub, SOON, &record, sizeof(record)));
+		EXPECT_EQ(KRDMA_EP_ANSWER, record.event);
+		EXPECT_EQ(21 + i, record.user_data);
+		EXPECT_EQ(i ? -ETIMEDOUT : 0, record.error);
+		EXPECT_EQ(i ? 0 : 1, record.length);
+		krdma_ep_done(&record);
+	}
+	/* Nobody needs the data of the late one. */
+	ASSERT_EQ(0, hear(self, &frame));
+	EXPECT_EQ(HUB_DONE, frame.kind);
+	EXPECT_EQ(2, frame.ticket);
+	expect_message(_metadata, self, &held);
 }
 
 /* More accesses than a connection has places for work requests. */
@@ -501,6 +749,97 @@ TEST_F(end, room_that_is_there_is_found_without_waiting)
 		if (i % 3)
 			EXPECT_EQ(-EAGAIN, krdma_ep_send(self->ep, 1, "a", 1, 0));
 	}
+}
+
+/*
+ * Nothing is left
+ */
+
+static size_t allocated(void)
+{
+	return usage_now().bytes;
+}
+
+/* The peer offers memory and withdraws it; the program closes it before that, or after. */
+TEST_F(end, memory_that_was_withdrawn_and_closed_is_freed)
+{
+	struct hub_frame grant = { .kind = HUB_GRANT }, revoke = { .kind = HUB_REVOKE }, frame;
+	struct krdma_ep_memory *memory;
+	struct krdma_ep_record record;
+	size_t before = 0;
+	char byte;
+
+	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
+	for (unsigned int i = 1; i <= 100; i++) {
+		/* The last requests have left by then. */
+		if (i == 20)
+			before = allocated();
+		grant.call = CALL(i);
+		grant.taken = i;
+		grant.tag = i % HUB_SHARES;
+		revoke.taken = i;
+		revoke.tag = grant.tag;
+		ASSERT_EQ(0, say(&self->peer, grant, self->descriptor, sizeof(self->descriptor)));
+		ASSERT_EQ(0, krdma_ep_memory_open(self->ep, "window", KRDMA_ACCESS_REMOTE_READ,
+						  PATIENCE, &memory));
+		ASSERT_EQ(0, krdma_ep_memory_read(memory, 0, &byte, 1, PATIENCE));
+		if (i % 2)
+			krdma_ep_memory_close(memory);
+		ASSERT_EQ(0, say(&self->peer, revoke, NULL, 0));
+		EXPECT_EQ(-EAGAIN, krdma_hub_next(self->hub, 0, &record, sizeof(record)));
+		if (i % 2)
+			continue;
+		EXPECT_EQ(-ESTALE, krdma_ep_memory_read(memory, 0, &byte, 1, PATIENCE));
+		krdma_ep_memory_close(memory);
+		for (unsigned int k = 0; k < 2; k++) {
+			ASSERT_EQ(0, hear(self, &frame));
+			EXPECT_EQ(HUB_ASK, frame.kind);
+			ASSERT_EQ(0, hear(self, &frame));
+			EXPECT_EQ(HUB_REVOKED, frame.kind);
+		}
+	}
+	EXPECT_GE(before, allocated());
+}
+
+/* Connects two hubs over a device that comes and goes. */
+static void plug(struct __test_metadata *_metadata, FIXTURE_DATA(end) * self)
+{
+	struct krdma_ep_record record = { 0 };
+	struct sockaddr_storage address;
+	struct krdma_hub *server;
+	struct krdma_ep *ep;
+	char to[64];
+
+	ASSERT_EQ(0, fabric_create());
+	ASSERT_EQ(0, session_await(krdma_fd(self->peer.session), FABRIC_DEVICE, true));
+	ASSERT_EQ(0, krdma_hub_open(FABRIC_ADDRESS ":0", NULL, &server));
+	ASSERT_EQ(0, krdma_hub_address(server, &address));
+	snprintf(to, sizeof(to), "%s:%u", FABRIC_ADDRESS,
+		 ntohs(((struct sockaddr_in *)&address)->sin_port));
+	ASSERT_EQ(0, krdma_ep_connect(self->hub, to, NULL, 0, 0, &ep));
+	while (krdma_hub_next(self->hub, krdma_deadline(20), &record, sizeof(record)))
+		krdma_hub_next(server, 0, &record, sizeof(record));
+	ASSERT_EQ(KRDMA_EP_JOINED, record.event);
+	ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
+	ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_LEFT, record.event);
+	EXPECT_EQ(-ENODEV, record.error);
+	krdma_ep_close(ep, NULL);
+	EXPECT_EQ(-EAGAIN, krdma_hub_next(self->hub, 0, &record, sizeof(record)));
+	krdma_hub_close(server);
+	fabric_destroy();
+}
+
+TEST_F_TIMEOUT(end, devices_that_are_gone_leave_nothing, 300)
+{
+	struct usage before;
+
+	plug(_metadata, self);
+	before = usage_now();
+	for (unsigned int i = 0; i < 3; i++)
+		plug(_metadata, self);
+	EXPECT_EQ(before.descriptors, usage_after(&before).descriptors);
 }
 
 /*

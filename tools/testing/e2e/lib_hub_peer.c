@@ -3,22 +3,50 @@
  * A peer of one of libkrdma's hubs that sends arbitrary frames.
  */
 #include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <krdma_entry.h>
 
+#include "lib_both.h"
 #include "lib_hub_peer.h"
 #include "lib_pair.h"
 
+static const struct hub_greeting usual = {
+	.depth = HUB_PEER_DEPTH,
+	.eager = HUB_PEER_EAGER,
+	.longest = HUB_PEER_LONGEST,
+};
+
 size_t hub_peer_greeting(unsigned char wire[HUB_GREETING_MAX])
 {
-	static const struct hub_greeting greeting = {
-		.depth = HUB_PEER_DEPTH,
-		.eager = HUB_PEER_EAGER,
-		.longest = HUB_PEER_LONGEST,
-	};
+	return hub_greeting_write(&usual, wire);
+}
 
+size_t hub_peer_greeting_with_secret(unsigned char wire[HUB_GREETING_MAX])
+{
+	struct hub_greeting greeting = usual;
+
+	greeting.has_secret = true;
 	return hub_greeting_write(&greeting, wire);
+}
+
+int hub_peer_listen(struct krdma *session, struct krdma_listener **listener,
+		    char to[HUB_PEER_TO])
+{
+	struct __kernel_sockaddr_storage address;
+	struct sockaddr_storage at;
+	int err = address_set(&address, both_address(), 0);
+
+	if (!err)
+		err = krdma_listen(session, (struct sockaddr *)&address, 0, 0, listener);
+	if (!err)
+		err = krdma_listener_address(*listener, &at);
+	if (!err)
+		snprintf(to, HUB_PEER_TO, "%s:%u", both_address(),
+			 ntohs(((struct sockaddr_in *)&at)->sin_port));
+	return err;
 }
 
 int hub_peer_open(struct hub_peer *peer)
@@ -168,4 +196,65 @@ int hub_peer_next(struct hub_peer *peer, uint64_t deadline, struct hub_frame *fr
 		return -ECONNRESET;
 	*number = (unsigned int)cqe.wr_id;
 	return hub_frame_read(room + (cqe.wr_id + 1) * HUB_PEER_ROOM, cqe.length, frame);
+}
+
+int hub_peer_tell(struct hub_peer *peer, uint8_t kind, const unsigned char bytes[HUB_PROOF_SIZE])
+{
+	const struct hub_frame frame = { .kind = kind };
+
+	return hub_peer_send(peer, &frame, bytes, HUB_PROOF_SIZE, LIB_PATIENCE);
+}
+
+int hub_peer_hear(struct hub_peer *peer, uint8_t kind, unsigned char bytes[HUB_PROOF_SIZE])
+{
+	struct hub_frame frame;
+	unsigned int number;
+	int err = hub_peer_next(peer, LIB_PATIENCE, &frame, &number);
+
+	if (err)
+		return err;
+	if (frame.kind == HUB_BYE)
+		return frame.code ? hub_code_error(frame.code) : -EPIPE;
+	if (frame.kind != kind)
+		return -EPROTO;
+	memcpy(bytes, frame.data, HUB_PROOF_SIZE);
+	err = hub_peer_receive(peer, number);
+	/* The hub has ended the connection; what it has said before is still to be heard. */
+	return err == -ENOTCONN ? 0 : err;
+}
+
+static int tell_proof(struct hub_peer *peer, const struct secret *secret, char side,
+		      const struct hub_peer_nonces *nonces)
+{
+	unsigned char proof[SECRET_PROOF];
+
+	secret_proof(secret, HUB_PEER_LABEL, side, nonces->server, nonces->client, proof);
+	return hub_peer_tell(peer, HUB_PROOF, proof);
+}
+
+int hub_peer_prove(struct hub_peer *peer, const struct secret *secret, bool is_server,
+		   struct hub_peer_nonces *nonces)
+{
+	unsigned char proof[SECRET_PROOF], expected[SECRET_PROOF];
+	unsigned char *own = is_server ? nonces->server : nonces->client;
+	int err = secret_nonce(own);
+
+	if (!err && is_server)
+		err = hub_peer_tell(peer, HUB_CHALLENGE, own);
+	if (!err)
+		err = hub_peer_hear(peer, HUB_CHALLENGE, is_server ? nonces->client :
+				    nonces->server);
+	if (!err && !is_server)
+		err = hub_peer_tell(peer, HUB_CHALLENGE, own);
+	if (!err && !is_server)
+		err = tell_proof(peer, secret, 'c', nonces);
+	if (!err)
+		err = hub_peer_hear(peer, HUB_PROOF, proof);
+	if (err)
+		return err;
+	secret_proof(secret, HUB_PEER_LABEL, is_server ? 'c' : 's', nonces->server,
+		     nonces->client, expected);
+	if (!secret_same(proof, expected))
+		return -EKEYREJECTED;
+	return is_server ? tell_proof(peer, secret, 's', nonces) : 0;
 }

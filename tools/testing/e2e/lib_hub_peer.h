@@ -10,6 +10,7 @@
 
 #include <hub_wire.h>
 #include <krdma.h>
+#include <secret.h>
 
 /* What a peer announces: the hubs of the tests have the same. */
 #define HUB_PEER_DEPTH		8
@@ -42,6 +43,16 @@ struct hub_peer {
 /* The private data of a hub with the values above.  Returns their length. */
 size_t hub_peer_greeting(unsigned char wire[HUB_GREETING_MAX]);
 
+/* The same of a hub with a secret. */
+size_t hub_peer_greeting_with_secret(unsigned char wire[HUB_GREETING_MAX]);
+
+/* An address as a hub takes it. */
+#define HUB_PEER_TO		64
+
+/* Listen where the hubs of the tests can connect; @to receives the address. */
+int hub_peer_listen(struct krdma *session, struct krdma_listener **listener,
+		    char to[HUB_PEER_TO]);
+
 /* Open the session; close everything. */
 int hub_peer_open(struct hub_peer *peer);
 void hub_peer_close(struct hub_peer *peer);
@@ -67,6 +78,29 @@ int hub_peer_send_raw(struct hub_peer *peer, const void *wire, size_t length, ui
 /* The same for a frame and @length bytes that follow its header. */
 int hub_peer_send(struct hub_peer *peer, const struct hub_frame *frame, const void *data,
 		  size_t length, uint64_t deadline);
+
+/* The label of the proofs of hubs. */
+#define HUB_PEER_LABEL		"krdma-hub-1"
+
+/**
+ * struct hub_peer_nonces - the nonces of one connection
+ * @server, @client: those of both sides
+ */
+struct hub_peer_nonces {
+	unsigned char server[SECRET_NONCE];
+	unsigned char client[SECRET_NONCE];
+};
+
+/* Send HUB_CHALLENGE or HUB_PROOF with these bytes. */
+int hub_peer_tell(struct hub_peer *peer, uint8_t kind, const unsigned char bytes[HUB_PROOF_SIZE]);
+/*
+ * Receive such a frame.  Returns -EPROTO for another frame, and for HUB_BYE its error or
+ * -EPIPE.
+ */
+int hub_peer_hear(struct hub_peer *peer, uint8_t kind, unsigned char bytes[HUB_PROOF_SIZE]);
+/* Prove the secret as a client or as a server, and check the proof of the hub: -EKEYREJECTED. */
+int hub_peer_prove(struct hub_peer *peer, const struct secret *secret, bool is_server,
+		   struct hub_peer_nonces *nonces);
 
 /*
  * Take the next frame that has arrived, whose data are valid until its receive is posted again;

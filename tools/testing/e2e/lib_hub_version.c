@@ -15,6 +15,7 @@
 
 #include "kselftest_harness.h"
 #include "lib_both.h"
+#include "lib_hub_peer.h"
 #include "lib_raw.h"
 #include "session.h"
 
@@ -145,21 +146,15 @@ static void answer(struct krdma *session, struct krdma_conn *conn, bool refuse, 
 static void meet(struct __test_metadata *_metadata, bool refuse, uint16_t version,
 		 struct krdma_ep_record *record, char why[512])
 {
-	struct __kernel_sockaddr_storage address;
 	struct krdma_listener *listener;
-	struct sockaddr_storage at;
 	struct krdma *session;
 	struct krdma_conn *conn;
 	struct krdma_hub *hub;
 	struct krdma_ep *ep;
-	char to[64];
+	char to[HUB_PEER_TO];
 
-	ASSERT_EQ(0, address_set(&address, both_address(), 0));
 	ASSERT_EQ(0, krdma_open(&session));
-	ASSERT_EQ(0, krdma_listen(session, (struct sockaddr *)&address, 0, 0, &listener));
-	ASSERT_EQ(0, krdma_listener_address(listener, &at));
-	snprintf(to, sizeof(to), "%s:%u", both_address(),
-		 ntohs(((struct sockaddr_in *)&at)->sin_port));
+	ASSERT_EQ(0, hub_peer_listen(session, &listener, to));
 	ASSERT_EQ(0, krdma_hub_open(NULL, NULL, &hub));
 	ASSERT_EQ(0, krdma_ep_connect(hub, to, NULL, 0, 0, &ep));
 	while (krdma_listener_next(listener, 0, &conn))

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <krdma_entry.h>
@@ -420,6 +421,49 @@ TEST_F_TIMEOUT(message, disconnecting_brings_back_who_is_waiting, 120)
 	EXPECT_EQ(0, krdma_conn_disconnect(self->a.conn, 0));
 	EXPECT_EQ(-ENOTCONN, send_end(&sending));
 	EXPECT_EQ(-ECONNRESET, krdma_message_send(self->b.messenger, self->from, 1, PATIENCE));
+}
+
+static void *receive_run(void *context)
+{
+	struct side *side = context;
+	int err;
+
+	err = krdma_message_recv(side->messenger, NULL, 0, NULL, PATIENCE);
+	return (void *)(intptr_t)err;
+}
+
+/*
+ * In the child, no thread that waits for a message exists. One of the parent's waits on the ring,
+ * and the other one until that has its message.
+ */
+TEST_F_TIMEOUT(message, a_child_destroys_and_the_parent_goes_on, 120)
+{
+	pthread_t threads[2];
+	void *result;
+	int status;
+	pid_t child;
+
+	for (unsigned int i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, receive_run, &self->b));
+	sleep_ms(SOON_MS);
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		/* A child that waits for those threads is killed. */
+		alarm(30);
+		krdma_messenger_destroy(self->b.messenger);
+		krdma_messenger_destroy(self->a.messenger);
+		_exit(0);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	for (unsigned int i = 0; i < 2; i++)
+		EXPECT_EQ(0, krdma_message_send(self->a.messenger, NULL, 0, PATIENCE));
+	for (unsigned int i = 0; i < 2; i++) {
+		pthread_join(threads[i], &result);
+		EXPECT_TRUE(!result);
+	}
+	pass_one(_metadata, self, 5000, 1);
 }
 
 TEST_F_TIMEOUT(message, options_that_make_no_sense, 60)

@@ -549,6 +549,39 @@ TEST_F(thin, waiting_ends)
 	EXPECT_EQ(-ETIMEDOUT, krdma_conn_await_closed(self->pair.a, krdma_deadline(20)));
 }
 
+/*
+ * A record can grow. A program that was built before has the buffer of the first version, and one
+ * that was built later finds zeroes behind what the module knows, and not the next record.
+ */
+TEST_F(thin, records_are_read_into_buffers_of_other_versions)
+{
+	struct {
+		struct krdma_event_record is;
+		unsigned char more[48];
+		unsigned char behind[16];
+	} record;
+	size_t first = offsetof(struct krdma_event_record, reason) + sizeof(record.is.reason);
+
+	EXPECT_EQ(-EINVAL,
+		  krdma_conn_next_event(self->pair.a, LIB_PATIENCE, &record.is, first - 1));
+	memset(&record, 0xff, sizeof(record));
+	ASSERT_EQ(0, krdma_conn_next_event(self->pair.a, LIB_PATIENCE, &record.is, first));
+	EXPECT_EQ(KRDMA_EVENT_ADDR_RESOLVED, record.is.type);
+	EXPECT_EQ(0xff, record.more[0]);
+	memset(&record, 0xff, sizeof(record));
+	ASSERT_EQ(0, krdma_conn_next_event(self->pair.a, LIB_PATIENCE, &record.is,
+					   offsetof(typeof(record), behind)));
+	EXPECT_EQ(KRDMA_EVENT_ROUTE_RESOLVED, record.is.type);
+	EXPECT_LE(first, record.is.size);
+	for (size_t i = record.is.size; i < offsetof(typeof(record), behind); i++)
+		EXPECT_EQ(0, ((unsigned char *)&record)[i]);
+	EXPECT_EQ(0xff, record.behind[0]);
+	/* None is lost. */
+	ASSERT_EQ(0, krdma_conn_next_event(self->pair.a, LIB_PATIENCE, &record.is,
+					   sizeof(record.is)));
+	EXPECT_EQ(KRDMA_EVENT_ESTABLISHED, record.is.type);
+}
+
 /* Proves: D7 */
 TEST_F(thin, one_of_several_queues)
 {

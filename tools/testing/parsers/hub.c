@@ -74,6 +74,8 @@ int parser_hub_frame(const uint8_t *data, size_t size)
 	}
 	EXPECT(!frame.is_long || (frame.remote.length &&
 				  frame.remote.access & KRDMA_ACCESS_REMOTE_READ));
+	if (frame.kind == HUB_CHALLENGE || frame.kind == HUB_PROOF)
+		EXPECT(frame.data && frame.length == HUB_PROOF_SIZE);
 	EXPECT(frame.kind != HUB_ASK || hub_name_is_valid(frame.data, frame.length));
 	if (frame.kind == HUB_BYE) {
 		hub_words_read(frame.data, frame.length, words);

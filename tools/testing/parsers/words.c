@@ -96,7 +96,7 @@ int parser_value(const uint8_t *data, size_t size)
 
 int parser_secret(const uint8_t *data, size_t size)
 {
-	struct secret *secret = calloc(1, sizeof(*secret));
+	struct secret_file *secret = calloc(1, sizeof(*secret));
 	int fd = memory_file(data, size), err;
 	char path[32];
 

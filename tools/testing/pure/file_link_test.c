@@ -196,11 +196,10 @@ uint32_t krdma_mr_id(const struct krdma_mr *mr)
 	return 1;
 }
 
-void file_proof(const struct file_secret *secret, char side,
-		const unsigned char server[FILE_NONCE], const unsigned char client[FILE_NONCE],
-		unsigned char proof[FILE_SHA256_SIZE])
+void file_proof(const struct secret *secret, char side, const unsigned char server[SECRET_NONCE],
+		const unsigned char client[SECRET_NONCE], unsigned char proof[SECRET_PROOF])
 {
-	memset(proof, 0, FILE_SHA256_SIZE);
+	memset(proof, 0, SHA256_SIZE);
 }
 
 /*

@@ -26,36 +26,36 @@ static void (*result)(bool holds, const char *name);
  * Checksums
  */
 
-static bool is_hex(const unsigned char digest[FILE_SHA256_SIZE], const char *expected)
+static bool is_hex(const unsigned char digest[SHA256_SIZE], const char *expected)
 {
-	char text[2 * FILE_SHA256_SIZE + 1];
+	char text[2 * SHA256_SIZE + 1];
 
-	for (size_t i = 0; i < FILE_SHA256_SIZE; i++)
+	for (size_t i = 0; i < SHA256_SIZE; i++)
 		sprintf(text + 2 * i, "%02x", digest[i]);
 	return !strcmp(text, expected);
 }
 
 static bool is_sha256(const char *message, size_t times, size_t some, const char *expected)
 {
-	unsigned char digest[FILE_SHA256_SIZE];
-	struct file_sha256 sha;
+	unsigned char digest[SHA256_SIZE];
+	struct sha256 sha;
 
-	file_sha256_init(&sha);
+	sha256_init(&sha);
 	for (size_t i = 0; i < times; i++) {
 		for (size_t at = 0; at < strlen(message); at += some) {
 			size_t left = strlen(message) - at;
 
-			file_sha256_add(&sha, message + at, left < some ? left : some);
+			sha256_add(&sha, message + at, left < some ? left : some);
 		}
 	}
-	file_sha256_end(&sha, digest);
+	sha256_end(&sha, digest);
 	return is_hex(digest, expected);
 }
 
 static void test_sha256(void)
 {
 	static const char long_one[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
-	unsigned char key[131], digest[FILE_SHA256_SIZE];
+	unsigned char key[131], digest[SHA256_SIZE];
 
 	/* FIPS 180-4 and its examples. */
 	result(is_sha256("", 1, 1,
@@ -69,17 +69,17 @@ static void test_sha256(void)
 	       "SHA-256 is that of FIPS 180-4");
 	/* RFC 4231, cases 1, 2 and 6. */
 	memset(key, 0x0b, 20);
-	file_hmac(key, 20, "Hi There", 8, digest);
+	sha256_hmac(key, 20, "Hi There", 8, digest);
 	result(is_hex(digest,
 		      "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"),
 	       "HMAC is that of RFC 4231");
-	file_hmac("Jefe", 4, "what do ya want for nothing?", 28, digest);
+	sha256_hmac("Jefe", 4, "what do ya want for nothing?", 28, digest);
 	result(is_hex(digest,
 		      "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
 	       "with a short key");
 	memset(key, 0xaa, sizeof(key));
-	file_hmac(key, sizeof(key), "Test Using Larger Than Block-Size Key - Hash Key First", 54,
-		  digest);
+	sha256_hmac(key, sizeof(key), "Test Using Larger Than Block-Size Key - Hash Key First", 54,
+		    digest);
 	result(is_hex(digest,
 		      "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"),
 	       "and a long one");
@@ -160,18 +160,18 @@ static void test_addresses(void)
 
 static void test_proofs(void)
 {
-	unsigned char server[FILE_NONCE], client[FILE_NONCE], one[FILE_SHA256_SIZE];
-	unsigned char other[FILE_SHA256_SIZE];
+	unsigned char server[SECRET_NONCE], client[SECRET_NONCE], one[SHA256_SIZE];
+	unsigned char other[SHA256_SIZE];
 	static const unsigned char large[KRDMA_FILE_SECRET_MAX + 1];
-	struct file_secret *secret;
+	struct secret *secret;
 
 	memset(server, 1, sizeof(server));
 	memset(client, 2, sizeof(client));
-	result(file_secret_set(&secret, "0123456789abcde", 15) == -EINVAL &&
-	       file_secret_set(&secret, NULL, 1) == -EINVAL &&
-	       file_secret_set(&secret, large, sizeof(large)) == -EINVAL &&
-	       !file_secret_set(&secret, NULL, 0) && !secret, "a secret is long enough");
-	if (file_secret_set(&secret, "0123456789abcdef", 16))
+	result(secret_set(&secret, "0123456789abcde", 15) == -EINVAL &&
+	       secret_set(&secret, NULL, 1) == -EINVAL &&
+	       secret_set(&secret, large, sizeof(large)) == -EINVAL &&
+	       !secret_set(&secret, NULL, 0) && !secret, "a secret is long enough");
+	if (secret_set(&secret, "0123456789abcdef", 16))
 		abort();
 	/*
 	 * The expected proofs were made by another program, which follows the first comment of
@@ -181,7 +181,7 @@ static void test_proofs(void)
 	result(is_hex(one, CLIENT_PROOF), "a client's proof");
 	file_proof(secret, 's', server, client, other);
 	result(is_hex(other, SERVER_PROOF), "is not a server's");
-	file_secret_free(secret);
+	secret_free(secret);
 }
 
 /*

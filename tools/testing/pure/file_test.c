@@ -363,6 +363,30 @@ static void test_part_is_made(void)
 	tap_result(parts() == 0, "nor does who has sent nothing");
 }
 
+/* A server that is stopped, or whose client is gone, makes no more folders of a long name. */
+static void test_folders(void)
+{
+	struct file_link link = { .error = 0 };
+	struct file_root root;
+
+	if (file_root_open(&root, top, KRDMA_FILE_READ | KRDMA_FILE_WRITE))
+		abort();
+	tap_result(!file_root_make_folders(&root, "m/n/file", &link) &&
+		   !access(path_of("m/n"), F_OK),
+		   "the folders that lead to a name are made");
+	steps_left = 2;
+	tap_result(file_root_make_folders(&root, "m/o/p/q/r/s/", &link) == -ECANCELED &&
+		   !access(path_of("m/o/p"), F_OK) && access(path_of("m/o/p/q/r"), F_OK),
+		   "until the transfer is to end");
+	steps_left = UINT32_MAX;
+	file_root_close(&root);
+	file_link_rest(&link);
+	rmdir(path_of("m/o/p/q"));
+	rmdir(path_of("m/o/p"));
+	rmdir(path_of("m/o"));
+	rmdir(path_of("m/n"));
+}
+
 static void test_names(void)
 {
 	char longest[KRDMA_FILE_LAST_MAX + 1];
@@ -395,6 +419,13 @@ static void test_names(void)
 		   !file_name_is_harmless("\342\200\256a") && !file_name_is_harmless("\377") &&
 		   !file_name_is_harmless("\300\257") && !file_name_is_harmless("a\342\200"),
 		   "a harmful one is none");
+	tap_result(!file_name_is_harmless("a\302\255") &&
+		   !file_name_is_harmless("a\341\240\216") &&
+		   !file_name_is_harmless("a\363\240\201\201") &&
+		   !file_name_is_harmless("a\357\277\271") &&
+		   !file_name_is_harmless("a\357\277\277") &&
+		   file_name_is_harmless("a\302\254") && file_name_is_harmless("a\357\277\275"),
+		   "nor is one that looks like another one");
 }
 
 /* A part that exists is continued, wherever an earlier attempt was interrupted. */
@@ -572,6 +603,7 @@ static void test_parts_have_their_turn(void)
 static void test_part_is_ours(void)
 {
 	struct file_identity other;
+	struct file_part part;
 	char kept[600];
 
 	leave_part(1000);
@@ -600,6 +632,14 @@ static void test_part_is_ours(void)
 		printf("ok %u and it is of its user # SKIP for root\n", ++tap_results);
 	}
 	tap_result(found(&identity) == 1000 && parts() == 1, "then it is used, and was left alone");
+	other = identity;
+	other.mtime_s++;
+	file_part_open(&part, top_open(), "a", &other);
+	part.searched = true;
+	tap_result(!complete(&part, 0) && parts() == 1,
+		   "it stays when a file of another time takes its name");
+	file_part_close(&part, 0);
+	unlink(path_of("a"));
 	rename(kept, path_of("moved"));
 	if (symlink("moved", kept))
 		abort();
@@ -828,6 +868,8 @@ int main(void)
 	test_part_is_made();
 	clean();
 	test_names();
+	clean();
+	test_folders();
 	clean();
 	test_part_is_continued();
 	clean();

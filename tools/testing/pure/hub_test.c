@@ -8,6 +8,7 @@
 #include <linux/krdma_mr_desc.h>
 
 #include "hub_wire.h"
+#include "secret.h"
 #include "tap.h"
 #include "wire.h"
 
@@ -43,7 +44,23 @@ static bool greetings_arrive(void)
 	if (hub_greeting_read(wire, sizeof(wire), &read))
 		return false;
 	return read.depth == 16 && read.eager == 4096 && read.longest == 1 << 24 &&
-	       read.hello_length == 5 && !memcmp(read.hello, "hello", 5);
+	       read.hello_length == 5 && !memcmp(read.hello, "hello", 5) && !read.has_secret;
+}
+
+/* The flag is the only difference. */
+static bool secrets_are_announced(void)
+{
+	unsigned char wire[HUB_GREETING_MAX] = { 0 }, plain[HUB_GREETING_MAX] = { 0 };
+	struct hub_greeting greeting = usual, read;
+	size_t length;
+
+	hub_greeting_write(&usual, plain);
+	greeting.has_secret = true;
+	length = hub_greeting_write(&greeting, wire);
+	if (hub_greeting_read(wire, length, &read) || !read.has_secret || read.hello_length != 5)
+		return false;
+	wire[13] ^= 1;
+	return !memcmp(wire, plain, sizeof(wire));
 }
 
 static bool wrong_greetings_are_refused(void)
@@ -62,7 +79,10 @@ static bool wrong_greetings_are_refused(void)
 		{ 8, 4, HUB_EAGER_MAX + 1, -EPROTO },
 		{ 12, 1, 6, -EPROTO },			/* hello beyond the end */
 		{ 12, 1, KRDMA_HELLO_MAX + 1, -EPROTO },
-		{ 13, 1, 1, -EPROTO },
+		{ 13, 1, 2, -EPROTO },			/* an unknown flag */
+		{ 13, 1, 3, -EPROTO },
+		{ 14, 2, 1, -EPROTO },
+		{ 14, 2, 0x100, -EPROTO },
 		{ 16, 8, 4095, -EPROTO },		/* longest below eager */
 		{ 16, 8, HUB_LONGEST_MAX + 1, -EPROTO },
 	};
@@ -150,14 +170,22 @@ static const struct hub_frame frames[] = {
 	{ .kind = HUB_REVOKE, .tag = 3 },
 	{ .kind = HUB_REVOKED, .tag = 3 },
 	{ .kind = HUB_BYE, .code = 2, .length = 7 },
+	{ .kind = HUB_CHALLENGE, .length = HUB_PROOF_SIZE },
+	{ .kind = HUB_PROOF, .length = HUB_PROOF_SIZE },
 };
+
+/* HUB_GRANT has a memory descriptor, and others have as many bytes that are none. */
+static bool has_memory(const struct hub_frame *frame)
+{
+	return frame->is_long || (frame->kind == HUB_GRANT && frame->length);
+}
 
 /* Writes a frame with what belongs to it, and returns its length. */
 static size_t write_frame(const struct hub_frame *frame, unsigned char *wire)
 {
 	hub_frame_write(frame, wire);
 	memset(wire + HUB_HEADER_SIZE, 'a', KRDMA_MR_DESC_SIZE);
-	if (frame->is_long || frame->length == KRDMA_MR_DESC_SIZE) {
+	if (has_memory(frame)) {
 		describe(wire + HUB_HEADER_SIZE, 4096, 100, KRDMA_MR_DESC_READ);
 		return HUB_HEADER_SIZE + KRDMA_MR_DESC_SIZE;
 	}
@@ -222,6 +250,29 @@ static bool wrong_frames_are_refused(void)
 	return all;
 }
 
+static bool proofs_have_their_length(void)
+{
+	static const uint8_t kinds[] = { HUB_CHALLENGE, HUB_PROOF };
+	unsigned char wire[HUB_HEADER_SIZE + HUB_PROOF_SIZE + 1] = { 0 };
+	struct hub_frame read = { 0 };
+	bool all = true;
+
+	for (size_t i = 0; i < sizeof(kinds); i++) {
+		wire[0] = kinds[i];
+		wire[1] = 0;
+		for (size_t length = 0; length <= sizeof(wire); length++) {
+			bool wrong = length != HUB_HEADER_SIZE + HUB_PROOF_SIZE;
+
+			all = all && wrong == !!hub_frame_read(wire, length, &read);
+		}
+		all = all && read.data == wire + HUB_HEADER_SIZE && read.length == HUB_PROOF_SIZE;
+		/* They are never in the memory of the peer. */
+		wire[1] = 1;
+		all = all && hub_frame_read(wire, HUB_HEADER_SIZE + HUB_PROOF_SIZE, &read);
+	}
+	return all;
+}
+
 static bool memory_is_checked(void)
 {
 	unsigned char wire[HUB_HEADER_SIZE + KRDMA_MR_DESC_SIZE];
@@ -252,10 +303,83 @@ static bool names_are_checked(void)
 	       !hub_name_is_valid((const unsigned char *)"\x80", 1);
 }
 
+/* A proof is for one protocol, one side, and one pair of nonces in their order. */
+static bool proofs_are_for_one_thing(void)
+{
+	static const struct {
+		const char *label;
+		char side;
+		unsigned char server;
+		unsigned char client;
+	} of[] = {
+		{ "krdma-hub-1", 'c', 1, 2 }, { "krdma-file-1", 'c', 1, 2 },
+		{ "krdma-hub-1", 's', 1, 2 }, { "krdma-hub-1", 'c', 2, 1 },
+		{ "krdma-hub-1", 'c', 1, 3 }, { "krdma-hub-1", 'c', 3, 2 },
+		{ "krdma-hub-1", 'c', 1, 1 }, { "krdma-hub-", '1', 1, 2 },
+	};
+	unsigned char proofs[sizeof(of) / sizeof(*of)][SECRET_PROOF];
+	struct secret *secret, *other;
+	bool all = true;
+
+	if (secret_set(&secret, "0123456789abcdef", 16) ||
+	    secret_set(&other, "0123456789abcdeF", 16))
+		return false;
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		unsigned char server[SECRET_NONCE], client[SECRET_NONCE], again[SECRET_PROOF];
+
+		memset(server, of[i].server, sizeof(server));
+		memset(client, of[i].client, sizeof(client));
+		secret_proof(secret, of[i].label, of[i].side, server, client, proofs[i]);
+		secret_proof(secret, of[i].label, of[i].side, server, client, again);
+		all = all && secret_same(proofs[i], again);
+		for (size_t k = 0; k < i; k++)
+			all = all && !secret_same(proofs[i], proofs[k]);
+		secret_proof(other, of[i].label, of[i].side, server, client, again);
+		all = all && !secret_same(proofs[i], again);
+	}
+	secret_free(secret);
+	secret_free(other);
+	return all;
+}
+
+/* Each byte counts, and nonces are new. */
+static bool proofs_are_compared(void)
+{
+	unsigned char one[SECRET_PROOF], other[SECRET_PROOF];
+
+	if (secret_nonce(one) || secret_nonce(other) || secret_same(one, other))
+		return false;
+	memcpy(other, one, sizeof(one));
+	for (size_t i = 0; i < sizeof(one); i++) {
+		other[i] ^= 0x80;
+		if (secret_same(one, other))
+			return false;
+		other[i] ^= 0x80;
+	}
+	return secret_same(one, other);
+}
+
+static bool secrets_have_their_length(void)
+{
+	static const unsigned char bytes[KRDMA_HUB_SECRET_MAX + 1];
+	struct secret *secret;
+	bool all = true;
+
+	for (size_t length = 0; length <= sizeof(bytes); length++) {
+		bool wrong = length < KRDMA_HUB_SECRET_MIN || length > KRDMA_HUB_SECRET_MAX;
+
+		all = all && secret_set(&secret, bytes, length) == (wrong ? -EINVAL : 0) &&
+		      wrong == !secret;
+		secret_free(secret);
+	}
+	return all && !secret_set(&secret, NULL, 0) && !secret;
+}
+
 static bool errors_come_back(void)
 {
 	static const int errors[] = {
-		0, -EIO, -EACCES, -ENOENT, -ETIMEDOUT, -EUSERS, -EPROTONOSUPPORT,
+		0, -EIO, -EACCES, -ENOENT, -ETIMEDOUT, -EUSERS, -EPROTONOSUPPORT, -ENOKEY,
+		-EKEYREJECTED,
 	};
 	bool all = hub_code_error(4711) == -EIO && hub_code_error(hub_code_of(-ELOOP)) == -EIO;
 
@@ -269,13 +393,18 @@ static bool errors_come_back(void)
 int main(void)
 {
 	RESULT(greetings_arrive);
+	RESULT(secrets_are_announced);
 	RESULT(wrong_greetings_are_refused);
 	RESULT(refusals_arrive);
 	RESULT(versions_are_read);
 	RESULT(frames_arrive);
 	RESULT(wrong_frames_are_refused);
+	RESULT(proofs_have_their_length);
 	RESULT(memory_is_checked);
 	RESULT(names_are_checked);
+	RESULT(proofs_are_for_one_thing);
+	RESULT(proofs_are_compared);
+	RESULT(secrets_have_their_length);
 	RESULT(errors_come_back);
 	return tap_end();
 }

@@ -11,6 +11,7 @@
 #include "link_cases.h"
 #include "names_cases.h"
 #include "private_data_cases.h"
+#include "record_cases.h"
 #include "split_cases.h"
 #include "ring_layout_cases.h"
 
@@ -47,6 +48,7 @@ static void run(const char *name, void (*check)(struct case_report *report))
 int main(void)
 {
 	RUN(limits_check_counts);
+	RUN(limits_check_srq_sge);
 	RUN(limits_check_depths);
 	RUN(limits_check_sources);
 	RUN(limits_check_read_sge);
@@ -96,6 +98,7 @@ int main(void)
 	RUN(ring_check_places);
 	RUN(ring_check_distances);
 	RUN(ring_check_runs);
+	RUN(record_check_bytes);
 	RUN(lane_frame_check_records);
 	RUN(lane_frame_check_wire);
 	RUN(lane_frame_check_lengths);

@@ -703,7 +703,7 @@ class Hubs:
         self.records = []
         self.hub = krdma.Hub(f"{HOST}:0", **options)
         self.at = "{}:{}".format(*self.hub.address)
-        self.near = krdma.Hub()
+        self.near = krdma.Hub(secret=options.get("secret"))
         self.thread = Thread(self.serve, handler)
 
     def serve(self, handler):
@@ -834,6 +834,35 @@ def test_a_hub_admits_whom_it_wants():
     with krdma.Hub() as hub:
         raises(krdma.Refused, hub.connect, f"{HOST}:9", timeout=PATIENCE, number=errno.ECONNREFUSED)
         raises(krdma.Error, lambda: hub.address, number=errno.EINVAL, says="does not listen")
+
+
+# Proves: F12
+def test_a_hub_with_a_secret():
+    seen = []
+
+    def admit(address, hello):
+        seen.append((address[0], hello))
+        return hello != b"foe"
+
+    secret = bytes(range(32))
+    with Hubs(lambda record: record.answer(record.data), admit=admit, secret=secret) as hubs:
+        for other, number in ((None, errno.ENOKEY), (secret[:31], errno.EKEYREJECTED),
+                              (os.urandom(32), errno.EKEYREJECTED)):
+            with krdma.Hub(secret=other) as hub:
+                raises(OSError, hub.connect, hubs.at, b"foe", PATIENCE, number=number, says=hubs.at)
+                endpoint = hub.connect(hubs.at, timeout=0)
+                left = hub.next(PATIENCE)
+                same((left.event, left.endpoint, left.error.errno),
+                     (EpEvent.LEFT, endpoint, number))
+                holds("it says why", "secret" in endpoint.why)
+        same((seen, hubs.records), ([], []))
+        raises(krdma.Denied, hubs.connect, hello=b"foe", number=errno.EACCES)
+        same(hubs.connect(hello=b"friend").call(b"a", timeout=PATIENCE).data, b"a")
+        same(seen, [(HOST, b"foe"), (HOST, b"friend")])
+    with Hubs(lambda record: None) as hubs, krdma.Hub(secret=secret) as hub:
+        raises(OSError, hub.connect, hubs.at, timeout=PATIENCE, number=errno.EKEYREJECTED)
+    for wrong in (b"", b"short", bytes(1025)):
+        raises(krdma.Error, krdma.Hub, secret=wrong, number=errno.EINVAL)
 
 
 def test_the_threads_of_a_hub():

@@ -301,6 +301,20 @@ ended "nor who is at another address" 1 'admits no clients from this address' \
 chmod 644 "$work/other"
 try krdma get --secret "$work/other" $host/digits
 ended "a secret that others may read is none" 2 'other users can read it' 'umask 077'
+mkfifo -m 600 "$work/fifo"
+sh -c 'exec 3>"$1" && touch "$1.opened"' sh "$work/fifo" &
+writer=$!
+# Until the writer waits for a reader, and, after that, until it would be done.
+usleep 500000
+try krdma get --secret "$work/fifo" $host/digits
+ended "nor is one in a pipe" 2 'it is not a regular file'
+usleep 500000
+holds "which is not even opened" [ ! -e "$work/fifo.opened" ]
+kill "$writer" 2>/dev/null || :
+gone "$writer"
+ln -s "$work/secret" "$work/link"
+try krdma get --secret "$work/link" $host/digits
+ended "but one behind a link is" 0 '!.'
 echo short >"$work/other"
 chmod 600 "$work/other"
 try krdma serve --secret "$work/other" "$there"

@@ -467,6 +467,10 @@ static void test_names(void)
 	tap_result(shows(name_text, "\302\2332J", "\\xc2\\x9b2J"), "but no C1 control");
 	tap_result(shows(name_text, "a\342\200\256b", "a\\xe2\\x80\\xaeb"),
 		   "nor what turns the direction of text");
+	tap_result(shows(name_text, "a\302\255\341\240\216\363\240\201\201\357\277\271b",
+			 "a\\xc2\\xad\\xe1\\xa0\\x8e\\xf3\\xa0\\x81\\x81\\xef\\xbf\\xb9b"),
+		   "nor what has no width: a soft hyphen, a tag");
+	tap_result(shows(name_text, "\357\277\277", "\\xef\\xbf\\xbf"), "nor what is no character");
 	tap_result(shows(name_text, "\xc0\xaf\xed\xa0\x80\xff\xe2\x82",
 			 "\\xc0\\xaf\\xed\\xa0\\x80\\xff\\xe2\\x82"),
 		   "nor what is not UTF-8");
@@ -721,11 +725,11 @@ static void test_utf8(void)
 	};
 	/*
 	 * DEL, next line, right-to-left override, zero-width space, line separator, noncharacter,
-	 * tag character, escape, newline.
+	 * tag character, soft hyphen, vowel separator, escape, newline.
 	 */
 	static const char * const steering[] = {
 		"\x7f", "\xc2\x85", "\xe2\x80\xae", "\xe2\x80\x8b", "\xe2\x80\xa8", "\xef\xbf\xbf",
-		"\xf3\xa0\x81\x81", "\033", "\n",
+		"\xf3\xa0\x81\x81", "\xc2\xad", "\xe1\xa0\x8e", "\033", "\n",
 	};
 	static const char signs[] = "\xd0\x90\xe4\xb8\xad\xf0\x9f\x98\x80";
 	bool replaced = true, held = true;

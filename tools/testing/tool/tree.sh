@@ -147,6 +147,41 @@ ended "a file that is named has as many as it may" 0 '"streams":3'
 holds "it is there" cmp lone/file "$there/lone/by-three"
 rm -rf lone "$there/lone"
 
+# The server takes eight clients of one address, unless it is told otherwise.
+mkdir "$there/forty"
+for i in $(seq 40); do
+	head -c 300000 /dev/urandom >"$there/forty/$i"
+done
+try krdma get -r -j --streams 16 $host/forty .
+ended "over more connections than the server has for an address" 0 '!error' '!limit of clients'
+alike "it is what it was, by those that the server takes" state "$there/forty" forty
+try krdma put -r -j --streams 16 forty $host/fortieth
+ended "the same way back" 0 '!error' '!limit of clients'
+alike "it is what it was, there" state forty "$there/fortieth"
+rm -rf "$there/fortieth"
+main=$server
+offer one -P 7480 --clients 1 --clients-per-address 1 "$there"
+mkdir one
+try krdma get -r -q --streams 16 $host:7480/forty one
+ended "over the only one that there is" 0 '!.'
+alike "it is what it was, by one" state "$there/forty" one/forty
+# The thread with the place may be done before the other one knows that it has none.
+mkdir "$there/two"
+printf x >"$there/two/a"
+printf y >"$there/two/b"
+failed=0
+for i in $(seq 20); do
+	rm -rf two
+	krdma get -r -q --no-sync --streams 2 $host:7480/two . || failed=$((failed + 1))
+	cmp two/b "$there/two/b" || failed=$((failed + 1))
+	# Until the server has its place back.
+	usleep 200000
+done
+holds "who has the place waits for those who may have none" [ $failed = 0 ]
+stop_server one
+server=$main
+rm -rf one two forty "$there/forty" "$there/two"
+
 # A symbolic link below the destination leads nowhere.
 mkdir -p trap/project "$work/outside"
 ln -s "$work/outside" trap/project/src
@@ -208,7 +243,7 @@ printf x >"$there/-rf"
 printf x >"$there/$(printf 'a\tb')"
 try krdma get "$host:*" .
 ended "names that are not harmless are left out" 1 "'-rf' in '.' was not copied" 'begins with' \
-	'control characters'
+	'control or invisible characters'
 holds "they are not there" [ -z "$(find . -maxdepth 1 -type f)" ]
 rm -f "$there/-rf" "$there/$(printf 'a\tb')"
 
@@ -249,6 +284,10 @@ printf 'from a pipe' >"$work/in"
 try sh -c 'cat "$1" | krdma put - "$2:input"' sh "$work/in" $host
 ended "standard input goes" 0 '!.'
 holds "it is there" cmp "$work/in" "$there/input"
+holds "with the permission bits of a new file" [ "$(stat -c %a "$there/input")" = 644 ]
+# shellcheck disable=SC2016 # for the shell inside
+try sh -c 'umask 027 && cat "$1" | krdma put - "$2:input"' sh "$work/in" $host
+holds "as the umask here allows them" [ "$(stat -c %a "$there/input")" = 640 ]
 try krdma put - $host:
 ended "it needs a name" 2 'standard input needs a name'
 

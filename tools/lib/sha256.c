@@ -2,9 +2,9 @@
 /*
  * SHA-256 (FIPS 180-4) and HMAC-SHA-256 (RFC 2104), for names and secrets, not for file data.
  */
-#include "file_internal.h"
-
 #include <string.h>
+
+#include "sha256.h"
 
 #define BLOCK	64
 
@@ -37,7 +37,7 @@ static uint32_t rotate(uint32_t value, unsigned int by)
 	return value >> by | value << (32 - by);
 }
 
-static void add_block(struct file_sha256 *sha, const unsigned char *block)
+static void add_block(struct sha256 *sha, const unsigned char *block)
 {
 	uint32_t w[64], s[8];
 
@@ -65,7 +65,7 @@ static void add_block(struct file_sha256 *sha, const unsigned char *block)
 	explicit_bzero(s, sizeof(s));
 }
 
-void file_sha256_init(struct file_sha256 *sha)
+void sha256_init(struct sha256 *sha)
 {
 	static const uint32_t begin[8] = {
 		0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
@@ -76,7 +76,7 @@ void file_sha256_init(struct file_sha256 *sha)
 	memcpy(sha->state, begin, sizeof(begin));
 }
 
-void file_sha256_add(struct file_sha256 *sha, const void *data, size_t length)
+void sha256_add(struct sha256 *sha, const void *data, size_t length)
 {
 	const unsigned char *from = data;
 
@@ -93,46 +93,46 @@ void file_sha256_add(struct file_sha256 *sha, const void *data, size_t length)
 	}
 }
 
-void file_sha256_end(struct file_sha256 *sha, unsigned char digest[FILE_SHA256_SIZE])
+void sha256_end(struct sha256 *sha, unsigned char digest[SHA256_SIZE])
 {
 	static const unsigned char padding[BLOCK] = { 0x80 };
 	uint64_t bits = sha->length * 8;
 	size_t used = (size_t)(sha->length % BLOCK);
 	unsigned char end[8];
 
-	file_sha256_add(sha, padding, (used < 56 ? 56 : 56 + BLOCK) - used);
+	sha256_add(sha, padding, (used < 56 ? 56 : 56 + BLOCK) - used);
 	put_be32(end, (uint32_t)(bits >> 32));
 	put_be32(end + 4, (uint32_t)bits);
-	file_sha256_add(sha, end, sizeof(end));
+	sha256_add(sha, end, sizeof(end));
 	for (int i = 0; i < 8; i++)
 		put_be32(digest + 4 * i, sha->state[i]);
 	explicit_bzero(sha, sizeof(*sha));
 }
 
-void file_hmac(const void *key, size_t key_length, const void *data, size_t length,
-	       unsigned char digest[FILE_SHA256_SIZE])
+void sha256_hmac(const void *key, size_t key_length, const void *data, size_t length,
+		 unsigned char digest[SHA256_SIZE])
 {
 	unsigned char block[BLOCK] = { 0 };
-	struct file_sha256 sha;
+	struct sha256 sha;
 
-	file_sha256_init(&sha);
+	sha256_init(&sha);
 	if (key_length > BLOCK) {
-		file_sha256_add(&sha, key, key_length);
-		file_sha256_end(&sha, block);
-		file_sha256_init(&sha);
+		sha256_add(&sha, key, key_length);
+		sha256_end(&sha, block);
+		sha256_init(&sha);
 	} else {
 		memcpy(block, key, key_length);
 	}
 	for (int i = 0; i < BLOCK; i++)
 		block[i] ^= 0x36;
-	file_sha256_add(&sha, block, BLOCK);
-	file_sha256_add(&sha, data, length);
-	file_sha256_end(&sha, digest);
+	sha256_add(&sha, block, BLOCK);
+	sha256_add(&sha, data, length);
+	sha256_end(&sha, digest);
 	for (int i = 0; i < BLOCK; i++)
 		block[i] ^= 0x36 ^ 0x5c;
-	file_sha256_init(&sha);
-	file_sha256_add(&sha, block, BLOCK);
-	file_sha256_add(&sha, digest, FILE_SHA256_SIZE);
-	file_sha256_end(&sha, digest);
+	sha256_init(&sha);
+	sha256_add(&sha, block, BLOCK);
+	sha256_add(&sha, digest, SHA256_SIZE);
+	sha256_end(&sha, digest);
 	explicit_bzero(block, sizeof(block));
 }
