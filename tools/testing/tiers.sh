@@ -295,6 +295,15 @@ tier_losses_7_2()
 	nodes 7.2 losses.64
 }
 
+# 10,000 lanes between two programs, on one machine and on two.
+tier_lane_scale()
+{
+	e2e_build
+	"$topdir/tools/vm/run" --kernel 6.1 --mem 2048 --quiet --timeout 900 --file "$e2e:/tests" \
+		-- sh /tests/run.sh lane_scale.64
+	nodes 6.1 lane_scale.64
+}
+
 # The upper layers of libkrdma: how they hold with a kernel is shown by the lower ones.
 # And what takes long, and is the device's affair more than the kernel's.
 tier_library()
@@ -302,6 +311,7 @@ tier_library()
 	e2e_build
 	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 900 --file "$e2e:/tests" -- \
 		sh /tests/run.sh lib_hub.64 lib_hub_version.64 lib_hub_flow.64 lib_hub_end.64 \
+		lib_hub_secret.64 \
 		lib_simple.64 lib_simple_ends.64 lib_message.64 lib_rpma.64 lib_file.64 lib_file_many.64 \
 		lib_file_admit.64 lib_file_end.64 lib_file_name.64 lib_file_hostile.64 \
 		lib_file_streams.64 lib_file_slow.64 search.64
@@ -506,8 +516,8 @@ tier_smoke()
 		--program "$peer/peer" --module "$blk/krdma.ko" --file "$smoke:/tests" \
 		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" -- \
 		KRDMA_ACTIONS=400 sh /tests/run.sh lib_simple.64 lib_message.64 lib_file.64 \
-		lib_rpma.64 lib_bad_client.64 lib_bad_server.64 lib_bad_neighbour.64 \
-		ping.sh stat.sh examples.sh one.sh own.sh peers.sh
+		lib_rpma.64 lib_file_hostile.64 lib_bad_client.64 lib_bad_server.64 \
+		lib_bad_neighbour.64 ping.sh stat.sh examples.sh one.sh own.sh peers.sh
 }
 
 # Programs that never heard of krdma, on one machine with it and on another.
@@ -837,6 +847,7 @@ tier_blk()
 	"$topdir/tools/testing/tool/schemas" blk "$topdir/build/testing/blk/7.2/left"
 	blk 6.1 "sh /tests/hostile.sh && KRDMA_ROUNDS=20 sh /tests/own.sh"
 	blk 6.1 "sh /tests/limit.sh && sh /tests/poll.sh"
+	blk 6.1 "sh /tests/attach.sh && sh /tests/suspend.sh"
 }
 
 # blk_nodes SERIES SCRIPT: two machines with a cable that is pulled; the second one serves.
@@ -886,8 +897,8 @@ tier_blk_mirror()
 
 tier_blk_debug()
 {
-	blk debug "KRDMA_SLOW=1 sh /tests/one.sh && sh /tests/own.sh && sh /tests/hostile.sh &&
-		sh /tests/faults.sh"
+	blk debug "export KRDMA_SLOW=1 && sh /tests/one.sh && sh /tests/own.sh &&
+		sh /tests/hostile.sh && sh /tests/faults.sh"
 }
 
 # storm_build SERIES: its module in $storm_module, the rest in $storm.
@@ -1007,7 +1018,7 @@ tier_storm_races()
 tier_library_races()
 {
 	local programs=(threads lib_thin lib_memory lib_simple lib_simple_ends lib_message lib_rpma
-		lib_file_slow lib_hub lib_hub_version lib_hub_flow lib_bad_hub lib_bad_client
+		lib_file_slow lib_hub lib_hub_version lib_hub_flow lib_hub_secret lib_bad_hub lib_bad_client
 		lib_bad_server)
 
 	programs=("${programs[@]/%/.64}")

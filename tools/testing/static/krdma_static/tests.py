@@ -26,7 +26,7 @@ TIERS = {
     "core": [f"core-{kernel}" for kernel in KERNELS],
 }
 OTHER_TIERS = {
-    "e2e": ("nodes", "losses", "losses-7-2", "library", "peer"),
+    "e2e": ("nodes", "losses", "losses-7-2", "lane-scale", "library", "peer"),
     "harness": ("harness-debug",),
     "storm": ("storm-debug",),
     "blk": ("blk-debug",),
