@@ -22,10 +22,10 @@
  * @node: entry of krdma_lane_ports; changes under krdma_lane_listeners_lock, too
  * @net: the namespace; kept by @session
  * @session: session of the listeners
- * @ipv6: listener at all IPv6 addresses, or why there is none
- * @ipv4: listener at all IPv4 addresses, or why there is none
+ * @ipv6: listener at all IPv6 addresses, or why there was none when it was last asked for
+ * @ipv4: listener at all IPv4 addresses, or why there was none when it was last asked for
  * @users: listeners that take lanes; changes under krdma_lane_listeners_lock, too
- * @open_work: opens it, in a thread that may use a privileged port
+ * @open_work: opens what is not open, in a thread that may use a privileged port
  */
 struct krdma_lane_port {
 	struct list_head node;
@@ -101,8 +101,18 @@ static void krdma_lane_port_open(struct work_struct *work)
 {
 	struct krdma_lane_port *port = container_of(work, struct krdma_lane_port, open_work);
 
-	port->ipv6 = krdma_lane_port_listen(port, AF_INET6);
-	port->ipv4 = krdma_lane_port_listen(port, AF_INET);
+	if (IS_ERR_OR_NULL(port->ipv6))
+		port->ipv6 = krdma_lane_port_listen(port, AF_INET6);
+	if (IS_ERR_OR_NULL(port->ipv4))
+		port->ipv4 = krdma_lane_port_listen(port, AF_INET);
+}
+
+static void krdma_lane_port_reopen(struct krdma_lane_port *port)
+{
+	lockdep_assert_held(&krdma_lane_port_mutex);
+
+	queue_work(krdma_lane_workqueue, &port->open_work);
+	flush_work(&port->open_work);
 }
 
 static void krdma_lane_port_stop(struct krdma_listener *listener)
@@ -143,8 +153,7 @@ static struct krdma_lane_port *krdma_lane_port_create(struct net *net)
 	}
 	port->net = net;
 	INIT_WORK(&port->open_work, krdma_lane_port_open);
-	queue_work(krdma_lane_workqueue, &port->open_work);
-	flush_work(&port->open_work);
+	krdma_lane_port_reopen(port);
 	spin_lock_irqsave(&krdma_lane_listeners_lock, flags);
 	list_add(&port->node, &krdma_lane_ports);
 	spin_unlock_irqrestore(&krdma_lane_listeners_lock, flags);
@@ -228,6 +237,13 @@ int krdma_lane_listen(struct krdma_listener *listener)
 		krdma_trunks_forget(net);
 	}
 	ret = krdma_lane_port_error(port, listener);
+	if (ret && port->users) {
+		/* Who had one half of the port, when the other one was opened, may be gone. */
+		krdma_lane_port_reopen(port);
+		ret = krdma_lane_port_error(port, listener);
+		if (!ret)
+			krdma_trunks_forget(net);
+	}
 	if (ret) {
 		if (!port->users)
 			krdma_lane_port_close(port);

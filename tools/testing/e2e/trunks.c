@@ -53,6 +53,8 @@ FIXTURE_TEARDOWN(trunks)
  * The port
  */
 
+#define TRUNK_PORT	1019
+
 static int listen_for_lanes(int session, const char *text, uint32_t flags, int *fd)
 {
 	struct krdma_listen_args listen = {
@@ -66,20 +68,53 @@ static int listen_for_lanes(int session, const char *text, uint32_t flags, int *
 	return ret;
 }
 
+/*
+ * Resolves a connection to the port of @listener that may be a lane: 1 if it became one, 0 if it is
+ * a plain connection, or -errno.
+ */
+static int lane_to(int session, const char *text, int listener)
+{
+	struct krdma_listener_query_args query = { .size = sizeof(query) };
+	struct __kernel_sockaddr_storage address;
+	uint64_t trunk;
+	int fd, ret;
+
+	ret = session_request(listener, KRDMA_LISTENER_QUERY, &query);
+	if (!ret)
+		ret = address_set(&address, text, address_port(&query.address));
+	if (!ret)
+		ret = conn_create_with(session, KRDMA_CONN_CREATE_LANE, &fd, NULL);
+	if (ret)
+		return ret;
+	ret = conn_resolve(fd, &address);
+	if (!ret)
+		ret = conn_wait(fd, deadline_in(PATIENCE_MS), NULL);
+	trunk = trunk_of(fd);
+	close(fd);
+	return ret ? ret : trunk && trunk != UINT64_MAX;
+}
+
 /* A listener gets lanes at all of its addresses, or says that it does not. */
 TEST(the_port_of_trunks_is_taken)
 {
 	int session = session_open(O_CLOEXEC), other, lanes, more;
 
 	ASSERT_LE(0, session);
-	ASSERT_EQ(0, listener_open(session, BOOT_ADDRESS, 1019, 0, &other, NULL));
+	ASSERT_EQ(0, listener_open(session, BOOT_ADDRESS, TRUNK_PORT, 0, &other, NULL));
 	EXPECT_EQ(-EADDRINUSE, listen_for_lanes(session, BOOT_ADDRESS, 0, &lanes));
 	EXPECT_EQ(-EADDRINUSE, listen_for_lanes(session, "0.0.0.0", 0, &lanes));
 	EXPECT_EQ(-EADDRINUSE, listen_for_lanes(session, "::", 0, &lanes));
 	ASSERT_EQ(0, listen_for_lanes(session, "::", KRDMA_LISTEN_V6ONLY, &lanes));
 	/* Nor beside one that has the port's other half. */
 	EXPECT_EQ(-EADDRINUSE, listen_for_lanes(session, BOOT_ADDRESS, 0, &more));
+	/* Until that half is free: then lanes get there at once. */
+	EXPECT_EQ(0, lane_to(session, BOOT_ADDRESS, lanes));
+	close(other);
+	ASSERT_EQ(0, listen_for_lanes(session, BOOT_ADDRESS, 0, &more));
+	EXPECT_EQ(1, lane_to(session, BOOT_ADDRESS, more));
+	close(more);
 	close(lanes);
+	ASSERT_EQ(0, listener_open(session, BOOT_ADDRESS, TRUNK_PORT, 0, &other, NULL));
 	ASSERT_EQ(0, listen_for_lanes(session, BOOT_ADDRESS_6, 0, &lanes));
 	close(lanes);
 	close(other);
@@ -175,7 +210,6 @@ TEST(a_listener_without_its_device_takes_no_lanes)
  * Programs that speak to the port of trunks themselves
  */
 
-#define TRUNK_PORT	1019
 /* Trunks that one peer can have. */
 #define PEER_TRUNKS	16
 
