@@ -348,8 +348,9 @@ static void test_full_trunk_takes_no_lane(struct kunit *test)
 	stage_close(stage);
 }
 
-/* How long a trunk without lanes stays. */
+/* How long a trunk without lanes stays, and what is in flight then has. */
 #define LANE_IDLE_MS	10000
+#define LANE_REST_MS	2000
 
 /*
  * The timer runs when so much more time has passed since the last lane ended, and so many more
@@ -432,7 +433,11 @@ static void test_timer_of_before_gives_no_time(struct kunit *test)
 	lane_idle(trunk, 0, 0);
 	KUNIT_EXPECT_FALSE(test, trunk->link_over);
 	KUNIT_EXPECT_TRUE(test, trunk->timer_asks);
+	/* It had even begun to run when that time began. */
 	lane_idle(trunk, 0, 0);
+	KUNIT_EXPECT_FALSE(test, trunk->link_over);
+	KUNIT_EXPECT_TRUE(test, trunk->timer_asks);
+	lane_idle(trunk, LANE_REST_MS, 0);
 	KUNIT_EXPECT_TRUE(test, trunk->link_over);
 	lane_idle(trunk, 0, -1);
 	krdma_conn_put(conn);

@@ -443,7 +443,7 @@ struct krdma_trunk_answer {
  * @was_up: it was connected before it ended
  * @up_at: when it was connected, in jiffies; before: active: when it began to connect
  * @fail_status: status of the first frame that the peer did not acknowledge
- * @unused_at: active: when it was left without a lane, in jiffies
+ * @unused_at: when it was left without a lane, in jiffies; passive: valid with @timer_asks
  * @timer_asks: @timer waits for an answer, not for the end of the idle time; passive: it waits for
  *	the peer to take what was sent
  * @violated: the peer has violated the protocol: its frames are ignored

@@ -401,6 +401,7 @@ static void krdma_trunk_end_unused(struct krdma_trunk *trunk)
 	if (trunk->timer_asks)
 		return;
 	trunk->timer_asks = true;
+	trunk->unused_at = jiffies;
 	krdma_trunk_start_timer(trunk, msecs_to_jiffies(KRDMA_TRUNK_REST_MS));
 }
 
@@ -423,20 +424,26 @@ static void krdma_trunk_probe(struct krdma_trunk *trunk)
 
 static void krdma_trunk_look(struct krdma_trunk *trunk)
 {
-	bool had_time = trunk->timer_asks;
+	unsigned long until = trunk->unused_at + msecs_to_jiffies(KRDMA_TRUNK_REST_MS);
+	bool rests = trunk->timer_asks;
 
 	lockdep_assert_held(&trunk->lock);
 
 	trunk->timer_asks = false;
 	if (trunk->state != KRDMA_TRUNK_UP || trunk->link_over)
 		return;
-	if (!krdma_trunk_is_unused(trunk))
+	if (!krdma_trunk_is_unused(trunk)) {
 		krdma_trunk_probe(trunk);
-	else if (had_time)
-		krdma_trunk_fail(trunk, -ESHUTDOWN);
-	else
+	} else if (!rests) {
 		/* The timer was set before. */
 		krdma_trunk_end_unused(trunk);
+	} else if (time_before(jiffies, until)) {
+		/* It was, and had begun to run. */
+		trunk->timer_asks = true;
+		krdma_trunk_start_timer(trunk, until - jiffies);
+	} else {
+		krdma_trunk_fail(trunk, -ESHUTDOWN);
+	}
 }
 
 /*
