@@ -40,6 +40,13 @@ static void krdma_blk_slab_free(struct krdma_blk_slab *slab)
 	slab->blocks = NULL;
 }
 
+/* Lets nothing else have the pages when the slab is freed. */
+static void krdma_blk_slab_keep(const struct krdma_blk_slab *slab)
+{
+	for (unsigned int i = 0; i < slab->count; i++)
+		get_page(slab->blocks[i]);
+}
+
 static int krdma_blk_slab_alloc_order(struct krdma_blk_slab *slab, unsigned int order)
 {
 	unsigned int count = KRDMA_BLK_SLAB_PAGES >> order;
@@ -286,15 +293,36 @@ static int krdma_blk_chunks_add(struct krdma_blk_chunks *chunks,
 	return 0;
 }
 
-/* Frees the chunks from @first on; the MRs of the others belong to other chunks. */
-static void krdma_blk_chunks_free(struct krdma_blk_chunks *chunks, u32 first)
+/*
+ * Deregisters an MR.  Returns false if the device may still access its memory.  This side posts no
+ * work requests with it, so it cannot be busy.
+ */
+static bool krdma_blk_mr_end(struct krdma_mr *mr)
 {
-	/* This side posts no work requests with them, so none can be busy. */
-	if (!IS_ERR_OR_NULL(chunks->table_mr))
-		WARN_ON_ONCE(krdma_mr_deregister(chunks->table_mr));
-	while (chunks->count > first)
-		WARN_ON_ONCE(krdma_mr_deregister(chunks->mrs[--chunks->count]));
-	kvfree(chunks->table);
+	int ret = krdma_mr_deregister(mr);
+
+	WARN_ON_ONCE(ret && ret != -EIO);
+	return !ret;
+}
+
+/*
+ * Frees the chunks from @first on, which are in @memory; the MRs of the others belong to other
+ * chunks.  What a device may still access is never freed.
+ */
+static void krdma_blk_chunks_free(const struct krdma_blk_window *window,
+				  struct krdma_blk_chunks *chunks, u32 first,
+				  const struct krdma_blk_memory *memory)
+{
+	if (IS_ERR_OR_NULL(chunks->table_mr) || krdma_blk_mr_end(chunks->table_mr))
+		kvfree(chunks->table);
+	while (chunks->count > first) {
+		u64 offset;
+
+		chunks->count--;
+		offset = (u64)chunks->count * window->chunk_size;
+		if (!krdma_blk_mr_end(chunks->mrs[chunks->count]))
+			krdma_blk_slab_keep(&memory->slabs[offset / KRDMA_BLK_SLAB_SIZE]);
+	}
 	kvfree(chunks->mrs);
 	*chunks = (struct krdma_blk_chunks) {};
 }
@@ -344,7 +372,7 @@ static int krdma_blk_window_fill(struct krdma_blk_window *window, struct krdma_b
 
 /**
  * krdma_blk_window_open() - Register an export's memory with a device
- * @memory: the memory
+ * @memory: the memory, which stays longer than the window
  * @session: session of the peers that can access it
  * @device_id: ID of the device
  * @read_only: they can only read
@@ -367,6 +395,7 @@ struct krdma_blk_window *krdma_blk_window_open(const struct krdma_blk_memory *me
 	if (!window)
 		return ERR_PTR(-ENOMEM);
 	window->device_id = device_id;
+	window->memory = memory;
 	window->dev = krdma_device_get_by_id(&init_net, device_id);
 	ret = -ENODEV;
 	if (!window->dev)
@@ -401,7 +430,7 @@ err_close:
 void krdma_blk_window_close(struct krdma_blk_window *window)
 {
 	krdma_blk_window_grow_undo(window);
-	krdma_blk_chunks_free(&window->chunks, 0);
+	krdma_blk_chunks_free(window, &window->chunks, 0, window->memory);
 	if (window->dev)
 		krdma_device_put(window->dev);
 	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_WINDOW, window));
@@ -410,7 +439,8 @@ void krdma_blk_window_close(struct krdma_blk_window *window)
 /**
  * krdma_blk_window_grow() - Register what the memory is to grow by
  * @window: the window; peers may be connected, and notice nothing
- * @more: from krdma_blk_memory_alloc_more()
+ * @more: from krdma_blk_memory_alloc_more(), which stays until krdma_blk_window_grow_end() or
+ *	krdma_blk_window_grow_undo()
  * @session: session of the peers that can access it
  * @read_only: they can only read
  *
@@ -426,6 +456,7 @@ int krdma_blk_window_grow(struct krdma_blk_window *window, const struct krdma_bl
 
 	if (window->grown.mrs)
 		return 0;
+	window->more = more;
 	ret = krdma_blk_window_fill(window, &window->grown, more, session, read_only);
 	if (ret)
 		krdma_blk_window_grow_undo(window);
@@ -441,7 +472,7 @@ int krdma_blk_window_grow(struct krdma_blk_window *window, const struct krdma_bl
 void krdma_blk_window_grow_end(struct krdma_blk_window *window)
 {
 	/* All of its MRs but that of the table are among the new ones. */
-	krdma_blk_chunks_free(&window->chunks, window->chunks.count);
+	krdma_blk_chunks_free(window, &window->chunks, window->chunks.count, NULL);
 	window->chunks = window->grown;
 	window->grown = (struct krdma_blk_chunks) {};
 }
@@ -454,7 +485,7 @@ void krdma_blk_window_grow_end(struct krdma_blk_window *window)
  */
 void krdma_blk_window_grow_undo(struct krdma_blk_window *window)
 {
-	krdma_blk_chunks_free(&window->grown, window->chunks.count);
+	krdma_blk_chunks_free(window, &window->grown, window->chunks.count, window->more);
 }
 
 /**

@@ -60,6 +60,8 @@ struct krdma_blk_chunks {
  * @epoch: that of the export when it was registered; for the owner of the window
  * @users: number of connections that use it; for the owner of the window
  * @chunk_size: bytes that one rkey covers
+ * @memory: the memory
+ * @more: what it is to grow by; valid while there is @grown
  * @chunks: the chunks that peers access
  * @grown: those that they are to access when the memory has grown, among them all of @chunks
  */
@@ -70,6 +72,8 @@ struct krdma_blk_window {
 	u32 epoch;
 	unsigned int users;
 	u32 chunk_size;
+	const struct krdma_blk_memory *memory;
+	const struct krdma_blk_memory *more;
 	struct krdma_blk_chunks chunks;
 	struct krdma_blk_chunks grown;
 };

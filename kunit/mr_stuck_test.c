@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory of a process whose rkey the device cannot end: nothing else gets its pages. */
+/* Memory whose rkey the device cannot end: nothing else gets it. */
 #include <kunit/test.h>
 #include <linux/atomic.h>
 #include <linux/completion.h>
@@ -114,8 +114,36 @@ static void test_pages_of_a_key_that_stays(struct kunit *test)
 	stuck_free(ib_mr, address);
 }
 
+static void test_kernel_memory_of_a_key_that_stays(struct kunit *test)
+{
+	void *buffer = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	struct stage *stage = stage_new(test, NULL);
+	DECLARE_COMPLETION_ONSTACK(freed);
+	struct krdma_device *dev;
+	struct ib_mr *ib_mr;
+	struct krdma_mr *mr;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	dev = krdma_device_get_by_name(&init_net, STAGE_DEVICE);
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, device_put, dev));
+	mr = krdma_mr_register(stage->session, dev, buffer, PAGE_SIZE,
+			       KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_ASSERT_EQ(test, 0, krdma_mr_notify(mr, mr_ended, mr_freed, &freed));
+	ib_mr = mr->mem->one.ib;
+	fake_device_fail(stage->fake, FAKE_DEREG_MR, 1, -EBUSY);
+	/* Its owner is told, and not that it is free. */
+	KUNIT_EXPECT_EQ(test, -EIO, krdma_mr_deregister(mr));
+	KUNIT_EXPECT_FALSE(test, completion_done(&freed));
+	KUNIT_EXPECT_TRUE(test, stuck_pd_ends(stage));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&stage->fake->live[FAKE_PD]));
+	ib_mr->device->ops.dereg_mr(ib_mr, NULL);
+}
+
 static struct kunit_case stuck_cases[] = {
 	KUNIT_CASE(test_pages_of_a_key_that_stays),
+	KUNIT_CASE(test_kernel_memory_of_a_key_that_stays),
 	{}
 };
 

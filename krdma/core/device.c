@@ -520,7 +520,11 @@ void krdma_device_keep_pd(struct krdma_device *dev, struct ib_pd *ib)
 	spin_unlock_irq(&dev->uses_lock);
 }
 
-/* The device has no use any more, so none is added, and the device makes no other PD. */
+/*
+ * The device has no use any more, so none is added.  It need not be gone: the module may be
+ * unloaded, or the device may get another namespace.  The PDs are freed then, too, because nothing
+ * could free them later.
+ */
 static void krdma_device_free_pds(struct krdma_device *dev)
 {
 	struct krdma_kept_pd *kept, *next;

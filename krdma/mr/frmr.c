@@ -136,7 +136,6 @@ static void krdma_frmr_end(struct krdma_frmr *frmr)
 {
 	struct ib_mr *ib_mr;
 	unsigned long flags;
-	bool ended;
 
 	spin_lock_irqsave(&frmr->lock, flags);
 	while (frmr->busy) {
@@ -156,14 +155,14 @@ static void krdma_frmr_end(struct krdma_frmr *frmr)
 	 * before the addresses behind it are unmapped.  A consumer that puts the FRMR meanwhile
 	 * leaves that to this function.
 	 */
-	ended = krdma_key_end(frmr->pool->pd, ib_mr);
+	krdma_key_end(frmr->pool->pd, ib_mr);
 	spin_lock_irqsave(&frmr->lock, flags);
 	frmr->dying = false;
-	if (ended)
-		krdma_frmr_unmap(frmr);
-	else
-		/* The addresses lead to nothing else, until the device is reset. */
-		WRITE_ONCE(frmr->sg, NULL);
+	/*
+	 * Also if the rkey may still work: the memory is the consumer's, and will have other
+	 * contents.  An IOMMU then refuses what peers send there.
+	 */
+	krdma_frmr_unmap(frmr);
 	spin_unlock_irqrestore(&frmr->lock, flags);
 	krdma_uncharge_object(&frmr->charge, frmr->ibdev);
 }

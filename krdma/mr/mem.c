@@ -556,7 +556,7 @@ bool krdma_key_end(struct krdma_pd *pd, struct ib_mr *ib_mr)
 		return true;
 	set_bit(KRDMA_PD_STUCK, &pd->flags);
 	dev_err_ratelimited(&ibdev->dev,
-			    "rkey %#x could not be ended (%d), so its memory is not freed\n", rkey,
+			    "rkey %#x could not be ended (%d), so its memory is not free\n", rkey,
 			    ret);
 	return false;
 }
@@ -566,8 +566,8 @@ bool krdma_key_end(struct krdma_pd *pd, struct ib_mr *ib_mr)
  * @mem: the memory; no other task revokes or releases it at the same time
  *
  * Fast registrations are deregistered without an invalidation first: the device refuses a
- * deregistered rkey, too.  If that fails, the pages of a process stay pinned and charged, and all
- * stay mapped.
+ * deregistered rkey, too.  If that fails, the pages of a process stay pinned, the owner of kernel
+ * memory is told, and all stay mapped.
  *
  * Context: process context; sleeps until the device has executed it.
  */
@@ -588,8 +588,11 @@ void krdma_mem_revoke(struct krdma_mem *mem)
 	krdma_uncharge_object(&mem->one.charge, ibdev);
 }
 
-static void krdma_mem_free(struct krdma_mem *mem)
+/* Returns false if it is kernel memory that the device may still access: then it is not free. */
+static bool krdma_mem_free(struct krdma_mem *mem)
 {
+	bool free;
+
 	/* First the keys, then the DMA addresses, then the pages. */
 	krdma_mem_revoke(mem);
 	if (mem->mapped && !mem->stuck)
@@ -602,9 +605,11 @@ static void krdma_mem_free(struct krdma_mem *mem)
 	kvfree(mem->chunks);
 	if (mem->mrs != &mem->one)
 		kvfree(mem->mrs);
-	if (mem->freed)
+	free = mem->of_user || !mem->stuck;
+	if (mem->freed && free)
 		mem->freed(mem->context);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_MR_MEMORY, mem));
+	return free;
 }
 
 /* Retire memory until no peer is connected any more; false if none is. */
@@ -682,13 +687,14 @@ static void krdma_mem_release_late(struct krdma_mem *mem)
  * @mem: no work request uses it; its PD exists.  Freed.
  *
  * Context: process context; may sleep.
+ * Return: true; false: it is kernel memory that the device may still access.
  */
-void krdma_mem_release(struct krdma_mem *mem)
+bool krdma_mem_release(struct krdma_mem *mem)
 {
-	if (mem->of_user && !mem->unknown && krdma_quirk_late_dma(krdma_mem_ibdev(mem)))
-		krdma_mem_release_late(mem);
-	else
-		krdma_mem_free(mem);
+	if (!mem->of_user || mem->unknown || !krdma_quirk_late_dma(krdma_mem_ibdev(mem)))
+		return krdma_mem_free(mem);
+	krdma_mem_release_late(mem);
+	return true;
 }
 
 /**

@@ -114,7 +114,7 @@ void krdma_mem_adopt(struct krdma_mem *mem, struct ib_mr *ib);
 int krdma_mem_sges(const struct krdma_mem *mem, u64 offset, u32 length,
 		   struct ib_sge *ib_sges, unsigned int room);
 void krdma_mem_revoke(struct krdma_mem *mem);
-void krdma_mem_release(struct krdma_mem *mem);
+bool krdma_mem_release(struct krdma_mem *mem);
 void krdma_mem_release_user(struct krdma_mem *mem);
 
 #endif /* _KRDMA_MEM_H */

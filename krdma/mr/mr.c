@@ -43,7 +43,7 @@ static void krdma_mr_end_part(struct krdma_resource *resource)
 
 	krdma_mr_close_reach(mr);
 	if (mr->mem)
-		krdma_mem_release(mr->mem);
+		mr->stuck = !krdma_mem_release(mr->mem);
 	if (mr->pd)
 		krdma_pd_put(mr->pd);
 	if (mr->ended)
@@ -421,7 +421,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_mr_register_user_for_lanes, "KRDMA");
  *	deregistration and device removal wait for it.  The MR still exists, but must not be used.
  * @freed: called once, in process context, when no device accesses the memory any more and its
  *	pages are unpinned: before @ended, or for memory of a process on siw when the connections
- *	have ended that may still use it.  May sleep, as @ended, but must not call krdma.
+ *	have ended that may still use it.  Not called for kernel memory of which
+ *	krdma_mr_deregister() returns -EIO.  May sleep, as @ended, but must not call krdma.
  * @context: argument of both
  *
  * The memory is released after krdma_mr_deregister() or krdma_mr_drop(), or when the device is
@@ -450,7 +451,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_mr_notify, "KRDMA");
  *
  * The first half of krdma_mr_deregister(), for callers that have to know that deregistration
  * will succeed before they make it visible to others.  From then on work requests with the MR
- * are refused, and krdma_mr_deregister() succeeds and has to follow.  An MR of a device that has
+ * are refused, and krdma_mr_deregister() ends the MR and has to follow.  An MR of a device that has
  * been removed is closed already, and this succeeds, too.
  *
  * Context: any.
@@ -474,8 +475,13 @@ EXPORT_SYMBOL_NS_GPL(krdma_mr_close, "KRDMA");
  * the device it succeeds too, as soon as the work requests that the removal has flushed are
  * completed to the consumer.
  *
+ * A device that is being reset, or whose firmware does not answer, may fail to end an rkey.
+ *
  * Context: process context; sleeps until the device has released the memory.
- * Return: 0; or -EBUSY: work requests with it are in flight, and nothing has changed.
+ * Return: 0;
+ * -EBUSY: work requests with it are in flight, and nothing has changed;
+ * -EIO: the MR has ended, but its device may still do what peers with the rkey send: never free
+ * the memory or use it for anything else.
  */
 int krdma_mr_deregister(struct krdma_mr *mr)
 {
@@ -488,8 +494,9 @@ int krdma_mr_deregister(struct krdma_mr *mr)
 		return ret;
 
 	krdma_resource_end(&mr->res);
+	ret = mr->stuck ? -EIO : 0;
 	krdma_mr_put(mr);
-	return 0;
+	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_mr_deregister, "KRDMA");
 

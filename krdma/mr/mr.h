@@ -68,11 +68,13 @@ struct krdma_mr_keys {
  * @fast_lkey: see @fast_pd
  * @revoke: invalidates the rkey while work requests are in flight
  * @condemned: its users have to end: see krdma_mr_end_users(); never reset
+ * @stuck: the memory is the kernel's, and its device may still access it; set at the end
  * @ended: called when @mem was released, and is freed or was put aside; NULL: no callback
  * @context: argument of @ended
  * @rcu: frees the structure
  *
- * All fields but the counts, @name and @condemned are set before the MR is visible to others.
+ * All fields but the counts, @name, @condemned and @stuck are set before the MR is visible to
+ * others.
  */
 struct krdma_mr {
 	struct krdma_resource res;
@@ -96,6 +98,7 @@ struct krdma_mr {
 	u64 fast_addr;
 	u32 fast_lkey;
 	bool condemned;
+	bool stuck;
 	struct work_struct revoke;
 	void (*ended)(void *context);
 	void *context;
