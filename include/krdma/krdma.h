@@ -385,7 +385,10 @@ enum krdma_context {
  *	removed.  Runs in softirq, one call at a time; it may call both.  Returns whether it is
  *	to be called again soon, so that other softirq work runs in between.  Never called after
  *	krdma_cq_put() has returned.  May be NULL.
- * @ready_context: argument of @ready
+ * @srq_ended: called when an SRQ that completes there has ended with the memory of its receives:
+ *	see krdma_mr_end_users().  As @ready, which must be there, but in any context with
+ *	softirqs off.  May be NULL.
+ * @ready_context: argument of @ready and @srq_ended
  * @session: the session whose account is charged, see krdma_session_set_account(); kept until
  *	the CQ is gone.  May be NULL.
  */
@@ -394,6 +397,7 @@ struct krdma_cq_attr {
 	enum krdma_context where;
 	int vector;
 	bool (*ready)(void *context);
+	void (*srq_ended)(void *context);
 	void *ready_context;
 	struct krdma_session *session;
 };

@@ -313,6 +313,20 @@ static bool krdma_cq_call_ready(struct krdma_cq *cq)
 	return again;
 }
 
+/**
+ * krdma_cq_srq_ended() - Tell the consumer that an SRQ has ended by itself
+ * @cq: the CQ of its receives; the caller holds a reference
+ *
+ * Context: process context.
+ */
+void krdma_cq_srq_ended(struct krdma_cq *cq)
+{
+	spin_lock_bh(&cq->ready_lock);
+	if (cq->srq_ended)
+		cq->srq_ended(cq->ready_context);
+	spin_unlock_bh(&cq->ready_lock);
+}
+
 static int krdma_cq_softirq_ready(struct irq_poll *iop, int budget)
 {
 	struct krdma_cq *cq = container_of(iop, struct krdma_cq, iop);
@@ -431,7 +445,7 @@ static noinline int krdma_cq_take_more(struct krdma_cq *cq, struct krdma_wc *out
 	}
 	krdma_wq_end_batch(cq);
 	taken = count - cq->out_room;
-	cq->more = batch == budget && !taken;
+	WRITE_ONCE(cq->more, batch == budget && !taken);
 	cq->out_room = 0;
 	cq->flat = NULL;
 	return taken || !cq->ended ? taken : -ENODEV;
@@ -447,7 +461,7 @@ static __always_inline int krdma_cq_take(struct krdma_cq *cq, struct krdma_wc *o
 		return krdma_cq_take_more(cq, out, ring, count, 0);
 	batch = ib_poll_cq(cq->ib, min(count, KRDMA_CQ_BATCH), cq->ib_wcs);
 	if (batch <= 0) {
-		cq->more = false;
+		WRITE_ONCE(cq->more, false);
 		return 0;
 	}
 	/* A single one is mostly all that there is. */
@@ -501,22 +515,31 @@ EXPORT_SYMBOL_NS_GPL(krdma_cq_poll, "KRDMA");
  * @count: maximum number of completions, at least 1; as many entries are free
  *
  * Context: any but NMI; does not sleep.
- * Return: as krdma_cq_poll().
+ * Return: as krdma_cq_poll(); but also 0 if it has taken only completions that are not for the
+ * consumer, and there may be more: see krdma_cq_has_more().
  */
 int krdma_cq_poll_flat(struct krdma_cq *cq, struct krdma_flat_ring *ring, int count)
 {
 	unsigned long flags;
-	bool more;
 	int taken;
 
-	do {
-		spin_lock_irqsave(&cq->poll_lock, flags);
-		taken = krdma_cq_take(cq, NULL, ring, count);
-		more = !taken && cq->more;
-		spin_unlock_irqrestore(&cq->poll_lock, flags);
-	} while (unlikely(more));
+	spin_lock_irqsave(&cq->poll_lock, flags);
+	taken = krdma_cq_take(cq, NULL, ring, count);
+	spin_unlock_irqrestore(&cq->poll_lock, flags);
 
 	return taken;
+}
+
+/**
+ * krdma_cq_has_more() - Check why there was no completion
+ * @cq: the CQ, after krdma_cq_poll_flat() has returned 0, and no other thread polls
+ *
+ * Context: any.
+ * Return: true if only completions that are not for the consumer were taken, and there may be more.
+ */
+bool krdma_cq_has_more(const struct krdma_cq *cq)
+{
+	return READ_ONCE(cq->more);
 }
 
 /**
@@ -747,6 +770,8 @@ static int krdma_cq_check(struct krdma_device *dev, const struct krdma_cq_attr *
 		return -EINVAL;
 	if (attr->ready && attr->where != KRDMA_CONTEXT_POLL)
 		return -EINVAL;
+	if (attr->srq_ended && !attr->ready)
+		return -EINVAL;
 
 	switch (attr->where) {
 	case KRDMA_CONTEXT_WORKQUEUE:
@@ -798,6 +823,7 @@ struct krdma_cq *krdma_cq_create(struct krdma_device *dev,
 	spin_lock_init(&cq->poll_lock);
 	spin_lock_init(&cq->ready_lock);
 	cq->ready = attr->ready;
+	cq->srq_ended = attr->srq_ended;
 	cq->ready_context = attr->ready_context;
 	if (cq->where == KRDMA_CONTEXT_SOFTIRQ)
 		irq_poll_init(&cq->iop, KRDMA_CQ_SOFTIRQ_BUDGET, krdma_cq_softirq);
@@ -861,6 +887,7 @@ void krdma_cq_put(struct krdma_cq *cq)
 
 	spin_lock_bh(&cq->ready_lock);
 	cq->ready = NULL;
+	cq->srq_ended = NULL;
 	spin_unlock_bh(&cq->ready_lock);
 	krdma_resource_drop(&cq->res);
 	krdma_cq_put_ref(cq);

@@ -151,9 +151,10 @@ struct krdma_cq_backlog_entry {
  * @poll_lock: the poll lock in the other contexts
  * @work: completes in process context
  * @iop: completes in softirq; with KRDMA_CONTEXT_POLL it calls @ready
- * @ready_lock: protects @ready; held while @ready is called
+ * @ready_lock: protects @ready and @srq_ended; held while they are called
  * @ready: with KRDMA_CONTEXT_POLL: the consumer's callback until krdma_cq_put(), or NULL
- * @ready_context: argument of @ready
+ * @srq_ended: as @ready
+ * @ready_context: argument of both
  * @events: completion events of the device; counted with KRDMA_CONTEXT_POLL
  * @wait: woken when @events, @backlog or @ended change
  * @ended: @ib is being destroyed and must not be used; protected by the poll lock
@@ -197,6 +198,7 @@ struct krdma_cq {
 	struct irq_poll iop;
 	spinlock_t ready_lock;		/* see above */
 	bool (*ready)(void *context);
+	void (*srq_ended)(void *context);
 	void *ready_context;
 	atomic_t events;
 	wait_queue_head_t wait;
@@ -234,6 +236,7 @@ static inline u32 krdma_cq_backlog_next(const struct krdma_cq *cq, u32 place)
  */
 int krdma_cq_attach(struct krdma_cq *cq, u32 count);
 void krdma_cq_detach(struct krdma_cq *cq, u32 count, struct krdma_credits *credits);
+void krdma_cq_srq_ended(struct krdma_cq *cq);
 
 /*
  * krdma_cq_lock() keeps other contexts from taking completions until krdma_cq_unlock().  Process

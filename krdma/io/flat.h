@@ -125,5 +125,6 @@ struct krdma_flat_ring {
 
 /* io/cq.c: krdma_cq_poll() into a ring. */
 int krdma_cq_poll_flat(struct krdma_cq *cq, struct krdma_flat_ring *ring, int count);
+bool krdma_cq_has_more(const struct krdma_cq *cq);
 
 #endif /* _KRDMA_FLAT_H */

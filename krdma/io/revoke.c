@@ -168,6 +168,7 @@ void krdma_pd_end_users(struct work_struct *work)
 		if (krdma_srq_is_condemned(srq)) {
 			srq->condemned = true;
 			krdma_srq_close(srq);
+			krdma_cq_srq_ended(srq->attr.cq);
 		}
 		krdma_srq_put(srq);
 	}

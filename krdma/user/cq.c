@@ -170,6 +170,10 @@ static enum krdma_user_cq_result krdma_user_cq_some(struct krdma_user_ring *ring
 			/* As many as asked for, so there may be more. */
 			if (ret == want)
 				continue;
+			if (!ret && unlikely(krdma_cq_has_more(core))) {
+				budget -= KRDMA_USER_CQ_UNSIGNALED;
+				continue;
+			}
 		}
 		/* There are no more, or they do not fit: arming tells which. */
 		if (ret >= 0 && (!want || !ring->polled))
@@ -239,6 +243,21 @@ bool krdma_user_ring_ready(void *context)
 	if (ring->polled && wq_has_sleeper(&ring->wait))
 		wake_up_interruptible(&ring->wait);
 	return result == KRDMA_USER_CQ_AGAIN;
+}
+
+/**
+ * krdma_user_ring_srq_ended() - Handle the end of an SRQ by itself
+ * @context: the ring
+ *
+ * Without a key: who polls the SRQ for its end alone is woken, too.
+ *
+ * Context: softirqs are off; see &struct krdma_cq_attr.srq_ended.
+ */
+void krdma_user_ring_srq_ended(void *context)
+{
+	struct krdma_user_ring *ring = context;
+
+	wake_up_interruptible(&ring->wait);
 }
 
 static enum krdma_user_cq_result krdma_user_cq_once(struct krdma_user_ring *ring)

@@ -182,6 +182,7 @@ static struct krdma_cq *krdma_user_ring_make(struct krdma_user_ring *ring, u32 d
 		.where = KRDMA_CONTEXT_POLL,
 		.vector = ring->vector,
 		.ready = krdma_user_ring_ready,
+		.srq_ended = krdma_user_ring_srq_ended,
 		.ready_context = ring,
 		.session = ring->session->core,
 	};

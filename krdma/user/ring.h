@@ -17,6 +17,8 @@
 #define KRDMA_USER_CQ_BATCH	64
 /* Completions that are moved before others may run. */
 #define KRDMA_USER_CQ_BUDGET	128
+/* What a poll counts that has found many completions, and none for the program. */
+#define KRDMA_USER_CQ_UNSIGNALED	32
 
 /* Entries that are posted at a time straight from the ring. */
 #define KRDMA_USER_POST_FLAT	64
@@ -205,6 +207,8 @@ u32 krdma_user_event_move(struct krdma_user_ring *ring, u32 want);
 
 /* Callback for &struct krdma_cq_attr.ready. */
 bool krdma_user_ring_ready(void *context);
+/* And for @srq_ended. */
+void krdma_user_ring_srq_ended(void *context);
 void krdma_user_ring_fill(struct krdma_user_ring *ring);
 int krdma_user_ring_filled(struct krdma_user_ring *ring);
 int krdma_user_ring_await(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns);

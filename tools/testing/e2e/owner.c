@@ -285,6 +285,13 @@ TEST_F(owner, memory_to_be_released_later_ends_with_its_process)
 	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
 }
 
+/* A thread that waits for nothing but the end of what it polls. */
+static void *await_hangup(void *context)
+{
+	poll(context, 1, PATIENCE_MS);
+	return NULL;
+}
+
 /* Receives posted to an SRQ keep memory in use, too. */
 TEST_F(owner, receives_in_a_shared_queue_end)
 {
@@ -296,7 +303,8 @@ TEST_F(owner, receives_in_a_shared_queue_end)
 	struct krdma_conn_create_qp_args prepare = {
 		.size = sizeof(prepare), .flags = KRDMA_CREATE_QP_SRQ,
 	};
-	struct pollfd watch = { .events = POLLOUT };
+	struct pollfd watch = { .events = POLLOUT }, hangup = { .events = 0 };
+	pthread_t thread;
 	struct krdma_sqe entry;
 	struct resources with;
 	struct ring ring;
@@ -312,15 +320,21 @@ TEST_F(owner, receives_in_a_shared_queue_end)
 	ASSERT_EQ(0, session_request(self->pair.sessions[1], KRDMA_SRQ_CREATE, &create));
 	options.b.srq = create.fd;
 	watch.fd = create.fd;
+	hangup.fd = create.fd;
 	ASSERT_EQ(0, pair_open(&other, &options));
 	entry = sqe_receive(create.id, 9, &self->shared->mr, 0, LENGTH);
 	ASSERT_EQ(0, ring_submit(&ring, &entry, 1, NULL));
 	ASSERT_EQ(0, resources_read(&with));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, await_hangup, &hangup));
+	/* If it does not wait yet, the test notices less. */
+	sleep_ms(100);
 
 	EXPECT_TRUE(end_owner(pid));
 	with.count[RESOURCE_MR]--;
 	EXPECT_EQ(0, memory_is(&with));
 	EXPECT_EQ(0, conn_await_closed(other.b.conn, PATIENCE_MS));
+	EXPECT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(POLLERR | POLLHUP, hangup.revents);
 	/* The connection without the SRQ keeps working. */
 	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&self->pair, sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 3, NULL,
