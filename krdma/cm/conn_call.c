@@ -148,8 +148,9 @@ static bool krdma_conn_is_known(struct krdma_conn *conn, const struct krdma_rout
  * Return: 0; -EINVAL or -EAFNOSUPPORT: @route is invalid, and nothing has happened; -EALREADY,
  * -EISCONN, -ENOTCONN: not possible in this state; -EINTR: a fatal signal; an errno of the charge,
  * such as -EDQUOT: no port is available, and nothing has happened.  After another error, such as
- * -EADDRNOTAVAIL (@route->local is not on an RDMA device), -EADDRINUSE or -EACCES (its port is
- * used, or is privileged) or -ENOMEM, the connection has ended.
+ * -EADDRNOTAVAIL (@route->local is not on an RDMA device, or a listener at all addresses has its
+ * port), -EADDRINUSE or -EACCES (its port is used, or is privileged) or -ENOMEM, the connection has
+ * ended.
  */
 int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route)
 {

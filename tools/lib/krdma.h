@@ -489,9 +489,9 @@ int krdma_conn_trunk(struct krdma_conn *conn, uint64_t *trunk);
  *
  * Errors: EAFNOSUPPORT (neither IPv4 nor IPv6); EINVAL (invalid addresses); EALREADY, EISCONN,
  * ENOTCONN (not possible in this state); EDQUOT (a limit of the user, see krdma_limit_refused()).
- * After another error, such as EADDRNOTAVAIL (the local address is not on an RDMA device),
- * EADDRINUSE or EACCES (its port is used, or is privileged) or EHOSTUNREACH (no route from there),
- * the connection is closed.
+ * After another error, such as EADDRNOTAVAIL (the local address is not on an RDMA device,
+ * or a listener at all addresses has its port), EADDRINUSE or EACCES (its port is used, or is
+ * privileged) or EHOSTUNREACH (no route from there), the connection is closed.
  */
 int krdma_conn_resolve(struct krdma_conn *conn, const struct sockaddr *remote,
 		       const struct krdma_conn_resolve_args *options);

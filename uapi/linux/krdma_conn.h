@@ -181,10 +181,10 @@ enum krdma_resolve_flags {
  *
  * EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: invalid addresses; EALREADY, EISCONN, ENOTCONN:
  * not possible in this state.  After these, EDQUOT, and errors of the structure itself the
- * connection is unchanged.  EADDRNOTAVAIL: @local is not on an RDMA device; EADDRINUSE: a
- * connection or a listener has its port; EACCES: the port is privileged, or a rule of the host
- * forbids the route; EHOSTUNREACH: there is no route from there: after these four, and after other
- * errors, the connection is closed.
+ * connection is unchanged.  EADDRNOTAVAIL: @local is not on an RDMA device, or a listener at all
+ * addresses has its port; EADDRINUSE: a connection or a listener at the same address has its port;
+ * EACCES: the port is privileged, or a rule of the host forbids the route; EHOSTUNREACH: there is
+ * no route from there: after these four, and after other errors, the connection is closed.
  */
 struct krdma_conn_resolve_args {
 	__u32 size;

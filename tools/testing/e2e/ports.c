@@ -201,6 +201,7 @@ static int refused_from(int session, uint16_t port, int error)
 }
 
 #define CHOSEN_PORT	7800
+#define ANY_PORT	7801
 #define PRIVILEGED_PORT	199
 
 static int chosen_ports(void *context)
@@ -218,6 +219,10 @@ static int chosen_ports(void *context)
 	for (int i = 0; i < 10; i++)
 		CHECK(!refused_from(session, CHOSEN_PORT, -EADDRINUSE));
 	CHECK(listener_open(session, BOOT_ADDRESS, CHOSEN_PORT, 0, &fd, NULL) == -EADDRINUSE);
+	close(first);
+	CHECK(!listener_open(session, "0.0.0.0", ANY_PORT, 0, &first, NULL));
+	for (int i = 0; i < 10; i++)
+		CHECK(!refused_from(session, ANY_PORT, -EADDRNOTAVAIL));
 	/* One was left, and what failed has not kept it. */
 	CHECK(listen_once(session) >= 0);
 	return 0;
@@ -225,7 +230,7 @@ static int chosen_ports(void *context)
 
 TEST_F(ports, a_port_that_is_privileged_or_used_is_refused)
 {
-	ASSERT_EQ(0, write_text(MAX_PORTS, "2"));
+	ASSERT_EQ(0, write_text(MAX_PORTS, "3"));
 	EXPECT_EQ(0, child_run_as(LINE_USER, chosen_ports, NULL));
 }
 
