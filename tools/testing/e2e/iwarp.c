@@ -6,16 +6,20 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
 #include "child.h"
+#include "interrupt.h"
 #include "pair.h"
 #include "session.h"
 
 #define DEVICE		"siw0"
 #define ADDRESS		"10.78.0.1"
+/* In the same network, without a host: a request for a TCP connection is not answered. */
+#define NO_ADDRESS	"10.78.0.77"
 #define SIZE		(256 * 1024)
 #define ACCESS		(ACCESS_ALL & ~KRDMA_ACCESS_REMOTE_ATOMIC)
 
@@ -257,6 +261,117 @@ TEST_F(iwarp, a_process_is_killed)
 	}
 	/* Other connections still work. */
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
+}
+
+/*
+ * siw sets up the TCP connection inside KRDMA_CONN_CONNECT
+ */
+
+static void note_signal(int signal)
+{
+	(void)signal;
+}
+
+/* Resolves the address without a host, and creates the QP. */
+static int prepare_for_nobody(int session, struct end *end)
+{
+	struct __kernel_sockaddr_storage address;
+	int ret;
+
+	end_init(end, session);
+	ret = address_set(&address, NO_ADDRESS, 1);
+	if (!ret)
+		ret = conn_create(session, &end->conn, &end->id);
+	if (!ret)
+		ret = conn_resolve(end->conn, &address);
+	if (!ret)
+		ret = conn_wait(end->conn, deadline_in(PATIENCE_MS), NULL);
+	return ret ? ret : end_create_qp(end, &end_options);
+}
+
+/* The call cannot be made again, so its error and that of each wait say that it is over. */
+TEST_F(iwarp, a_signal_ends_what_is_being_connected)
+{
+	struct sigaction action = { .sa_handler = note_signal };
+	struct interrupter interrupter;
+	struct end end;
+
+	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
+	ASSERT_EQ(0, prepare_for_nobody(self->pair.sessions[0], &end));
+	ASSERT_EQ(0, interrupter_begin(&interrupter));
+	EXPECT_EQ(-ECONNABORTED, end_connect(&end, &end_options));
+	interrupter_end(&interrupter);
+	EXPECT_EQ(-ECONNABORTED, conn_wait(end.conn, deadline_in(PATIENCE_MS), NULL));
+	EXPECT_EQ(-ECONNABORTED, conn_wait(end.conn, deadline_in(PATIENCE_MS), NULL));
+	EXPECT_EQ(0, conn_await_closed(end.conn, PATIENCE_MS));
+	end_close(&end);
+}
+
+struct held {
+	struct end *end;
+	atomic_int result;
+	atomic_bool over;
+};
+
+static void *connect_to_nobody(void *context)
+{
+	struct held *held = context;
+
+	held->result = end_connect(held->end, &end_options);
+	held->over = true;
+	return NULL;
+}
+
+static int call_beside(void *context)
+{
+	return -end_connect(((struct held *)context)->end, &end_options);
+}
+
+/* Until the process waits in the kernel and only a fatal signal reaches it. */
+static bool await_sleep(pid_t pid)
+{
+	uint64_t deadline = now_ms() + PATIENCE_MS;
+	char line[256];
+	const char *name_end;
+
+	do {
+		sleep_ms(1);
+		if (read_line(line, sizeof(line), "/proc/%d/stat", pid))
+			return false;
+		name_end = strrchr(line, ')');
+		if (name_end && name_end[1] == ' ' && name_end[2] == 'D')
+			return true;
+	} while (now_ms() < deadline);
+	return false;
+}
+
+/* A process that shares the descriptor waits for the call, and can be killed meanwhile. */
+TEST_F(iwarp, who_waits_for_a_call_can_be_killed)
+{
+	struct sigaction action = { .sa_handler = note_signal };
+	struct held held = { 0 };
+	pthread_t thread;
+	struct end end;
+	pid_t child;
+
+	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
+	ASSERT_EQ(0, prepare_for_nobody(self->pair.sessions[0], &end));
+	held.end = &end;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, connect_to_nobody, &held));
+	while (conn_state(end.conn) != KRDMA_CONN_CONNECTING && !held.over)
+		sleep_ms(1);
+	child = child_start(call_beside, &held);
+	ASSERT_LT(0, child);
+	EXPECT_TRUE(await_sleep(child));
+	EXPECT_LE(0, child_kill(child));
+	EXPECT_FALSE(held.over);
+	while (!held.over) {
+		pthread_kill(thread, SIGUSR1);
+		sleep_ms(10);
+	}
+	EXPECT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(-ECONNABORTED, held.result);
+	end_close(&end);
 }
 
 TEST_HARNESS_MAIN
