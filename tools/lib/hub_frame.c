@@ -113,6 +113,12 @@ static bool is_of_proof(const struct hub_frame *frame)
 	return frame->kind == HUB_CHALLENGE || frame->kind == HUB_PROOF || frame->kind == HUB_BYE;
 }
 
+/* What follows the HUB_BYE of a peer that has not proved the secret is of no peer. */
+static bool is_of_a_peer(const struct krdma_ep *ep)
+{
+	return ep->was_up || ep->state == HUB_PROVING;
+}
+
 /* Returns whether the slot stays in use. */
 static int take(struct krdma_ep *ep, struct hub_slot *slot, uint32_t length, bool *keeps)
 {
@@ -192,7 +198,8 @@ void hub_frame_arrived(struct krdma_ep *ep, struct hub_slot *slot, uint32_t leng
 		}
 		hub_ep_fail(ep, -EPROTO, "the peer sent too much before it was connected");
 	}
-	if (ep->is_broken || ep->state < HUB_PROVING || ep->state == HUB_OVER) {
+	if (ep->is_broken || ep->state < HUB_PROVING || ep->state == HUB_OVER ||
+	    !is_of_a_peer(ep)) {
 		hub_slot_release(slot);
 		return;
 	}

@@ -153,6 +153,14 @@ void hub_ep_abort(struct krdma_ep *ep)
 		ep->state = HUB_ENDING;
 }
 
+/* The peer's receives may be shorter than the words. */
+static void send_bye(struct krdma_ep *ep, struct hub_frame *frame, const char *words)
+{
+	size_t length = strnlen(words, KRDMA_WHY_MAX);
+
+	hub_send_control(ep, frame, words, length < ep->eager ? length : ep->eager);
+}
+
 static void say_bye(struct krdma_ep *ep)
 {
 	struct hub_frame frame = { .kind = HUB_BYE };
@@ -161,7 +169,7 @@ static void say_bye(struct krdma_ep *ep)
 	if (error)
 		frame.code = hub_code_of(error);
 	ep->said_bye = true;
-	hub_send_control(ep, &frame, ep->why, strnlen(ep->why, KRDMA_WHY_MAX));
+	send_bye(ep, &frame, ep->why);
 }
 
 /* Whether the peer still needs something of this side. */
@@ -250,8 +258,10 @@ static void over(struct krdma_ep *ep)
 	ep->grace = 0;
 	ep->hub->over_count++;
 	/* The program has never seen a peer that left before it was connected. */
-	if (ep->accepted && !ep->was_up)
+	if (ep->accepted && !ep->was_up) {
 		ep->is_closed = true;
+		drop_items(ep);
+	}
 	if (!ep->error)
 		because_of_end(ep, -ECONNRESET);
 	drop_fetches(ep);
@@ -289,7 +299,7 @@ void hub_ep_refuse(struct krdma_ep *ep, int error, const char *words)
 	because(ep, error, "%s", words);
 	ep->is_broken = true;
 	ep->said_bye = true;
-	hub_send_control(ep, &frame, words, strlen(words));
+	send_bye(ep, &frame, words);
 	if (ep->state < HUB_LEAVING)
 		leave(ep, false);
 }
@@ -400,10 +410,10 @@ void hub_ep_destroy(struct krdma_ep *ep)
 {
 	struct krdma_ep **at = &ep->hub->eps;
 
+	/* What a child of fork() gave back would be sent in its parent's name. */
+	if (object_is_own(ep->hub->maker))
+		drop_items(ep);
 	if (ep->state != HUB_OVER) {
-		/* What a child of fork() gave back would be sent in its parent's name. */
-		if (object_is_own(ep->hub->maker))
-			drop_items(ep);
 		ep->is_closed = true;
 		release_link(ep);
 		for (unsigned int i = 0; i < HUB_TICKETS; i++)
@@ -792,12 +802,16 @@ int hub_ep_admit(struct krdma_ep *ep)
 	return admit(ep->hub, &ep->remote, ep->hello, ep->hello_length);
 }
 
+/*
+ * A peer that was up may come back before its last connection has ended. One that was not takes a
+ * place until its connection has ended, which it can delay.
+ */
 static unsigned int count_same(const struct krdma_hub *hub, const struct sockaddr_storage *peer)
 {
 	unsigned int count = 0;
 
 	for (const struct krdma_ep *ep = hub->eps; ep; ep = ep->next)
-		count += ep->accepted && ep->state < HUB_ENDING &&
+		count += ep->accepted && (ep->state < HUB_ENDING || !ep->was_up) &&
 			 nets_same_peer(&ep->remote, peer);
 	return count;
 }

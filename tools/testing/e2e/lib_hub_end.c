@@ -751,6 +751,30 @@ TEST_F(end, room_that_is_there_is_found_without_waiting)
 	}
 }
 
+/* Words are cut where the peer's receives are short, or this side's own memory is. */
+TEST_F(end, words_fit_the_receives)
+{
+	const struct krdma_hub_options options = {
+		.size = sizeof(options), .depth = HUB_PEER_DEPTH, .eager = HUB_EAGER_MIN,
+	};
+	char words[100 + 1] = "";
+	struct krdma_hub *hub;
+	struct krdma_ep *ep;
+	struct hub_frame frame;
+	unsigned int number;
+
+	memset(words, 'w', 100);
+	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &hub));
+	ASSERT_EQ(0, meet(hub, &self->peer, HUB_PEER_RECEIVES, &ep));
+	krdma_ep_close(ep, words);
+	/* It waits until the peer has that. */
+	EXPECT_EQ(0, krdma_hub_close(hub));
+	ASSERT_EQ(0, hub_peer_next(&self->peer, PATIENCE, &frame, &number));
+	EXPECT_EQ(HUB_BYE, frame.kind);
+	EXPECT_EQ(HUB_EAGER_MIN, frame.length);
+	EXPECT_EQ(0, memcmp(frame.data, words, HUB_EAGER_MIN));
+}
+
 /*
  * Nothing is left
  */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <krdma_entry.h>
 #include <krdma_hub.h>
 
 #include "kselftest_harness.h"
@@ -586,6 +587,46 @@ TEST_F_TIMEOUT(secret, nothing_is_taken_before_the_proof, 300)
 	EXPECT_EQ(-EPROTO, hub_peer_hear(&self->peer, HUB_PROOF, bytes));
 	hub_peer_leave(&self->peer);
 	EXPECT_TRUE(saw_nothing(&self->server));
+}
+
+/* Sends HUB_BYE and the frame together, so that both arrive before the hub has looked. */
+static int say_behind_bye(struct hub_peer *peer, struct hub_frame frame, const void *data,
+			  size_t length)
+{
+	const struct hub_frame bye = { .kind = HUB_BYE };
+	unsigned char *wire = krdma_mr_data(peer->mr), *behind = wire + HUB_PEER_ROOM / 2;
+	struct krdma_sqe entries[2];
+
+	hub_frame_write(&bye, wire);
+	hub_frame_write(&frame, behind);
+	if (length)
+		memcpy(behind + HUB_HEADER_SIZE, data, length);
+	entries[0] = krdma_entry_send(peer->conn, HUB_PEER_RECEIVES, peer->mr, 0, HUB_HEADER_SIZE);
+	entries[1] = krdma_entry_send(peer->conn, HUB_PEER_RECEIVES, peer->mr, HUB_PEER_ROOM / 2,
+				      HUB_HEADER_SIZE + length);
+	return krdma_ring_post(peer->ring, entries, 2, NULL);
+}
+
+/* Who leaves instead of proving the secret has nothing more to say. */
+/* Proves: F10 (library) */
+TEST_F_TIMEOUT(secret, nothing_is_taken_behind_a_farewell, 300)
+{
+	unsigned char bytes[HUB_PROOF_SIZE];
+
+	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(early); i++) {
+		ASSERT_EQ(0, greet(&self->peer, &self->server));
+		if (i % 2)
+			ASSERT_EQ(0, hub_peer_hear(&self->peer, HUB_CHALLENGE, bytes));
+		ASSERT_EQ(0, say_behind_bye(&self->peer, early[i / 2].frame, early[i / 2].data,
+					    early[i / 2].length));
+		EXPECT_EQ(0, krdma_conn_await_closed(self->peer.conn, PATIENCE));
+		hub_peer_leave(&self->peer);
+	}
+	EXPECT_TRUE(saw_nothing(&self->server));
+	/* The hub has all its receives, and still takes peers. */
+	ASSERT_EQ(0, greet(&self->peer, &self->server));
+	ASSERT_EQ(0, hub_peer_prove(&self->peer, self->secret, false, &self->nonces));
+	EXPECT_TRUE(counts(&self->server.joined, 1));
 }
 
 /* The same frames are not due after the proof, nor where there is no secret. */
