@@ -288,7 +288,7 @@ static int get_folder(struct copying *copying, const struct url *url, const char
 	char *path;
 
 	/* With a slash at its end, it means what is in the folder. */
-	if (!*last || !is_folder(to))
+	if (!*last || !strcmp(last, ".") || !strcmp(last, "..") || !is_folder(to))
 		return copy_tree_get(copying, url, name, AT_FDCWD, to, to);
 	folder = open_folder(copying, name, to, last, &path);
 	if (folder < 0)

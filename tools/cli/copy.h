@@ -132,9 +132,12 @@ extern atomic_int copy_interrupted;
  * returned without an error message, and without being counted; or 0.
  */
 int copy_one(struct copying *copying, const struct copy *copy, int quiet);
-/* Makes a folder at the server; @status is NULL for one as the server makes it. */
+/*
+ * Makes a folder at the server, with @status of the folder here.  @fresh: it is to be filled, so
+ * one that is there keeps what it has; otherwise it has been, and gets what the flags say.
+ */
 int copy_make_folder(struct copying *copying, const struct url *url, const char *name,
-		     const struct stat *status);
+		     const struct stat *status, bool fresh);
 /*
  * Lists a folder at the server.  The entries are sorted by name.  @quiet: a negative errno of
  * the server that is returned without an error message; 1: each that is about the name; 0: none.
@@ -173,12 +176,24 @@ int copy_tree_get(struct copying *copying, const struct url *url, const char *na
 void copy_tree_put(struct copying *copying, const char *from, const struct url *url,
 		   const char *name);
 
-/* copy_walk.c: paths in a folder here, of which no symbolic link is followed. */
+/*
+ * copy_walk.c: paths in a folder here, of which no symbolic link is followed.  Another user may be
+ * able to put another folder in the place of one that was looked at.
+ */
+struct folder_id {
+	dev_t device;
+	ino_t inode;
+};
+
+/* Which folder @fd is: 0 or a negative errno. */
+int folder_id_of(int fd, struct folder_id *id);
 /*
  * Opens the folder of @path, which is relative to @root, with O_PATH.  Returns it or a negative
  * errno; @last: the last component.
  */
 int copy_walk(int root, const char *path, const char **last);
+/* The same; -ESTALE if that is not the folder @id.  NULL: any is. */
+int copy_walk_to(int root, const char *path, const struct folder_id *id, const char **last);
 
 /* copy_input.c: puts standard input under the name of @url. */
 void copy_input(struct copying *copying, const struct url *url);
@@ -189,9 +204,13 @@ struct copy_queue;
 /* @root: the folder here; @local: the same in words. */
 struct copy_queue *copy_queue_create(struct copying *copying, const struct url *url, int root,
 				     const char *local);
-/* @path: of the file here, relative to @root.  Returns 0 or -ENOMEM after an error message. */
+/*
+ * @path: of the file here, relative to @root.  @folder: the folder in which it is, whose permission
+ * to take such a file was judged; NULL: whatever is there by its name.  Returns 0 or -ENOMEM after
+ * an error message.
+ */
 int copy_queue_add(struct copy_queue *queue, const char *name, const char *path, uint64_t length,
-		   uint32_t flags);
+		   uint32_t flags, const struct folder_id *folder);
 /* Returns when all files are copied, or nothing more can be. */
 void copy_queue_run(struct copy_queue *queue);
 void copy_queue_destroy(struct copy_queue *queue);

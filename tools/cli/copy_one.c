@@ -27,6 +27,9 @@ static int show(void *context, const struct krdma_file_progress *progress)
 		pthread_mutex_lock(&total->lock);
 		total->done += progress->done - copying->seen;
 		copying->seen = progress->done;
+		/* Not all of them were in a list, and those that were may have grown. */
+		if (total->length < total->done)
+			total->length = total->done;
 		progress_show(&total->progress, total->done, total->length);
 		pthread_mutex_unlock(&total->lock);
 	} else {
@@ -211,15 +214,17 @@ static int make_folder(struct copying *copying, void *context, struct krdma_file
 {
 	const struct folder *folder = context;
 
-	return krdma_file_client_make_folder(copying->client, folder->name, folder->status, 0,
-					     result, sizeof(*result));
+	return krdma_file_client_make_folder(copying->client, folder->name, folder->status,
+					     folder->flags, result, sizeof(*result));
 }
 
 int copy_make_folder(struct copying *copying, const struct url *url, const char *name,
-		     const struct stat *status)
+		     const struct stat *status, bool fresh)
 {
 	struct krdma_file_result result = { .size = sizeof(result) };
-	struct folder folder = { .name = name, .status = status };
+	struct folder folder = {
+		.name = name, .status = status, .flags = fresh ? KRDMA_FILE_NEW : 0,
+	};
 	const struct copy copy = { .put = true, .url = url, .name = name, .local = name };
 	int err = copy_any(copying, url, make_folder, &folder, &result);
 

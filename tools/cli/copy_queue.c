@@ -15,11 +15,13 @@
 #include "cli.h"
 #include "copy.h"
 
-/* @returned: the next one that was given back */
+/* @folder: valid if @has_folder; @returned: the next one that was given back */
 struct item {
 	char *name;
 	char *path;
 	uint32_t flags;
+	struct folder_id folder;
+	bool has_folder;
 	struct item *returned;
 };
 
@@ -88,7 +90,7 @@ void copy_queue_destroy(struct copy_queue *queue)
 }
 
 int copy_queue_add(struct copy_queue *queue, const char *name, const char *path, uint64_t length,
-		   uint32_t flags)
+		   uint32_t flags, const struct folder_id *folder)
 {
 	size_t room = queue->room ? 2 * queue->room : 64;
 	struct item *items = queue->items;
@@ -103,6 +105,10 @@ int copy_queue_add(struct copy_queue *queue, const char *name, const char *path,
 	items[queue->count] = (struct item){
 		.name = strdup(name), .path = strdup(path), .flags = flags,
 	};
+	if (folder) {
+		items[queue->count].folder = *folder;
+		items[queue->count].has_folder = true;
+	}
 	if (!items[queue->count].name || !items[queue->count].path) {
 		free(items[queue->count].name);
 		free(items[queue->count].path);
@@ -218,7 +224,8 @@ static bool copy_item(struct copy_queue *queue, struct copying *copying, const s
 		return true;
 	}
 	copy.local = local;
-	copy.folder = copy_walk(queue->root, item->path, &copy.path);
+	copy.folder = copy_walk_to(queue->root, item->path,
+				   item->has_folder ? &item->folder : NULL, &copy.path);
 	if (copy.folder < 0) {
 		fail(copying, local, copy.folder);
 	} else {

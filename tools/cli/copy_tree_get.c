@@ -24,9 +24,7 @@ struct place {
 	bool there;
 	/* This command has made it. */
 	bool made;
-	/* What it is: another user may be able to put another folder in its place. */
-	dev_t device;
-	ino_t inode;
+	struct folder_id id;
 };
 
 /**
@@ -70,14 +68,19 @@ static int compare_place(const void *key, const void *place)
 	return strcmp(key, ((const struct place *)place)->entry->name);
 }
 
-/* Finds the folder of an entry: whether it is there, and whether this command has made it. */
-static bool find_parent(struct tree *tree, const char *name, bool *made)
+/*
+ * Finds the folder of an entry: whether it is there, and whether this command has made it.  *@id:
+ * which one it is; NULL: the root.
+ */
+static bool find_parent(struct tree *tree, const char *name, bool *made,
+			const struct folder_id **id)
 {
 	const char *slash = strrchr(name, '/');
 	const struct place *place;
 	char *parent;
 
 	*made = tree->made;
+	*id = NULL;
 	if (!slash)
 		return true;
 	parent = strndup(name, (size_t)(slash - name));
@@ -86,6 +89,7 @@ static bool find_parent(struct tree *tree, const char *name, bool *made)
 	place = bsearch(parent, tree->places, tree->place_count, sizeof(*place), compare_place);
 	free(parent);
 	*made = place && place->made;
+	*id = place ? &place->id : NULL;
 	/* If the command was interrupted, not all of them were looked at. */
 	if (!place && !copy_interrupted) {
 		tree->copying->total->failed++;
@@ -120,6 +124,14 @@ static bool is_empty(int folder)
 	return !entry;
 }
 
+/* Whether it can be the folder that this command has just made. */
+static bool is_new(int folder)
+{
+	struct stat status;
+
+	return !fstat(folder, &status) && status.st_uid == geteuid() && is_empty(folder);
+}
+
 /*
  * Opens the folder of a place.  If another user has put another folder in the place of a new one,
  * even one of this user's, that does not count as made here.
@@ -127,31 +139,26 @@ static bool is_empty(int folder)
 static int look_at_place(struct place *place, int folder, const char *last)
 {
 	int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | (place->made ? O_RDONLY : O_PATH);
-	int fd = openat(folder, last, flags);
-	struct stat status;
+	int fd = openat(folder, last, flags), err;
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &status)) {
-		close(fd);
-		return -EIO;
-	}
-	place->device = status.st_dev;
-	place->inode = status.st_ino;
-	place->made = place->made && status.st_uid == geteuid() && is_empty(fd);
+	err = folder_id_of(fd, &place->id);
+	place->made = !err && place->made && is_new(fd);
 	close(fd);
-	return 0;
+	return err;
 }
 
 static void make_place(struct tree *tree, struct place *place)
 {
 	const char *name = place->entry->name, *last;
+	const struct folder_id *parent;
 	int folder, err = 0;
 	bool made;
 
-	if (!find_parent(tree, name, &made) || !is_fine(tree, name, made))
+	if (!find_parent(tree, name, &made, &parent) || !is_fine(tree, name, made))
 		return;
-	folder = copy_walk(tree->root, name, &last);
+	folder = copy_walk_to(tree->root, name, parent, &last);
 	if (folder < 0) {
 		fail(tree, "make the folder", name, folder);
 		return;
@@ -193,17 +200,18 @@ static int add_file(struct tree *tree, struct copy_queue *queue,
 	const uint32_t flags = tree->copying->flags & COPY_SYNC ? 0 : KRDMA_FILE_NEW;
 	size_t length = strlen(tree->name);
 	const char *slash = length && tree->name[length - 1] != '/' ? "/" : "";
+	const struct folder_id *parent;
 	char *name;
 	bool made;
 	int err;
 
-	if (!find_parent(tree, entry->name, &made) || !is_fine(tree, entry->name, made))
+	if (!find_parent(tree, entry->name, &made, &parent) || !is_fine(tree, entry->name, made))
 		return 0;
 	if (asprintf(&name, "%s%s%s", tree->name, slash, entry->name) < 0) {
 		fail(tree, "fill", "", -ENOMEM);
 		return -ENOMEM;
 	}
-	err = copy_queue_add(queue, name, entry->name, entry->length, flags);
+	err = copy_queue_add(queue, name, entry->name, entry->length, flags, parent);
 	free(name);
 	return err;
 }
@@ -253,10 +261,10 @@ static int sync_folder(const struct tree *tree, int folder, const char *name)
 /* Whether it is the folder of that place; NULL: one that was opened before. */
 static bool is_of(const struct place *place, int fd)
 {
-	struct stat status;
+	struct folder_id id;
 
-	return !place || (!fstat(fd, &status) && status.st_dev == place->device &&
-			  status.st_ino == place->inode);
+	return !place || (!folder_id_of(fd, &id) && id.device == place->id.device &&
+			  id.inode == place->id.inode);
 }
 
 /*
@@ -356,8 +364,7 @@ static int list(struct tree *tree)
  */
 static int open_root(struct tree *tree, int folder, const char *path)
 {
-	int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-	struct stat status;
+	int flags = O_PATH | O_DIRECTORY | O_CLOEXEC, fd;
 	size_t length = strlen(path);
 	char *name;
 
@@ -367,14 +374,20 @@ static int open_root(struct tree *tree, int folder, const char *path)
 	name = strndup(path, length);
 	if (!name)
 		return -ENOMEM;
-	tree->made = !mkdirat(folder, name, 0777);
+	/* Until it has its final permission bits, it is for this user alone. */
+	tree->made = !mkdirat(folder, name, 0700);
 	if (tree->made || folder != AT_FDCWD)
 		flags |= O_NOFOLLOW;
 	tree->root = openat(folder, name, flags);
 	free(name);
 	if (tree->root < 0)
 		return -errno;
-	tree->made = tree->made && !fstat(tree->root, &status) && status.st_uid == geteuid();
+	if (!tree->made)
+		return 0;
+	fd = openat(tree->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	tree->made = fd >= 0 && is_new(fd);
+	if (fd >= 0)
+		close(fd);
 	return 0;
 }
 

@@ -87,7 +87,7 @@ static int add_file(struct tree *tree, const char *path, uint64_t length)
 
 	if (!name)
 		return -ENOMEM;
-	err = copy_queue_add(tree->queue, name, path, length, KRDMA_FILE_NO_FOLLOW);
+	err = copy_queue_add(tree->queue, name, path, length, KRDMA_FILE_NO_FOLLOW, NULL);
 	free(name);
 	return err;
 }
@@ -161,7 +161,7 @@ static int read_folder(struct tree *tree, const char *within)
 	return err;
 }
 
-/* Makes the folder, or with @settle gives it its permission bits and its time. */
+/* Makes the folder, or with @settle gives it exactly its permission bits, and its time. */
 static int make(struct tree *tree, const struct made *folder, bool settle)
 {
 	char *name = name_of(tree, folder->path);
@@ -169,7 +169,7 @@ static int make(struct tree *tree, const struct made *folder, bool settle)
 
 	if (!name)
 		return fail(tree, "put", folder->path, -ENOMEM);
-	err = copy_make_folder(tree->copying, tree->url, name, settle ? &folder->status : NULL);
+	err = copy_make_folder(tree->copying, tree->url, name, &folder->status, !settle);
 	free(name);
 	return err;
 }

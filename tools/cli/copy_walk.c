@@ -46,3 +46,29 @@ int copy_walk(int root, const char *path, const char **last)
 	*last = path;
 	return at;
 }
+
+int folder_id_of(int fd, struct folder_id *id)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return -errno;
+	*id = (struct folder_id){ status.st_dev, status.st_ino };
+	return 0;
+}
+
+int copy_walk_to(int root, const char *path, const struct folder_id *id, const char **last)
+{
+	int fd = copy_walk(root, path, last), err;
+	struct folder_id found;
+
+	if (fd < 0 || !id)
+		return fd;
+	err = folder_id_of(fd, &found);
+	if (!err && (found.device != id->device || found.inode != id->inode))
+		err = -ESTALE;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}

@@ -105,9 +105,10 @@ static unsigned int width(void)
 	return size.ws_col;
 }
 
+/* A file may have grown since its length was taken, or its server may have lied. */
 static unsigned int percent(uint64_t done, uint64_t length)
 {
-	return length ? (unsigned int)((double)done * 100 / (double)length) : 100;
+	return done < length ? (unsigned int)((double)done * 100 / (double)length) : 100;
 }
 
 /* "[####----]" of @size columns; empty if @size is less than BAR_LEAST. */
@@ -166,7 +167,8 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t length)
 		return;
 	progress->shown = now;
 	if (progress->rate > 0)
-		time_text(left, sizeof(left), (double)(length - done) / progress->rate);
+		time_text(left, sizeof(left),
+			  done < length ? (double)(length - done) / progress->rate : 0);
 	snprintf(figures, sizeof(figures), "%9s of %9s %9s/s %8s left",
 		 progress_bytes(bytes, (double)done), progress_bytes(whole, (double)length),
 		 progress_bytes(rate, progress->rate), left);

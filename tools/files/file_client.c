@@ -725,7 +725,9 @@ KRDMA_PUBLIC int krdma_file_client_make_folder(struct krdma_file_client *client,
 		return err;
 	err = check_name(name);
 	message.code = code_of(client->flags) & FILE_PUT_NO_SYNC;
-	if (status) {
+	if (status && client->flags & KRDMA_FILE_NEW) {
+		message.mode = (status->st_mode & 0777) | 0700;
+	} else if (status) {
 		message.code |= code_of(client->flags) & FILE_FOLDER_CODES;
 		message.mode = status->st_mode & 0777;
 		message.mtime_s = status->st_mtim.tv_sec;

@@ -432,10 +432,11 @@ int file_root_read(const struct file_root *root, const char *name, int *fd);
 int file_root_parent(const struct file_root *root, const char *name, int *folder, char *last,
 		     bool *no_replace);
 /*
- * Makes the folders that lead to a name, or, if it ends with a slash, the folder itself too. Those
- * that were made are on disk afterwards if @link is not NULL, which is kept alive meanwhile.
+ * Makes the folders that lead to a name, or, if it ends with a slash, the folder itself too, with
+ * @mode as far as the umask allows. Those that were made are on disk afterwards if @link is not
+ * NULL, which is kept alive meanwhile.
  */
-int file_root_make_folders(const struct file_root *root, const char *name,
+int file_root_make_folders(const struct file_root *root, const char *name, mode_t mode,
 			   struct file_link *link);
 /* Opens anything with O_PATH, and follows symbolic links that do not lead out. */
 int file_root_examine(const struct file_root *root, const char *name);

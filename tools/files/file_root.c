@@ -500,7 +500,8 @@ int file_root_find(const struct file_root *root, const char *name, int *folder, 
 }
 
 /* Makes one folder, in a folder that exists. @path: its name, which the function changes. */
-static int make_folder(const struct file_root *root, char *path, struct file_link *link)
+static int make_folder(const struct file_root *root, char *path, mode_t mode,
+		       struct file_link *link)
 {
 	char last[KRDMA_FILE_LAST_MAX + 1];
 	int parent, made, err = 0;
@@ -512,7 +513,7 @@ static int make_folder(const struct file_root *root, char *path, struct file_lin
 	parent = file_root_open_folder(root, path, O_PATH, KRDMA_FILE_WRITE);
 	if (parent < 0)
 		return parent;
-	if (mkdirat(parent, last, 0777))
+	if (mkdirat(parent, last, mode))
 		err = errno == EEXIST ? 0 : -errno;
 	made = openat(parent, last, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (made >= 0) {
@@ -524,7 +525,7 @@ static int make_folder(const struct file_root *root, char *path, struct file_lin
 	return err;
 }
 
-int file_root_make_folders(const struct file_root *root, const char *name,
+int file_root_make_folders(const struct file_root *root, const char *name, mode_t mode,
 			   struct file_link *link)
 {
 	char path[KRDMA_FILE_NAME_MAX + 1];
@@ -544,7 +545,8 @@ int file_root_make_folders(const struct file_root *root, const char *name,
 		if (fd >= 0)
 			close(fd);
 		else
-			err = fd == -ENOENT ? make_folder(root, path, link) : fd;
+			err = fd == -ENOENT ? make_folder(root, path, name[end] ? 0777 : mode,
+							  link) : fd;
 		/* A name can have two thousand of them, and each waits for the disk. */
 		if (!err && fd < 0 && link)
 			err = file_link_step(link);

@@ -284,7 +284,7 @@ static int open_parent(struct serving *serving, uint32_t code, int *folder, char
 
 	if (err != -ENOENT || !(code & FILE_PUT_PARENTS))
 		return err;
-	err = file_root_make_folders(root, serving->name,
+	err = file_root_make_folders(root, serving->name, 0777,
 				     syncs(serving, code) ? &serving->link : NULL);
 	return err ? err : file_root_parent(root, serving->name, folder, last, no_replace);
 }
@@ -374,7 +374,7 @@ static int make_folder(struct serving *serving, const struct file_message *folde
 	if (length)
 		path[length++] = '/';
 	path[length] = '\0';
-	err = file_root_make_folders(root, path,
+	err = file_root_make_folders(root, path, folder->mode ? folder->mode & 0777 : 0777,
 				     syncs(serving, folder->code) ? &serving->link : NULL);
 	if (err)
 		return err;

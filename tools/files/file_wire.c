@@ -36,7 +36,8 @@
  *	16  u64  length
  *	24  s64  modification time, seconds
  *	32  u32  and nanoseconds
- *	36  u32  permission bits
+ *	36  u32  permission bits; of FOLDER also without 2 in the code: those with which it is
+ *		 made, as far as the server's umask allows; 0: 0777
  *	40  u32  CRC-32C
  *	44  u32  slot
  *	48  u32  bytes per slot

@@ -336,8 +336,9 @@ int krdma_file_client_put(struct krdma_file_client *client, int folder, const ch
  * @client: the client
  * @name: its name, relative to the folder that the server offers
  * @status: permission bits and modification time of the local folder, as from stat(2), which the
- *	new one gets with KRDMA_FILE_EXACT_MODE and KRDMA_FILE_TIMES, also if it exists already; or
- *	NULL
+ *	new one gets with KRDMA_FILE_EXACT_MODE and KRDMA_FILE_TIMES, also if it exists already;
+ *	with KRDMA_FILE_NEW only if it does not, and of them the permission bits, as far as the
+ *	umask of the server allows, and all of its owner's: for one that is to be filled; or NULL
  * @flags: &enum krdma_file_flags, in addition to those of the client
  * @result: filled in, also after an error; or NULL
  * @size: sizeof(*result)

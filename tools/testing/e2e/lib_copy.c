@@ -84,14 +84,15 @@ int copy_one(struct copying *copying, const struct copy *copy, int quiet)
 }
 
 int copy_make_folder(struct copying *copying, const struct url *url, const char *name,
-		     const struct stat *status)
+		     const struct stat *status, bool fresh)
 {
 	struct krdma_file_result result = { .side = KRDMA_FILE_SIDE_HERE };
 	int err = connect_to(copying);
 
 	(void)url;
 	if (!err)
-		err = krdma_file_client_make_folder(copying->client, name, status, 0, &result,
+		err = krdma_file_client_make_folder(copying->client, name, status,
+						    fresh ? KRDMA_FILE_NEW : 0, &result,
 						    sizeof(result));
 	copying->lost = is_lost(&result, err);
 	copying->total->failed += !!err;

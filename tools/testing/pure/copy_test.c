@@ -305,13 +305,11 @@ static bool folders_are_filled(const char *to, const struct tree *before, uint32
 	return all && files && folders;
 }
 
-/* A folder with a file, as a server lists it. */
-static void list_folder(const char *folder, const char *file)
+/* A folder with files, as a server lists it. */
+static void list_names(const char *const *names, unsigned int count)
 {
-	const char *names[2] = { folder, file };
-
 	list.length = 0;
-	for (unsigned int i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < count; i++) {
 		unsigned char *to = list.bytes + list.length;
 		size_t length = strlen(names[i]);
 
@@ -324,6 +322,13 @@ static void list_folder(const char *folder, const char *file)
 		list.length += 28 + length;
 	}
 	list.said = list.length;
+}
+
+static void list_folder(const char *folder, const char *file)
+{
+	const char *const names[2] = { folder, file };
+
+	list_names(names, 2);
 }
 
 /* Another user, who may rename what is in the folder, puts another one in place of a new one. */
@@ -353,6 +358,63 @@ static bool another_folder_keeps_its_bits(void)
 	run(folder, false, KRDMA_FILE_NO_SYNC);
 	return !before_file && failed && !stat(path_of("shared/d"), &status) &&
 	       (status.st_mode & 0777) == 0700;
+}
+
+/* The same, while the files are copied: nothing is put into the other one. */
+static const char *exchanged;
+
+static void exchange_late(void)
+{
+	char from[4096];
+
+	snprintf(from, sizeof(from), "%s", path_of("shared"));
+	strcat(from, exchanged);
+	if (rename(from, path_of("shared/gone")) || rename(path_of("shared/mine"), from))
+		abort();
+	before_file = NULL;
+}
+
+static bool another_folder_gets_no_files(void)
+{
+	static const char *const names[3] = { "g", "g/.a", "g/.b" };
+	char folder[4096];
+
+	if (mkdir(path_of("shared/mine"), 0700))
+		abort();
+	make_file("shared/mine/own", OWN);
+	snprintf(folder, sizeof(folder), "%s", path_of("shared"));
+	list_names(names, 3);
+	exchanged = "/g";
+	before_file = exchange_late;
+	run(folder, false, KRDMA_FILE_NO_SYNC);
+	return !before_file && failed && access(path_of("shared/g/.a"), F_OK) &&
+	       access(path_of("shared/g/.b"), F_OK) && !access(path_of("shared/g/own"), F_OK);
+}
+
+/* A root that is made is this user's alone until all of it is there. */
+static mode_t root_mode;
+
+static void look_at_root(void)
+{
+	struct stat status;
+
+	root_mode = stat(path_of("fresh"), &status) ? 0 : status.st_mode & 0777;
+	before_file = NULL;
+}
+
+static bool new_root_is_closed(void)
+{
+	static const char *const names[2] = { "a", "b" };
+	char folder[4096];
+	struct stat status;
+
+	snprintf(folder, sizeof(folder), "%s", path_of("fresh"));
+	list_names(names, 2);
+	list.bytes[2] = KRDMA_FILE_TYPE_FILE;
+	before_file = look_at_root;
+	run(folder, false, KRDMA_FILE_NO_SYNC);
+	return root_mode == 0700 && !stat(path_of("fresh"), &status) &&
+	       (status.st_mode & 0777) == 0755;
 }
 
 /* A folder whose name another user has taken before is not this command's, nor are its bits. */
@@ -410,6 +472,9 @@ int main(void)
 	tap_result(another_folder_keeps_its_bits(),
 		   "a folder in the place of a new one keeps its bits");
 	tap_result(folder_that_was_there_keeps_its_bits(), "and so does one that was there");
+	tap_result(another_folder_gets_no_files(),
+		   "a folder in the place of another one gets no files");
+	tap_result(new_root_is_closed(), "a new folder is its owner's alone until it is filled");
 	tap_result(file_without_its_folder_is_missed(), "a file without its folder is a failure");
 	nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	return tap_end();

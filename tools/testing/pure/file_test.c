@@ -371,11 +371,11 @@ static void test_folders(void)
 
 	if (file_root_open(&root, top, KRDMA_FILE_READ | KRDMA_FILE_WRITE))
 		abort();
-	tap_result(!file_root_make_folders(&root, "m/n/file", &link) &&
+	tap_result(!file_root_make_folders(&root, "m/n/file", 0777, &link) &&
 		   !access(path_of("m/n"), F_OK),
 		   "the folders that lead to a name are made");
 	steps_left = 2;
-	tap_result(file_root_make_folders(&root, "m/o/p/q/r/s/", &link) == -ECANCELED &&
+	tap_result(file_root_make_folders(&root, "m/o/p/q/r/s/", 0777, &link) == -ECANCELED &&
 		   !access(path_of("m/o/p"), F_OK) && access(path_of("m/o/p/q/r"), F_OK),
 		   "until the transfer is to end");
 	steps_left = UINT32_MAX;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "peer_hello.h"
 #include "ping_rping.h"
 #include "port_counters.h"
+#include "progress.h"
 #include "selftest_pattern.h"
 #include "stats.h"
 #include "svg.h"
@@ -895,8 +897,36 @@ static void test_firewall(void)
 		   strstr(rules.which, "\"no RoCE\""), "a rule is shown as it is");
 }
 
+/*
+ * Progress
+ */
+
+/* More than was said is there: a file has grown, or its server has lied. */
+static void test_progress(void)
+{
+	struct progress progress = { .on = true, .terminal = true, .name = "a" };
+	FILE *terminal = stderr;
+	char *text = NULL;
+	size_t size;
+
+	stderr = open_memstream(&text, &size);
+	if (!stderr)
+		abort();
+	progress_show(&progress, 1000, 1);
+	progress_end(&progress, 0, 1000, 1);
+	progress_end(&progress, 0, 1000, 0);
+	progress_end(&progress, 0, 1, 1000);
+	fclose(stderr);
+	stderr = terminal;
+	tap_result(text && strstr(text, "[######") && strstr(text, "#] 100% "),
+		   "progress is 100 % at most");
+	tap_result(text && strstr(text, "[------") && strstr(text, "   0% "), "and 0 % at least");
+	free(text);
+}
+
 int main(void)
 {
+	test_progress();
 	test_firewall();
 	test_crc();
 	test_names();
