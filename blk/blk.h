@@ -56,6 +56,9 @@ void krdma_blk_listen_exit(void);
 /* Waits until the last disk is freed, which may be later than its item. */
 void krdma_blk_disks_wait(void);
 
+/* serve.c */
+void krdma_blk_serve_spoiled(void);
+
 /* The configfs subsystem; items that must not be removed at the moment depend on it. */
 extern struct configfs_subsystem krdma_blk_root;
 

@@ -37,7 +37,7 @@
 #include "blk.h"
 #include "export.h"
 
-/* Bytes that are zeroed after each check of the time. */
+/* Most bytes that are zeroed after each check of the time. */
 #define KRDMA_BLK_ZERO_PART	SZ_64K
 
 static int krdma_blk_command_post_recv(struct krdma_blk_commands *commands, unsigned int slot)
@@ -64,14 +64,22 @@ static int krdma_blk_command_zero(struct krdma_blk_commands *commands,
 				  const struct krdma_blk_range *range)
 {
 	u64 end = range->offset + range->length;
+	u64 at = range->offset;
+	bool expired = false;
 
-	for (u64 at = range->offset; at < end; at += KRDMA_BLK_ZERO_PART) {
-		if (krdma_blk_commands_expired(commands))
-			return -ETIMEDOUT;
-		krdma_blk_memory_zero(&commands->export->memory, at,
-				      min_t(u64, end - at, KRDMA_BLK_ZERO_PART));
+	while (at < end && !expired) {
+		size_t part = min_t(u64, end - at, KRDMA_BLK_ZERO_PART);
+		void *to = krdma_blk_memory_at(&commands->export->memory, at, &part);
+
+		preempt_disable();
+		expired = krdma_blk_commands_expired(commands);
+		if (!expired)
+			memset(to, 0, part);
+		preempt_enable();
+		at += part;
+		cond_resched();
 	}
-	return 0;
+	return expired ? -ETIMEDOUT : 0;
 }
 
 static int krdma_blk_command_read(struct krdma_blk_commands *commands, unsigned int slot,
@@ -206,6 +214,30 @@ static bool krdma_blk_job_may_go(struct krdma_blk_commands *commands, u64 until)
 }
 
 /*
+ * Ends the connections of others whose time is over, but which have not been checked since: this
+ * host may have been suspended.  They may have failed what is still being written for them.
+ * Returns whether there is none.
+ */
+static bool krdma_blk_job_is_alone(struct krdma_blk_commands *commands)
+{
+	struct krdma_blk_export *export = commands->export;
+	struct krdma_blk_commands *other;
+	bool alone = true;
+
+	spin_lock(&export->drain_lock);
+	list_for_each_entry(other, &export->writing, draining) {
+		if (other == commands || !krdma_blk_commands_expired(other))
+			continue;
+		krdma_conn_abort(other->conn);
+		alone = false;
+	}
+	if (commands->ended)
+		alone = true;
+	spin_unlock(&export->drain_lock);
+	return alone;
+}
+
+/*
  * Waits until nothing is written any more for clients that are lost, and may have failed it: those
  * that are lost now, for others can follow for ever.  Of an export that is not shared there is no
  * other writer.  Returns false if the connection has ended.
@@ -217,6 +249,9 @@ static bool krdma_blk_job_turn(struct krdma_blk_job *job)
 	u64 until;
 
 	if (export->shared && job->range.opcode != KRDMA_BLK_READ) {
+		while (!wait_event_timeout(export->idle, krdma_blk_job_is_alone(commands),
+					   KRDMA_BLK_LONG_WAIT))
+			;
 		spin_lock(&export->drain_lock);
 		until = export->drain_count;
 		spin_unlock(&export->drain_lock);
@@ -415,6 +450,25 @@ void krdma_blk_commands_replied(struct krdma_blk_commands *commands)
 }
 
 /**
+ * krdma_blk_commands_begin() - Set the time until which commands are begun
+ * @commands: the commands, open or not; their connection is about to be accepted
+ * @expires: see &struct krdma_blk_commands.expires
+ *
+ * Context: process context.
+ */
+void krdma_blk_commands_begin(struct krdma_blk_commands *commands, unsigned long expires)
+{
+	struct krdma_blk_export *export = commands->export;
+
+	WRITE_ONCE(commands->expires, expires);
+	if (!commands->jobs || !(commands->opcodes & 1 << KRDMA_BLK_WRITE))
+		return;
+	spin_lock(&export->drain_lock);
+	list_add(&commands->draining, &export->writing);
+	spin_unlock(&export->drain_lock);
+}
+
+/**
  * krdma_blk_commands_end() - Begin no command any more
  * @commands: the commands, open or not; their connection is closed
  *
@@ -431,7 +485,7 @@ bool krdma_blk_commands_end(struct krdma_blk_commands *commands)
 	WRITE_ONCE(commands->ended, true);
 	if (commands->opcodes & 1 << KRDMA_BLK_WRITE) {
 		commands->drain = ++export->drain_count;
-		list_add_tail(&commands->draining, &export->draining);
+		list_move_tail(&commands->draining, &export->draining);
 	}
 	spin_unlock(&export->drain_lock);
 	wake_up_all(&export->idle);

@@ -254,7 +254,8 @@ static struct gendisk *krdma_blk_gendisk_alloc(struct krdma_blk_device *device,
 		/* One work request uses one rkey. */
 		.chunk_sectors = geometry->chunk_size >> SECTOR_SHIFT,
 		.max_segments = KRDMA_BLK_SEGMENTS,
-		.max_segment_size = KRDMA_BLK_REQUEST_MAX,
+		/* Where addresses are bounced, a longer one cannot be mapped. */
+		.max_segment_size = SZ_64K,
 	};
 	struct gendisk *gendisk;
 	int ret;

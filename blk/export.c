@@ -8,8 +8,12 @@
  * disabled by force, because the clients would lose their data.
  */
 #include <linux/err.h>
+#include <linux/fs.h>
 #include <linux/kernel.h>
+#include <linux/list.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/namei.h>
 #include <linux/random.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -35,8 +39,74 @@ static struct krdma_blk_export *to_export(struct config_item *item)
  * Enabling and disabling
  */
 
+/* Enabled exports that have a file: no two have the same. */
+static DEFINE_MUTEX(claims_lock);
+static LIST_HEAD(claims);
+
+static void krdma_blk_export_claim_inode(struct krdma_blk_export *export,
+					 const struct inode *inode)
+{
+	export->claimed = S_ISREG(inode->i_mode);
+	export->claimed_dev = inode->i_sb->s_dev;
+	export->claimed_ino = inode->i_ino;
+}
+
+static bool krdma_blk_export_has_same(const struct krdma_blk_export *export,
+				      const struct krdma_blk_export *other)
+{
+	/* One that does not exist yet has only a name. */
+	if (*export->file && !strcmp(export->file, other->file))
+		return true;
+	return export->claimed && other->claimed && export->claimed_dev == other->claimed_dev &&
+	       export->claimed_ino == other->claimed_ino;
+}
+
+/*
+ * Another export that has the same file would destroy the data of this one: what it begins with it
+ * truncates, and what it ends with it overwrites.  The store of an export is open, if it has one.
+ */
+static int krdma_blk_export_claim(struct krdma_blk_export *export)
+{
+	struct krdma_blk_export *other;
+	struct path path;
+	int ret;
+
+	export->claimed = false;
+	if (export->store.file) {
+		krdma_blk_export_claim_inode(export, file_inode(export->store.file));
+	} else if (*export->file) {
+		ret = kern_path(export->file, 0, &path);
+		if (ret && ret != -ENOENT)
+			return ret;
+		if (!ret) {
+			krdma_blk_export_claim_inode(export, d_backing_inode(path.dentry));
+			path_put(&path);
+		}
+	} else {
+		return 0;
+	}
+	ret = 0;
+	mutex_lock(&claims_lock);
+	list_for_each_entry(other, &claims, claims) {
+		if (krdma_blk_export_has_same(export, other))
+			ret = -EBUSY;
+	}
+	if (!ret)
+		list_add(&export->claims, &claims);
+	mutex_unlock(&claims_lock);
+	return ret;
+}
+
+static void krdma_blk_export_unclaim(struct krdma_blk_export *export)
+{
+	mutex_lock(&claims_lock);
+	list_del_init(&export->claims);
+	mutex_unlock(&claims_lock);
+}
+
 static void krdma_blk_export_free(struct krdma_blk_export *export)
 {
+	krdma_blk_export_unclaim(export);
 	if (export->drains)
 		destroy_workqueue(export->drains);
 	if (export->jobs)
@@ -141,7 +211,7 @@ static int krdma_blk_export_enable(struct krdma_blk_export *export)
 	ret = krdma_blk_export_check(export);
 	if (ret)
 		return ret;
-	ret = krdma_blk_export_alloc(export);
+	ret = krdma_blk_export_alloc(export) ?: krdma_blk_export_claim(export);
 	if (ret)
 		goto err_free;
 	/* rmdir must not remove an export that holds data. */
@@ -631,6 +701,7 @@ static struct config_item *krdma_blk_export_make(struct config_group *group, con
 	export->block_size = SZ_4K;
 	memcpy(export->name, name, strlen(name));
 	krdma_blk_serve_init(export);
+	INIT_LIST_HEAD(&export->claims);
 	config_item_init_type_name(&export->item, name, &krdma_blk_export_type);
 	return &export->item;
 }

@@ -65,10 +65,16 @@ enum krdma_blk_role {
  *	rkey of the writers' session is not valid in that of the readers.
  * @memory: the memory, unless there is a store
  * @store: what @path is, open
+ * @claims: entry of the list of exports that have a file; empty while it has none
+ * @claimed: what it has is known by the next two members, too
+ * @claimed_dev: file system of the store or of @file
+ * @claimed_ino: its inode there
  * @jobs: executes commands for the store, each with a worker of its own, so that a store that does
  *	not answer delays no other export; or NULL
  * @drains: for the ends of connections, which wait for @jobs, and for replies; or NULL
- * @drain_lock: protects @draining and @drain_count, and @ended of all commands.  Process context.
+ * @drain_lock: protects @writing, @draining and @drain_count, and @ended of all commands.  Process
+ *	context.
+ * @writing: list of &struct krdma_blk_commands that execute writes with @jobs and have not ended
  * @draining: list of &struct krdma_blk_commands of connections that have ended, and for which @jobs
  *	may still write, in the order of their ends; @idle is woken when it becomes shorter
  * @drain_count: number of those that have been added to the list
@@ -119,9 +125,14 @@ struct krdma_blk_export {
 	struct krdma_session *sessions[KRDMA_BLK_ROLES];
 	struct krdma_blk_memory memory;
 	struct krdma_blk_store store;
+	struct list_head claims;
+	bool claimed;
+	dev_t claimed_dev;
+	u64 claimed_ino;
 	struct workqueue_struct *jobs;
 	struct workqueue_struct *drains;
 	spinlock_t drain_lock;		/* see above */
+	struct list_head writing;
 	struct list_head draining;
 	u64 drain_count;
 
@@ -154,8 +165,6 @@ struct krdma_blk_export {
 void krdma_blk_serve_init(struct krdma_blk_export *export);
 int krdma_blk_serve_open(struct krdma_blk_export *export);
 void krdma_blk_serve_begin(struct krdma_blk_export *export);
-int krdma_blk_serve_grow(struct krdma_blk_export *export, const struct krdma_blk_memory *more);
-void krdma_blk_serve_grow_end(struct krdma_blk_export *export, bool grown);
 void krdma_blk_serve_pause(struct krdma_blk_export *export);
 void krdma_blk_serve_resume(struct krdma_blk_export *export);
 int krdma_blk_serve_end(struct krdma_blk_export *export, bool force);
@@ -308,11 +317,16 @@ static inline unsigned long krdma_blk_now(void)
 	return div_u64(ktime_get_boottime_ns(), NSEC_PER_MSEC);
 }
 
+/* grow.c: memory that grows */
+int krdma_blk_serve_grow(struct krdma_blk_export *export, const struct krdma_blk_memory *more);
+void krdma_blk_serve_grow_end(struct krdma_blk_export *export, bool grown);
+
 /* command.c: commands of clients */
 void krdma_blk_commands_init(struct krdma_blk_commands *commands);
 int krdma_blk_commands_open(struct krdma_blk_commands *commands, struct krdma_blk_export *export,
 			    enum krdma_blk_role role, struct krdma_conn *conn);
 int krdma_blk_commands_start(struct krdma_blk_commands *commands);
+void krdma_blk_commands_begin(struct krdma_blk_commands *commands, unsigned long expires);
 void krdma_blk_commands_arrived(struct krdma_blk_commands *commands,
 				const struct krdma_wc *completion);
 void krdma_blk_commands_replied(struct krdma_blk_commands *commands);

@@ -216,12 +216,14 @@ static void krdma_blk_failback_work(struct work_struct *work)
 	struct krdma_blk_device *device = container_of(to_delayed_work(work),
 						       struct krdma_blk_device, failback);
 
-	/* Memory reclaim may wait for this device. */
+	/* As where a device reconnects: memory reclaim may wait for this one, or for its thread. */
 	unsigned int noio = memalloc_noio_save();
+	unsigned int noreclaim = memalloc_noreclaim_save();
 	bool answers;
 
 	answers = krdma_blk_path_state(device) == KRDMA_BLK_LIVE &&
 		  krdma_blk_probe(device, 1) >= 0;
+	memalloc_noreclaim_restore(noreclaim);
 	memalloc_noio_restore(noio);
 	if (!answers) {
 		krdma_blk_failback_start(device);

@@ -188,29 +188,72 @@ static void krdma_blk_conn_left(struct krdma_blk_export_conn *conn)
 	mutex_unlock(&conn->export->clients_lock);
 }
 
+/* Windows are registered anew, and clients of the device return; 0: of every device. */
+static void krdma_blk_export_spoil(struct krdma_blk_export *export, u32 device_id)
+{
+	struct krdma_blk_export_conn *conn;
+	struct krdma_conn_info info;
+
+	mutex_lock(&export->clients_lock);
+	WRITE_ONCE(export->epoch, export->epoch + 1);
+	list_for_each_entry(conn, &export->conns, node) {
+		krdma_conn_query(conn->conn, &info);
+		if (!device_id || info.device_id == device_id)
+			krdma_conn_abort(conn->conn);
+	}
+	mutex_unlock(&export->clients_lock);
+}
+
 /*
- * The client has sent a message that invalidates an rkey of the export, and the device has done so.
- * It is not known which rkeys a client can name: some devices check little.  So all windows are
- * registered anew, and the clients of this device return, except this one.
+ * A peer has sent a message that invalidates an rkey, and the device has done so.  It is not known
+ * which rkeys a peer can name: rxe does not compare the PD, so it may be one of any export.
  */
+static void krdma_blk_exports_spoil(u32 device_id)
+{
+	struct krdma_blk_export *export;
+
+	mutex_lock(&exports_lock);
+	/* One that is not in the list has no windows, or is about to close them. */
+	list_for_each_entry(export, &exports, node)
+		krdma_blk_export_spoil(export, device_id);
+	mutex_unlock(&exports_lock);
+}
+
+static void krdma_blk_spoiled_work(struct work_struct *work)
+{
+	krdma_blk_exports_spoil(0);
+}
+
+static DECLARE_WORK(spoiled_work, krdma_blk_spoiled_work);
+
+/**
+ * krdma_blk_serve_spoiled() - Register the memory of all exports anew
+ *
+ * A server to which this host is connected may have invalidated any rkey.
+ *
+ * Context: any but NMI.
+ */
+void krdma_blk_serve_spoiled(void)
+{
+	pr_warn_ratelimited("krdma_blk: a server has invalidated memory of this host\n");
+	queue_work(krdma_blk_export_workqueue, &spoiled_work);
+}
+
+/* The client is not among those that return. */
 static void krdma_blk_conn_spoils(struct krdma_blk_export_conn *conn)
 {
 	struct krdma_blk_export *export = conn->export;
-	struct krdma_blk_export_conn *other;
+	struct krdma_conn_info info;
 
 	mutex_lock(&export->clients_lock);
-	pr_warn_ratelimited("%s: a client has invalidated memory of the export: %pISc\n",
+	pr_warn_ratelimited("%s: a client has invalidated memory: %pISc\n",
 			    config_item_name(&export->item), &conn->client->from);
-	WRITE_ONCE(export->epoch, export->epoch + 1);
 	if (!list_empty(&conn->client->node))
 		krdma_blk_client_forget(export, conn->client);
 	krdma_conn_abort(conn->conn);
-	list_for_each_entry(other, &export->conns, node) {
-		if (conn->window && other->window &&
-		    other->window->device_id == conn->window->device_id)
-			krdma_conn_abort(other->conn);
-	}
 	mutex_unlock(&export->clients_lock);
+	krdma_conn_query(conn->conn, &info);
+	krdma_blk_exports_spoil(info.device_id);
 }
 
 /* The client had the connection when the check was posted, or later. */
@@ -288,7 +331,7 @@ static void krdma_blk_conn_lease(struct work_struct *work)
 /*
  * Does @other have to be gone before @conn is accepted?  @is_older: it is behind @conn in the list.
  * One of a forgotten client can be newer: the client had returned, and was evicted then.  @until:
- * whose clients are forgotten after that number need not be gone.
+ * whose clients are forgotten after that number need not be gone, nor need those that only read.
  */
 static bool krdma_blk_conn_replaces(const struct krdma_blk_export_conn *conn,
 				    const struct krdma_blk_export_conn *other, bool is_older,
@@ -296,7 +339,8 @@ static bool krdma_blk_conn_replaces(const struct krdma_blk_export_conn *conn,
 {
 	if (other->client == conn->client)
 		return is_older && other->queue == conn->queue;
-	return list_empty(&other->client->node) && other->client->forgotten <= until;
+	return list_empty(&other->client->node) && other->client->role == KRDMA_BLK_WRITES &&
+	       other->client->forgotten <= until;
 }
 
 /*
@@ -552,7 +596,7 @@ static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 		return reason;
 	/* The client has nothing before it is accepted, which may have taken long. */
 	conn->asked_at = krdma_blk_now();
-	WRITE_ONCE(conn->commands.expires, conn->asked_at + KRDMA_BLK_LEASE_MS);
+	krdma_blk_commands_begin(&conn->commands, conn->asked_at + KRDMA_BLK_LEASE_MS);
 	if (krdma_conn_accept(conn->conn, &param))
 		return KRDMA_BLK_NO_MEMORY;
 	atomic64_inc(&export->accepted);
@@ -916,6 +960,7 @@ void krdma_blk_serve_init(struct krdma_blk_export *export)
 	INIT_LIST_HEAD(&export->conns);
 	init_waitqueue_head(&export->idle);
 	spin_lock_init(&export->drain_lock);
+	INIT_LIST_HEAD(&export->writing);
 	INIT_LIST_HEAD(&export->draining);
 }
 
@@ -959,111 +1004,6 @@ static void krdma_blk_export_close_windows(struct krdma_blk_export *export)
 		list_for_each_entry_safe(window, next, &export->windows[role], node) {
 			list_del(&window->node);
 			krdma_blk_window_close(window);
-		}
-	}
-	mutex_unlock(&export->windows_lock);
-}
-
-/* Will a client return, over whichever device, that has no connection now? */
-static bool krdma_blk_export_awaits(struct krdma_blk_export *export)
-{
-	struct krdma_blk_client *client;
-
-	lockdep_assert_held(&export->clients_lock);
-	list_for_each_entry(client, &export->clients, node) {
-		if (!client->conn_count)
-			return true;
-	}
-	return export->paused;
-}
-
-/* What nobody uses need not be registered, and if it cannot be, that keeps nobody from growing. */
-static void krdma_blk_export_drop_windows(struct krdma_blk_export *export)
-{
-	struct krdma_blk_window *window, *next;
-	LIST_HEAD(unused);
-	bool awaits;
-
-	lockdep_assert_held(&export->windows_lock);
-	mutex_lock(&export->clients_lock);
-	awaits = krdma_blk_export_awaits(export);
-	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
-		list_for_each_entry_safe(window, next, &export->windows[role], node) {
-			/* One that joins waits for windows_lock. */
-			if (!awaits && !window->users)
-				list_move(&window->node, &unused);
-		}
-	}
-	mutex_unlock(&export->clients_lock);
-	list_for_each_entry_safe(window, next, &unused, node)
-		krdma_blk_window_close(window);
-}
-
-static int krdma_blk_export_grow_window(struct krdma_blk_export *export,
-					enum krdma_blk_role role,
-					struct krdma_blk_window *window,
-					const struct krdma_blk_memory *more)
-{
-	int ret = krdma_blk_window_grow(window, more, export->sessions[role],
-					role == KRDMA_BLK_READS);
-
-	/* Nobody needs the window of a device that was removed. */
-	return ret && krdma_blk_window_is_gone(window) ? 0 : ret;
-}
-
-/**
- * krdma_blk_serve_grow() - Register what the memory is to grow by
- * @export: the export, enabled; the caller holds its lock
- * @more: from krdma_blk_memory_alloc_more()
- *
- * Clients that are connected notice nothing.  Devices over which no client is connected, nor may
- * return, are not used for the memory any more.  Those that are admitted meanwhile, over a further
- * device, have only the memory of before: so after krdma_blk_serve_pause() this is called again.
- *
- * Context: process context; may sleep.
- * Return: 0, or an error of krdma_blk_window_grow().
- */
-int krdma_blk_serve_grow(struct krdma_blk_export *export, const struct krdma_blk_memory *more)
-{
-	struct krdma_blk_window *window;
-	int ret = 0;
-
-	mutex_lock(&export->windows_lock);
-	krdma_blk_export_drop_windows(export);
-	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
-		list_for_each_entry(window, &export->windows[role], node) {
-			if (!ret)
-				ret = krdma_blk_export_grow_window(export, role, window, more);
-		}
-	}
-	mutex_unlock(&export->windows_lock);
-	return ret;
-}
-
-/**
- * krdma_blk_serve_grow_end() - Let clients access the memory that has grown, or undo that
- * @export: the export; the caller holds its lock
- * @grown: the memory has grown: all krdma_blk_serve_grow() were successful, and the export is
- *	paused; false: nothing has changed
- *
- * Context: process context; may sleep.
- */
-void krdma_blk_serve_grow_end(struct krdma_blk_export *export, bool grown)
-{
-	struct krdma_blk_window *window, *next;
-
-	mutex_lock(&export->windows_lock);
-	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
-		list_for_each_entry_safe(window, next, &export->windows[role], node) {
-			if (!grown) {
-				krdma_blk_window_grow_undo(window);
-			} else if (window->grown.mrs) {
-				krdma_blk_window_grow_end(window);
-			} else {
-				/* Its device was removed. */
-				list_del(&window->node);
-				krdma_blk_window_close(window);
-			}
 		}
 	}
 	mutex_unlock(&export->windows_lock);

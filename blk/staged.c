@@ -21,6 +21,7 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 
+#include "blk.h"
 #include "device.h"
 
 static bool krdma_blk_is_write(const struct krdma_blk_request *request)
@@ -403,6 +404,8 @@ void krdma_blk_command_replied(struct krdma_blk_queue *queue, const struct krdma
 	} else {
 		/* The peer does not follow the protocol. */
 		krdma_conn_abort(completion->conn);
+		if (completion->flags & KRDMA_WC_WITH_INVALIDATE)
+			krdma_blk_serve_spoiled();
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
 	krdma_blk_requests_fail(&ended);

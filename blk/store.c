@@ -101,12 +101,18 @@ static int krdma_blk_store_try(struct krdma_blk_store *store, const char *path, 
 	ret = krdma_blk_store_check(file, block_size);
 	if (!ret && flags & O_DIRECT && i_size_read(file->f_mapping->host) >= block_size)
 		ret = krdma_blk_store_probe(file, block_size);
+	/*
+	 * An error of what others have written before would look like one of this export, at each
+	 * flush: so it is taken here, and is the reason not to use the store.
+	 */
+	if (!ret && file->f_mode & FMODE_WRITE)
+		ret = vfs_fsync(file, 1);
 	if (ret) {
 		filp_close(file, NULL);
 		return ret;
 	}
 	store->file = file;
-	store->since = file->f_wb_err;
+	store->since = filemap_sample_wb_err(file->f_mapping);
 	store->lost = 0;
 	return 0;
 }
@@ -123,7 +129,8 @@ static int krdma_blk_store_try(struct krdma_blk_store *store, const char *path, 
  * Context: process context; may sleep.
  * Return: 0; -EBUSY: the block device is in use; -ENOTBLK: @path is neither block device nor file;
  * -ERANGE: the blocks of the block device are larger than @block_size; -EROFS: it cannot be
- * written; -EOPNOTSUPP: nor can this file; an error of opening it, or of reading the first block.
+ * written; -EOPNOTSUPP: nor can this file; an error of opening it, of reading the first block, or
+ * of flushing what was written before.
  */
 int krdma_blk_store_open(struct krdma_blk_store *store, const char *path, u32 block_size,
 			 bool read_only)

@@ -291,7 +291,8 @@ static void explain_enable(const char *kind, const char *name, int err)
 	else if (err == -ENOTBLK)
 		complain("cannot export '%s': --store is neither a block device nor a file", name);
 	else if (err == -EBUSY)
-		complain("cannot export '%s': --store is mounted or in use", name);
+		complain("cannot export '%s': --store is mounted or in use\n"
+			 "Or another export has the file of --store or --keep", name);
 	else if (err == -ERANGE)
 		complain("cannot export '%s': the blocks of --store are larger than --block-size",
 			 name);

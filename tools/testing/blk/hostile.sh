@@ -169,6 +169,22 @@ for _ in 1 2; do
 	check "and write" write_direct $work/data "$(disk hostile)" 1M
 done
 is "no reader is dead" live $config/devices/reader/state
+
+# And of another export, by a connection to the first one.
+check "another export" export_new beyond 8M
+check "is attached" device_new beyond $here_address
+check "and written" write_direct $work/data "$(disk beyond)" 1M
+for _ in 1 2; do
+	check "a stranger invalidates memory of another export" \
+		sh -c "$outsider invalidate $here_address hostile beyond >$work/answers"
+	answers "its connections end" 2 '^(chunk|table): the connection has ended$'
+	# Proves: F3
+	check "those of the other export read as before" same $work/data "$(disk beyond)"
+	check "and write" write_direct $work/data "$(disk beyond)" 1M
+done
+is "and none is dead" live $config/devices/beyond/state
+device_end beyond
+check "it is ended" export_end beyond
 device_end reader
 device_end hostile
 check "the export is ended" export_end hostile

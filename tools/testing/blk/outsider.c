@@ -27,11 +27,11 @@
  * Does the same to an export with a store: valid and invalid commands for slots, as a writer and as
  * a reader.  Then it asks without knowing commands, and writes to a slot as a reader.
  *
- *	outsider invalidate HOST EXPORT
+ *	outsider invalidate HOST EXPORT [OTHER]
  *
  * Connects to an export without a secret as a reader, and sends a message that invalidates the rkey
- * of the first chunk; then, on another connection, one that invalidates that of the table.  Prints
- * a line for each.
+ * of the first chunk; then, on another connection, one that invalidates that of the table.  With
+ * OTHER, the rkeys are those of that export.  Prints a line for each.
  *
  *	outsider crowd HOST EXPORT COUNT [PREFIX]
  *
@@ -578,25 +578,46 @@ static void invalidate(struct visit *visit, const char *name, uint32_t key)
 	print_end(visit, name, entries);
 }
 
-static void invalidate_all(struct client *client)
+/* The rkey of the first chunk, which the welcome leads to. */
+static uint32_t chunk_key(struct client *client, struct visit *guest)
 {
-	struct krdma_remote_mr table;
-	struct krdma_mr *mr;
-	struct visit guest;
-
-	guest = visit(client, READER);
-	mr = memory(client->session, guest.conn, PAGE);
-	table = (struct krdma_remote_mr) {
-		.addr = le64toh(guest.welcome.table_addr),
-		.length = sizeof(struct entry), .key = le32toh(guest.welcome.table_key),
+	struct krdma_mr *mr = memory(client->session, guest->conn, PAGE);
+	const struct krdma_remote_mr table = {
+		.addr = le64toh(guest->welcome.table_addr),
+		.length = sizeof(struct entry), .key = le32toh(guest->welcome.table_key),
 	};
-	fetch(&guest, mr, &table, sizeof(struct entry));
-	invalidate(&guest, "chunk", le32toh(((const struct entry *)krdma_mr_data(mr))->key));
-	leave(&guest);
-	client->hello.client = htole64(9);
-	guest = visit(client, READER);
-	invalidate(&guest, "table", le32toh(guest.welcome.table_key));
-	leave(&guest);
+
+	fetch(guest, mr, &table, sizeof(struct entry));
+	return le32toh(((const struct entry *)krdma_mr_data(mr))->key);
+}
+
+/* @other: the export that has the rkeys; NULL: the same. */
+static void invalidate_all(struct client *client, const char *other)
+{
+	struct client owner = *client;
+	struct visit guest, elsewhere;
+
+	if (other) {
+		memset(owner.hello.name, 0, sizeof(owner.hello.name));
+		memcpy(owner.hello.name, other, strnlen(other, sizeof(owner.hello.name)));
+		owner.hello.client = htole64(8);
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		guest = visit(client, READER);
+		if (other)
+			elsewhere = visit(&owner, READER);
+		else
+			elsewhere = guest;
+		if (i)
+			invalidate(&guest, "table", le32toh(elsewhere.welcome.table_key));
+		else
+			invalidate(&guest, "chunk", chunk_key(client, &elsewhere));
+		leave(&guest);
+		if (other)
+			leave(&elsewhere);
+		client->hello.client = htole64(9);
+		owner.hello.client = htole64(10);
+	}
 }
 
 static void command_all(struct client *client)
@@ -1004,7 +1025,7 @@ int main(int argc, char **argv)
 	check("/dev/krdma", krdma_open(&session));
 	client.session = session;
 	if (argc >= 4 && strcmp(argv[1], "give")) {
-		client.secret = argc > 4 ? argv[4] : "";
+		client.secret = argc > 4 && strcmp(argv[1], "invalidate") ? argv[4] : "";
 		init(&client, argv[2], argv[3]);
 	}
 	if (argc == 5 && !strcmp(argv[1], "ask"))
@@ -1013,8 +1034,8 @@ int main(int argc, char **argv)
 		guess(&client, (unsigned int)strtoul(argv[5], NULL, 10));
 	else if (argc == 4 && !strcmp(argv[1], "command"))
 		command_all(&client);
-	else if (argc == 4 && !strcmp(argv[1], "invalidate"))
-		invalidate_all(&client);
+	else if ((argc == 4 || argc == 5) && !strcmp(argv[1], "invalidate"))
+		invalidate_all(&client, argv[4]);
 	else if (argc == 4 && !strcmp(argv[1], "slot"))
 		visit_slots(&client);
 	else if ((argc == 5 || argc == 6) && !strcmp(argv[1], "crowd") &&

@@ -80,7 +80,30 @@ check "is mounted" mount -t ext4 /dev/ram1 $work/mnt
 refused "a store that is mounted" "mounted or in use" serve none /dev/ram1
 refused "blocks that are smaller than those of the store" "larger than --block-size" \
 	sh -c "modprobe null_blk nr_devices=1 bs=4096 gb=1 && krdma blk serve -n none --store /dev/nullb0 --allow any --block-size 512"
+put $test/refuse "vfs_fsync -5"
+refused "a store to which what was written cannot be flushed" "Input/output error" \
+	export_new none 1M store=$ram
+put $test/refuse off
+rmdir $config/exports/none
 check "no export is left of that" sh -c "! ls -d $config/exports/*/"
+
+# A file that two exports have: one would destroy the data of the other.
+fill $work/image 1
+cp $work/image $work/before
+check "a file is exported" export_new image 1M store=$work/image
+for one in store=$work/image file=$work/image file=$work/./image; do
+	refused "not twice, by another export's ${one%%=*}" "busy" export_new second 1M "$one"
+	rmdir $config/exports/second
+done
+check "nothing has happened to it" cmp $work/before $work/image
+check "the export is ended" export_end image
+check "a file keeps the data of one" export_new image 1M file=$work/kept
+refused "not those of another one, also before there is one" "busy" \
+	export_new second 1M file=$work/kept
+rmdir $config/exports/second
+check "the export is ended, too" export_end image
+check "then another one has it" export_new second 1M file=$work/kept
+check "and is ended" export_end second
 
 # A block device.
 check "a block device is exported" serve store $ram
@@ -326,6 +349,57 @@ becomes "the first one is back" live $attach/state 60
 check "it is detached" device_end store
 check "and the other one" device_end other
 check "the export is ended" krdma blk end store
+
+# The same, if the server has not checked the first one since: it was suspended, for example.
+check "an export is shared again" serve store $ram -S
+check "by a client of one connection" device_new store $here_address hold_seconds=1 queues=1
+put $test/stall2 "krdma_blk_conn_lease any"
+becomes "which is not checked any more" stalled $test/stall2 30
+check "and another one" device_new other $other_address export=store queues=1
+disk=$(disk store)
+put $test/stall "krdma_blk_store_write any"
+begin dd if=$work/first of="$disk" bs=64k seek=30 skip=30 count=1 oflag=direct conv=notrunc
+becomes "the store is writing for the first again" stalled $test/stall 30
+address_away
+becomes "which fails the write again" 1 $work/ended 60
+rm $work/ended
+disk=$(disk other)
+begin writes 30 1
+sleep 5
+# Proves: F3
+check "nor does the other one write before that has ended" [ ! -e $work/ended ]
+put $test/stall go
+put $test/stall2 go
+becomes "it writes then, too" 0 $work/ended 30
+address_back
+check "and has that" cmp -n 65536 $work/wanted "$disk" 1966080 1966080
+becomes "the first one is back again" live $attach/state 60
+check "it is detached again" device_end store
+check "so is the other one" device_end other
+check "the export is ended again" krdma blk end store
+
+# A reader that is evicted while the store does not answer it keeps no writer out.
+check "an export has a writer and a reader" serve store $ram
+check "one that writes" device_new store $here_address hold_seconds=600
+check "one that reads" device_new other $other_address export=store read_only=1
+disk=$(disk other)
+put $test/stall "krdma_blk_store_read any"
+begin reads 0
+becomes "the store does not answer the reader" stalled $test/stall 30
+reader=$(awk '$2 == "reader" { print $1 }' $config/exports/store/clients)
+krdma blk evict store "$reader" &
+evicter=$!
+address_away
+becomes "the writer loses its connections" holding $attach/state 30
+address_back
+becomes "and is back while the reader is not answered" live $attach/state 60
+is "the store has not answered" stalled $test/stall
+put $test/stall go
+wait $evicter
+becomes "the reader has an error" 1 $work/ended 60
+check "the writer leaves" device_end store
+check "so does the reader" device_end other
+check "the export of both is ended" krdma blk end store
 
 # A file system, and what is left of it without krdma.
 check "a block device is exported" serve store $ram

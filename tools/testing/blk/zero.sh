@@ -110,7 +110,7 @@ check "and the whole disk is zero" same $work/zero "$disk"
 # first.
 fill $work/wanted $mib
 check "it is written again" write_direct $work/wanted "$disk" 1M
-put $test/stall "krdma_blk_memory_zero any"
+put $test/stall "krdma_blk_memory_at any"
 begin blkdiscard -z -o 1M -l 1M "$disk"
 address_away
 becomes "its connection is lost" holding $attach/state 30
@@ -142,7 +142,7 @@ becomes "the first one is back" live $attach/state 60
 check "with what was there" same $work/wanted "$disk"
 
 # It gives up while the command is being executed, and the processors do something else.
-put $test/stall "krdma_blk_memory_zero any"
+put $test/stall "krdma_blk_memory_at any"
 begin blkdiscard -z -o 2M -l 2M "$disk"
 address_away
 becomes "the client fails one that is being executed" 1 $work/ended 60
@@ -159,7 +159,7 @@ becomes "the first one is back" live $attach/state 60
 check "what was there is written again" write_direct $work/wanted "$disk" 1M
 
 # Evicted while the server executes a command.
-put $test/stall "krdma_blk_memory_zero any"
+put $test/stall "krdma_blk_memory_at any"
 begin blkdiscard -o 3M -l 1M "$disk"
 writer=$(awk '$2 == "writer" { print $1 }' $config/exports/zero/clients)
 rm -f $work/evicted
