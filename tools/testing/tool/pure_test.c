@@ -727,11 +727,13 @@ static void test_utf8(void)
 	};
 	/*
 	 * DEL, next line, right-to-left override, zero-width space, line separator, noncharacter,
-	 * tag character, soft hyphen, vowel separator, escape, newline.
+	 * tag character, soft hyphen, vowel separator, escape, newline, two fillers, two
+	 * selectors, and another noncharacter.
 	 */
 	static const char * const steering[] = {
 		"\x7f", "\xc2\x85", "\xe2\x80\xae", "\xe2\x80\x8b", "\xe2\x80\xa8", "\xef\xbf\xbf",
-		"\xf3\xa0\x81\x81", "\xc2\xad", "\xe1\xa0\x8e", "\033", "\n",
+		"\xf3\xa0\x81\x81", "\xc2\xad", "\xe1\xa0\x8e", "\033", "\n", "\xe3\x85\xa4",
+		"\xef\xbe\xa0", "\xef\xb8\x8f", "\xe1\xa0\x8b", "\xef\xb7\x90",
 	};
 	static const char signs[] = "\xd0\x90\xe4\xb8\xad\xf0\x9f\x98\x80";
 	bool replaced = true, held = true;

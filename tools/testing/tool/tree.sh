@@ -254,6 +254,8 @@ try krdma put -r project $host:copies/
 ended "a folder goes, and those to it are made" 0 '!.'
 holds "with all that is in it" [ "$(cd project && find . | sort | md5sum)" = \
 	"$(cd "$there/copies/project" && find . | sort | md5sum)" ]
+holds "a folder for its owner alone is one there" [ "$(stat -c %a "$there/copies/project/empty")" = 700 ]
+holds "and not one to it" [ "$(stat -c %a "$there/copies")" = 755 ]
 try krdma put -r -p project $host:copies
 alike "into a folder that is there" state project "$there/copies/project"
 alike "-p keeps times there too" moments project "$there/copies/project"
