@@ -47,6 +47,7 @@
 
 /* A stalled call continues after this time without "go".  Each test writes it earlier. */
 #define BLK_TEST_STALL_MS	120000
+#define BLK_TEST_STEP_MS	10000
 /* Calls that can be stalled at the same time. */
 #define BLK_TEST_STALLS		2
 
@@ -214,6 +215,15 @@ struct blk_test_stall {
 static struct blk_test_stall blk_test_stalls[BLK_TEST_STALLS];
 static struct blk_test_stall blk_test_spinner;
 
+/* In steps: a task that sleeps for 30 seconds at a time counts as hung. */
+static void blk_test_stall_wait(struct blk_test_stall *stall)
+{
+	for (unsigned int ms = 0; ms < BLK_TEST_STALL_MS; ms += BLK_TEST_STEP_MS) {
+		if (wait_for_completion_timeout(&stall->go, msecs_to_jiffies(BLK_TEST_STEP_MS)))
+			return;
+	}
+}
+
 #define BLK_TEST_STALL(index)								\
 	static noinline long blk_test_stall_##index(unsigned long a, unsigned long b,	\
 						    unsigned long c, unsigned long d,	\
@@ -222,8 +232,7 @@ static struct blk_test_stall blk_test_spinner;
 		struct blk_test_stall *stall = &blk_test_stalls[index];			\
 		blk_test_function function = (blk_test_function)stall->probe.addr;	\
 											\
-		wait_for_completion_timeout(&stall->go,					\
-					    msecs_to_jiffies(BLK_TEST_STALL_MS));	\
+		blk_test_stall_wait(stall);						\
 		atomic_set(&stall->state, BLK_TEST_OVER);				\
 		return function(a, b, c, d, e, f);					\
 	}
