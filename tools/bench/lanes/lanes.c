@@ -29,7 +29,7 @@
 /* Connections of a round, and at a time at most. */
 #define COUNT		60
 /* The shortest of so many rounds counts. */
-#define ROUNDS		8
+#define ROUNDS		32
 /* The first round shows the way, and its connections may be plain ones. */
 #define WARM		2
 

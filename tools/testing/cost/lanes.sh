@@ -7,8 +7,8 @@
 # Most instructions of a lane that is opened and closed, both ends: in the kernel and of programs,
 # one after the other and 60 at a time.
 readonly lanes_kernel=70000 lanes_kernel_many=32000
-readonly lanes_programs=141000 lanes_programs_many=107000
-readonly lanes_numbers_many=58000
+readonly lanes_programs=120000 lanes_programs_many=107000
+readonly lanes_numbers_many=51000
 
 lanes_options()
 {
