@@ -179,9 +179,11 @@ static inline void lane_frame_check_wire(struct case_report *report)
 /* No part of a frame is a frame, and nothing may follow one. */
 static inline void lane_frame_check_lengths(struct case_report *report)
 {
-	u8 frame[LANE_SMALL] = {};
-	u32 length = lane_write(frame, lane_records, CASES(lane_records));
+	static u8 frame[LANE_SMALL];
+	u32 length;
 
+	memset(frame, 0, sizeof(frame));
+	length = lane_write(frame, lane_records, CASES(lane_records));
 	for (u32 i = 0; i < LANE_SMALL; i++)
 		check_expect(report, "length", i, i == length, lane_is_valid(frame, i));
 	check_expect(report, "length", KRDMA_LANE_FRAME_SIZE + 8, false,
