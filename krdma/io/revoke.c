@@ -167,8 +167,7 @@ void krdma_pd_end_users(struct work_struct *work)
 	while ((srq = krdma_pd_next_srq(pd))) {
 		if (krdma_srq_is_condemned(srq)) {
 			srq->condemned = true;
-			krdma_srq_close(srq);
-			krdma_cq_srq_ended(srq->attr.cq);
+			krdma_srq_revoke(srq);
 		}
 		krdma_srq_put(srq);
 	}

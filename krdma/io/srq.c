@@ -611,6 +611,22 @@ void krdma_srq_close(struct krdma_srq *srq)
 EXPORT_SYMBOL_NS_GPL(krdma_srq_close, "KRDMA");
 
 /**
+ * krdma_srq_revoke() - Close a shared receive queue without its consumer, and tell the consumer
+ * @srq: the SRQ; the caller holds a reference
+ *
+ * Context: process context.
+ */
+void krdma_srq_revoke(struct krdma_srq *srq)
+{
+	/* The device part keeps the CQ.  Without it, the SRQ has been closed before. */
+	if (!krdma_resource_tryget(&srq->res))
+		return;
+	krdma_srq_close(srq);
+	krdma_cq_srq_ended(srq->cq);
+	krdma_resource_put(&srq->res);
+}
+
+/**
  * krdma_srq_put() - Drop a reference to a shared receive queue
  * @srq: the SRQ, or NULL
  *

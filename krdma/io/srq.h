@@ -81,6 +81,8 @@ static inline bool krdma_srq_has_ended(const struct krdma_srq *srq)
 	return krdma_resource_error(&srq->res);
 }
 
+void krdma_srq_revoke(struct krdma_srq *srq);
+
 /* A QP starts, or stops, to take receives from this SRQ; process context. */
 int krdma_srq_attach(struct krdma_srq *srq);
 void krdma_srq_detach(struct krdma_srq *srq);
