@@ -540,7 +540,7 @@ int krdma_mem_sges(const struct krdma_mem *mem, u64 offset, u32 length,
  *
  * A driver may not be able to: irdma, once it has asked for a reset of its device, and bnxt_re, if
  * the firmware does not answer.  Until the reset the device may execute what peers send, so the
- * addresses behind the rkey must not get other contents.
+ * caller keeps the memory behind the rkey from others, as far as it can.
  *
  * Context: process context; sleeps until the device has executed it.
  * Return: true; false: the device may still know the rkey.
@@ -556,8 +556,8 @@ bool krdma_key_end(struct krdma_pd *pd, struct ib_mr *ib_mr)
 		return true;
 	set_bit(KRDMA_PD_STUCK, &pd->flags);
 	dev_err_ratelimited(&ibdev->dev,
-			    "rkey %#x could not be ended (%d), so its memory is not free\n", rkey,
-			    ret);
+			    "rkey %#x could not be ended (%d): peers may use it until a reset\n",
+			    rkey, ret);
 	return false;
 }
 
