@@ -216,7 +216,7 @@ static bool krdma_blk_job_may_go(struct krdma_blk_commands *commands, u64 until)
 /*
  * Ends the connections of others whose time is over, but which have not been checked since: this
  * host may have been suspended.  They may have failed what is still being written for them.
- * Returns whether there is none.
+ * Returns whether there is none, or the connection of @commands has ended.
  */
 static bool krdma_blk_job_is_alone(struct krdma_blk_commands *commands)
 {

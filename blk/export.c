@@ -8,6 +8,7 @@
  * disabled by force, because the clients would lose their data.
  */
 #include <linux/err.h>
+#include <linux/fcntl.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
@@ -17,6 +18,7 @@
 #include <linux/random.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/stat.h>
 #include <linux/string.h>
 #include <net/net_namespace.h>
 
@@ -43,17 +45,27 @@ static struct krdma_blk_export *to_export(struct config_item *item)
 static DEFINE_MUTEX(claims_lock);
 static LIST_HEAD(claims);
 
-static void krdma_blk_export_claim_inode(struct krdma_blk_export *export,
-					 const struct inode *inode)
+/* As stat(2) says: an inode number is one of a subvolume, which has its own device number. */
+static int krdma_blk_export_identify(struct krdma_blk_export *export, const struct path *path)
 {
-	export->claimed = S_ISREG(inode->i_mode);
-	export->claimed_dev = inode->i_sb->s_dev;
-	export->claimed_ino = inode->i_ino;
+	struct kstat stat;
+	int ret;
+
+	ret = vfs_getattr(path, &stat, STATX_TYPE | STATX_INO, AT_STATX_SYNC_AS_STAT);
+	if (ret)
+		return ret;
+	export->claimed = S_ISREG(stat.mode);
+	export->claimed_dev = stat.dev;
+	export->claimed_ino = stat.ino;
+	return 0;
 }
 
 static bool krdma_blk_export_has_same(const struct krdma_blk_export *export,
 				      const struct krdma_blk_export *other)
 {
+	/* What is only read can be read by several. */
+	if (export->store.file && other->store.file && export->read_only && other->read_only)
+		return false;
 	/* One that does not exist yet has only a name. */
 	if (*export->file && !strcmp(export->file, other->file))
 		return true;
@@ -73,19 +85,20 @@ static int krdma_blk_export_claim(struct krdma_blk_export *export)
 
 	export->claimed = false;
 	if (export->store.file) {
-		krdma_blk_export_claim_inode(export, file_inode(export->store.file));
+		ret = krdma_blk_export_identify(export, &export->store.file->f_path);
 	} else if (*export->file) {
 		ret = kern_path(export->file, 0, &path);
-		if (ret && ret != -ENOENT)
-			return ret;
 		if (!ret) {
-			krdma_blk_export_claim_inode(export, d_backing_inode(path.dentry));
+			ret = krdma_blk_export_identify(export, &path);
 			path_put(&path);
+		} else if (ret == -ENOENT) {
+			ret = 0;
 		}
 	} else {
 		return 0;
 	}
-	ret = 0;
+	if (ret)
+		return ret;
 	mutex_lock(&claims_lock);
 	list_for_each_entry(other, &claims, claims) {
 		if (krdma_blk_export_has_same(export, other))

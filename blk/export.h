@@ -67,8 +67,8 @@ enum krdma_blk_role {
  * @store: what @path is, open
  * @claims: entry of the list of exports that have a file; empty while it has none
  * @claimed: what it has is known by the next two members, too
- * @claimed_dev: file system of the store or of @file
- * @claimed_ino: its inode there
+ * @claimed_dev: device number of the store or of @file, as of stat(2)
+ * @claimed_ino: its inode number
  * @jobs: executes commands for the store, each with a worker of its own, so that a store that does
  *	not answer delays no other export; or NULL
  * @drains: for the ends of connections, which wait for @jobs, and for replies; or NULL

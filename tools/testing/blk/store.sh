@@ -97,6 +97,12 @@ for one in store=$work/image file=$work/image file=$work/./image; do
 done
 check "nothing has happened to it" cmp $work/before $work/image
 check "the export is ended" export_end image
+check "a file is only read" export_new image 1M store=$work/image read_only=1
+check "by two" export_new second 1M store=$work/image read_only=1
+refused "while none writes it" "busy" export_new third 1M store=$work/image
+rmdir $config/exports/third
+check "the second one is ended" export_end second
+check "and the first one" export_end image
 check "a file keeps the data of one" export_new image 1M file=$work/kept
 refused "not those of another one, also before there is one" "busy" \
 	export_new second 1M file=$work/kept
