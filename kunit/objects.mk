@@ -29,6 +29,7 @@ krdma_kunit-y += kunit/iwarp_test.o
 krdma_kunit-y += kunit/cq_test.o
 krdma_kunit-y += kunit/cq_ready_test.o
 krdma_kunit-y += kunit/srq_test.o
+krdma_kunit-y += kunit/srq_share_test.o
 krdma_kunit-y += kunit/srq_end_test.o
 krdma_kunit-y += kunit/qp_end_test.o
 krdma_kunit-y += kunit/fault_test.o

@@ -420,6 +420,7 @@ int krdma_cq_arm(struct krdma_cq *cq);
  * struct krdma_srq_attr - attributes of a shared receive queue to create
  * @depth: maximum number of posted receives
  * @max_sge: SGEs of a receive, 0: 1
+ * @lanes: lanes can use it, too: see krdma_srq_create()
  * @cq: CQ for the completions of its receives, for every connection that uses the SRQ
  * @complete: called for receives that the SRQ returns unused, in the context of @cq; not with
  *	KRDMA_CONTEXT_POLL
@@ -428,6 +429,7 @@ int krdma_cq_arm(struct krdma_cq *cq);
 struct krdma_srq_attr {
 	u32 depth;
 	u32 max_sge;
+	bool lanes;
 	struct krdma_cq *cq;
 	void (*complete)(const struct krdma_wc *wc);
 	void *context;

@@ -70,6 +70,7 @@
  *	      a consumer's notify(), and what it calls: krdma_user_conn.lock
  *	      krdma_lane.lock, krdma_trunk.ready_lock
  *	      krdma_wq.lock, krdma_srq.lock
+ *	        krdma_lane.lock (of a lane that takes receives of the SRQ)
  *	        krdma_wr_scratch.lock
  *	          the provider's locks for posting
  *	            krdma_turns_lock
@@ -207,7 +208,8 @@
  *			requests that is being built; whether anything may be posted
  *	taken in:	any context, also in a consumer's callback.  The provider gets
  *			the work requests with it held, so that they are in the order
- *			of their WQEs.
+ *			of their WQEs.  That of an SRQ for lanes also protects its pool and
+ *			shares, and is held while a lane gets a receive, or gives one back.
  *
  * krdma_wr_scratch.lock
  *	kind:		local_lock, inside a post lock

@@ -17,30 +17,14 @@
 #include "io/wq.h"
 #include "core/session.h"
 #include "io/srq.h"
+#include "io/srq_share.h"
 
 /* WQEs that are handled with interrupts off. */
 #define KRDMA_SRQ_AT_A_TIME	64
 
-/**
- * struct krdma_srq_wqe - a WQE of an SRQ
- * @cqe: leads from the completion to this WQE
- * @srq: the SRQ
- * @next: next entry of the list of free WQEs
- * @wr_id: wr_id of the consumer
- * @mr_count: MRs that are kept in use until the WQE completes
- * @used: the device has the WQE; protected by the post lock
- */
-struct krdma_srq_wqe {
-	struct ib_cqe cqe;
-	struct krdma_srq *srq;
-	struct krdma_srq_wqe *next;
-	u64 wr_id;
-	u16 mr_count;
-	bool used;
-};
-
 static void krdma_srq_free(struct krdma_srq *srq)
 {
+	krdma_srq_pool_free(srq->pool);
 	kvfree(srq->sges);
 	kvfree(srq->mrs);
 	kvfree(srq->wqes);
@@ -85,30 +69,21 @@ static const struct krdma_credits_ops krdma_srq_credits_ops = {
  * WQEs
  */
 
-static struct krdma_mr **krdma_srq_mrs(struct krdma_srq *srq,
-				       const struct krdma_srq_wqe *wqe)
+/**
+ * krdma_srq_wqe_put_mrs() - End the use of a receive's memory
+ * @srq: the SRQ
+ * @wqe: the WQE of the receive
+ *
+ * Context: any, with the post lock held.
+ */
+void krdma_srq_wqe_put_mrs(struct krdma_srq *srq, struct krdma_srq_wqe *wqe)
 {
-	return &srq->mrs[(wqe - srq->wqes) * srq->max_sge];
-}
-
-static struct krdma_srq_wqe *krdma_srq_pop(struct krdma_srq *srq)
-{
-	struct krdma_srq_wqe *wqe = srq->free;
+	struct krdma_mr **mrs = krdma_srq_mrs(srq, wqe);
 
 	lockdep_assert_held(&srq->lock);
 
-	srq->free = wqe->next;
-	wqe->used = true;
-	return wqe;
-}
-
-static void krdma_srq_push(struct krdma_srq *srq, struct krdma_srq_wqe *wqe)
-{
-	lockdep_assert_held(&srq->lock);
-
-	wqe->used = false;
-	wqe->next = srq->free;
-	srq->free = wqe;
+	while (wqe->mr_count)
+		krdma_mr_end_use(mrs[--wqe->mr_count]);
 }
 
 /* The QP of which this device's QP is being destroyed, or NULL. */
@@ -142,10 +117,9 @@ static struct krdma_qp *krdma_srq_find(struct krdma_srq *srq, const struct ib_qp
 	return ib ? ib->qp_context : NULL;
 }
 
-/* Takes a WQE back from the device.  Returns false if the device did not have it. */
+/* Takes a WQE back from the device or the pool.  Returns false if neither had it. */
 static bool krdma_srq_take_back(struct krdma_srq *srq, struct krdma_srq_wqe *wqe, u64 *wr_id)
 {
-	struct krdma_mr **mrs = krdma_srq_mrs(srq, wqe);
 	unsigned long flags;
 	bool used;
 
@@ -153,9 +127,8 @@ static bool krdma_srq_take_back(struct krdma_srq *srq, struct krdma_srq_wqe *wqe
 	used = wqe->used;
 	if (used) {
 		*wr_id = wqe->wr_id;
-		while (wqe->mr_count)
-			krdma_mr_end_use(mrs[--wqe->mr_count]);
-		krdma_srq_push(srq, wqe);
+		krdma_srq_wqe_put_mrs(srq, wqe);
+		krdma_srq_wqe_push(srq, wqe);
 	}
 	spin_unlock_irqrestore(&srq->lock, flags);
 
@@ -186,6 +159,8 @@ static void krdma_srq_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (!krdma_srq_take_back(srq, wqe, &wr_id))
 		return;
+	if (srq->pool)
+		krdma_srq_pool_completed(srq);
 	qp = krdma_srq_find(srq, wc->qp);
 	if (qp)
 		krdma_qp_received(qp, srq->cq, &srq->credits, wr_id, wc);
@@ -206,9 +181,11 @@ static int krdma_srq_recv_one(struct krdma_srq *srq, const struct krdma_recv_wr 
 
 	lockdep_assert_held(&srq->lock);
 
+	if (srq->pool)
+		return krdma_srq_pool_post(srq, wr);
 	if (!krdma_credits_take(&srq->credits, 1))
 		return -EAGAIN;
-	wqe = krdma_srq_pop(srq);
+	wqe = krdma_srq_wqe_pop(srq);
 
 	ret = krdma_recv_build(wr, srq->pd, srq->max_sge, srq->sges,
 			       krdma_srq_mrs(srq, wqe), &wqe->mr_count, &ib_wr);
@@ -225,10 +202,9 @@ static int krdma_srq_recv_one(struct krdma_srq *srq, const struct krdma_recv_wr 
 	return 0;
 
 err_regions:
-	while (wqe->mr_count)
-		krdma_mr_end_use(krdma_srq_mrs(srq, wqe)[--wqe->mr_count]);
+	krdma_srq_wqe_put_mrs(srq, wqe);
 err_push:
-	krdma_srq_push(srq, wqe);
+	krdma_srq_wqe_push(srq, wqe);
 	krdma_credits_untake(&srq->credits, 1);
 	return ret;
 }
@@ -242,12 +218,15 @@ err_push:
  * The receives are for messages of any connection that uses the SRQ.  The caller may pass MRs
  * that it found under rcu_read_lock(), as with krdma_conn_post_send().
  *
- * Context: any but NMI; does not sleep, does not call the consumer.
+ * Context: any but NMI; does not sleep, does not call the consumer.  If the SRQ is for lanes, it
+ * may call notify() of a lane that ends.
  * Return: the number of work requests that were accepted, at least 1; or, if none was,
  * -EAGAIN: the SRQ is full; after each completion one more receive can be posted;
  * -ESHUTDOWN: it has been closed; -ENODEV: its device has been removed;
  * -EINVAL: @count is not positive;
  * -EMSGSIZE: more SGEs than a receive can have;
+ * -EOPNOTSUPP: the SRQ is for lanes, which cannot use the memory: memory without an MR, or of a
+ * process that was not registered for lanes;
  * -EACCES, -ERANGE, -ESTALE, -EXDEV: as for krdma_conn_post_send();
  * -EIO: the provider failed.
  */
@@ -269,6 +248,8 @@ int krdma_srq_post_recv(struct krdma_srq *srq, const struct krdma_recv_wr *wrs, 
 			break;
 	}
 	spin_unlock_irqrestore(&srq->lock, flags);
+	if (srq->pool && i)
+		krdma_srq_distribute(srq);
 	krdma_resource_put(&srq->res);
 
 	return i ?: ret;
@@ -317,6 +298,8 @@ void krdma_srq_add(struct krdma_srq *srq, struct krdma_qp *qp)
 	struct krdma_qp *former;
 	unsigned long flags;
 
+	if (srq->pool)
+		krdma_srq_pool_feed(srq, 1);
 	krdma_cq_lock(srq->cq, &flags);
 	former = krdma_srq_find_ending(srq, qp->ib);
 	krdma_cq_unlock(srq->cq, flags);
@@ -360,6 +343,8 @@ void krdma_srq_remove(struct krdma_srq *srq, struct krdma_qp *qp)
 {
 	unsigned long flags;
 
+	if (srq->pool)
+		krdma_srq_pool_feed(srq, -1);
 	krdma_cq_lock(srq->cq, &flags);
 	hlist_del_init(&qp->srq_node);
 	krdma_cq_unlock(srq->cq, flags);
@@ -461,6 +446,11 @@ static int krdma_srq_alloc_wqes(struct krdma_srq *srq, u32 depth)
 	srq->sges = kvzalloc_objs(*srq->sges, srq->max_sge, GFP_KERNEL_ACCOUNT);
 	if (!srq->wqes || !srq->mrs || !srq->sges)
 		return -ENOMEM;
+	if (srq->attr.lanes) {
+		srq->pool = krdma_srq_pool_create(depth, srq->max_sge, node);
+		if (!srq->pool)
+			return -ENOMEM;
+	}
 
 	for (i = 0; i < depth; i++) {
 		srq->wqes[i].cqe.done = krdma_srq_done;
@@ -477,6 +467,9 @@ static int krdma_srq_charge(struct krdma_srq *srq, u32 depth)
 	u64 bytes = sizeof(*srq) + krdma_budget_srq_bytes(depth, srq->max_sge) +
 		    (u64)depth * (sizeof(*srq->wqes) + srq->max_sge * sizeof(*srq->mrs));
 	int ret;
+
+	if (srq->attr.lanes)
+		bytes += krdma_srq_pool_bytes(depth, srq->max_sge);
 
 	ret = krdma_session_charge(srq->session, bytes);
 	if (!ret)
@@ -523,6 +516,13 @@ static int krdma_srq_make(struct krdma_srq *srq)
  * krdma_srq_create() - Create a shared receive queue
  * @session: the session; its connections can use the SRQ; the caller holds a reference
  * @attr: attributes; copied
+ *
+ * With &struct krdma_srq_attr.lanes, the connections that use it can be lanes, too.  Then each
+ * receive needs an MR that lanes can use, the device gets no more than half of the receives, and
+ * the lanes to one peer hold, or have used without their being replaced, no more than a quarter of
+ * the SRQ's depth.  So a peer that sends much, or does not use what it was promised, leaves the
+ * rest to others.  At least four receives for each peer should be posted that is to be served at
+ * a time.
  *
  * Context: process context; may sleep.
  * Return: the SRQ, for krdma_srq_close() and krdma_srq_put(), or ERR_PTR of

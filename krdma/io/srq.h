@@ -19,7 +19,25 @@ struct ib_srq;
 struct krdma_qp;
 struct krdma_pd;
 struct krdma_mr;
-struct krdma_srq_wqe;
+struct krdma_srq_pool;
+
+/**
+ * struct krdma_srq_wqe - a WQE of an SRQ
+ * @cqe: leads from the completion to this WQE
+ * @srq: the SRQ
+ * @next: next entry of the list of free WQEs, or of the pool's
+ * @wr_id: wr_id of the consumer
+ * @mr_count: MRs that are kept in use until the WQE completes
+ * @used: it has a receive, on the device or in the pool; protected by the post lock
+ */
+struct krdma_srq_wqe {
+	struct ib_cqe cqe;
+	struct krdma_srq *srq;
+	struct krdma_srq_wqe *next;
+	u64 wr_id;
+	u16 mr_count;
+	bool used;
+};
 
 /**
  * struct krdma_srq - a shared receive queue
@@ -36,15 +54,16 @@ struct krdma_srq_wqe;
  * @ib: the device's SRQ; valid until @res is released
  * @charge: charge for @ib in the RDMA control group
  * @attr: attributes given by the consumer
- * @lock: the post lock: protects @free, @credits.taken and @sges; any context, inside a CQ's
- *	poll lock
+ * @lock: the post lock: protects @free, @pool, @credits.taken and @sges; any context, inside a
+ *	CQ's poll lock
  * @credits: free WQEs, each with an entry of @cq
  * @max_sge: SGEs of a receive
  * @wqes: the WQEs
  * @free_work: frees the object
- * @free: list of WQEs that the device does not have
+ * @free: list of WQEs without a receive
  * @mrs: MRs in use, @max_sge for each WQE
  * @sges: SGEs of the receive that is being posted
+ * @pool: what lanes take receives from (io/srq_share.c), or NULL
  * @ending: QPs of which the device's QP is being destroyed, as many as connections end at the same
  *	time; protected by the poll lock of @cq
  */
@@ -71,6 +90,7 @@ struct krdma_srq {
 	struct krdma_srq_wqe *free;
 	struct krdma_mr **mrs;
 	struct ib_sge *sges;
+	struct krdma_srq_pool *pool;
 
 	struct hlist_head ending;
 };
@@ -80,6 +100,35 @@ static inline bool krdma_srq_has_ended(const struct krdma_srq *srq)
 {
 	return krdma_resource_error(&srq->res);
 }
+
+static inline struct krdma_mr **krdma_srq_mrs(const struct krdma_srq *srq,
+					      const struct krdma_srq_wqe *wqe)
+{
+	return &srq->mrs[(wqe - srq->wqes) * srq->max_sge];
+}
+
+/* With the post lock held, for the next three.  There is a free WQE for each credit. */
+static inline struct krdma_srq_wqe *krdma_srq_wqe_pop(struct krdma_srq *srq)
+{
+	struct krdma_srq_wqe *wqe = srq->free;
+
+	lockdep_assert_held(&srq->lock);
+
+	srq->free = wqe->next;
+	wqe->used = true;
+	return wqe;
+}
+
+static inline void krdma_srq_wqe_push(struct krdma_srq *srq, struct krdma_srq_wqe *wqe)
+{
+	lockdep_assert_held(&srq->lock);
+
+	wqe->used = false;
+	wqe->next = srq->free;
+	srq->free = wqe;
+}
+
+void krdma_srq_wqe_put_mrs(struct krdma_srq *srq, struct krdma_srq_wqe *wqe);
 
 void krdma_srq_revoke(struct krdma_srq *srq);
 

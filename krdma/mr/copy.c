@@ -14,6 +14,19 @@
 #include "mr/mr.h"
 
 /**
+ * krdma_mr_can_copy() - Check whether the processor can copy the memory of an MR
+ * @mr: the MR; the caller keeps the object
+ *
+ * Context: any.
+ * Return: false: memory of a process that was not registered for lanes.
+ */
+bool krdma_mr_can_copy(const struct krdma_mr *mr)
+{
+	/* A provider alone knows the pages that it has pinned. */
+	return !mr->mem->of_user || mr->mem->pages;
+}
+
+/**
  * krdma_mr_begin_copy() - Begin to use an MR for copying
  * @mr: the MR; the caller keeps the object
  * @pd: the PD of the session
@@ -45,9 +58,8 @@ int krdma_mr_begin_copy(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u32 
 	ret = -ERANGE;
 	if (addr < mr->addr || offset > mr->length || length > mr->length - offset)
 		goto err_end;
-	/* A provider alone knows the pages that it has pinned. */
 	ret = -EOPNOTSUPP;
-	if (mr->mem->of_user && !mr->mem->pages)
+	if (!krdma_mr_can_copy(mr))
 		goto err_end;
 	return 0;
 

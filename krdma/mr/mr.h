@@ -111,6 +111,7 @@ int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
 		       unsigned int room);
 
 /* The same for memory that the processor copies (mr/copy.c). */
+bool krdma_mr_can_copy(const struct krdma_mr *mr);
 int krdma_mr_begin_copy(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u32 length,
 			u32 access);
 void krdma_mr_copy_from(struct krdma_mr *mr, u64 addr, void *to, u32 length);
