@@ -55,6 +55,13 @@ static const struct krdma_lane_record lane_records[] = {
 		    .swap = 0x1112131415161718),
 	LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .total = 2, .operand = (u64)-1,
 		    .swap = 1),
+	LANE_RECORD(OPEN, .value = 1, .shared = true),
+	LANE_RECORD(ACCEPT, .shared = true, .data = lane_bytes, .length = 3),
+	LANE_RECORD(WANT, .value = 1),
+	LANE_RECORD(WANT, .value = KRDMA_LANE_WANT_MAX),
+	LANE_RECORD(RECALL),
+	LANE_RECORD(YIELD),
+	LANE_RECORD(YIELD, .value = KRDMA_LANE_WANT_MAX),
 };
 
 static inline u32 lane_write(u8 *frame, const struct krdma_lane_record *records, u32 count)
@@ -320,7 +327,18 @@ static inline void lane_frame_check_refusals(struct case_report *report)
 		LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .operand = 1, .addr = 1),
 		LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .operand = 1, .key = 1),
 		LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .operand = 1, .total = 2),
-		{ .type = KRDMA_LANE_MR + 1 },
+		LANE_RECORD(WANT),
+		LANE_RECORD(WANT, .value = KRDMA_LANE_WANT_MAX + 1),
+		LANE_RECORD(WANT, .value = 1, .credits = 1),
+		LANE_RECORD(WANT, .value = 1, .flags = 1),
+		LANE_RECORD(WANT, .value = 1, .data = lane_bytes, .length = 1),
+		LANE_RECORD(RECALL, .value = 1),
+		LANE_RECORD(RECALL, .credits = 1),
+		LANE_RECORD(RECALL, .data = lane_bytes, .length = 1),
+		LANE_RECORD(YIELD, .value = KRDMA_LANE_WANT_MAX + 1),
+		LANE_RECORD(YIELD, .credits = 1),
+		LANE_RECORD(YIELD, .data = lane_bytes, .length = 1),
+		{ .type = KRDMA_LANE_YIELD + 1 },
 		{ .type = KRDMA_LANE_OPTIONAL - 1 },
 	};
 	struct krdma_lane_record record = lane_records[2];

@@ -67,6 +67,36 @@ static bool krdma_lane_is_window_full(const struct krdma_lane *lane)
 }
 
 /**
+ * krdma_lane_credits_left() - Get the number of receives that the peer has for further messages
+ * @lane: the lane
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: the number.
+ */
+u32 krdma_lane_credits_left(const struct krdma_lane *lane)
+{
+	const struct krdma_lane_asked *asked = &lane->asked;
+	s32 left = lane->peer_credits - asked->yielded - asked->messages;
+
+	return max(left, 0);
+}
+
+/**
+ * krdma_lane_lacks_receive() - Check whether the next work request waits for a receive of the peer
+ * @lane: the lane, open on both sides
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: false also if there is none.
+ */
+bool krdma_lane_lacks_receive(const struct krdma_lane *lane)
+{
+	const struct krdma_lane_queue *queue = &lane->send;
+
+	return krdma_lane_queued(queue) && !queue->begun && !krdma_lane_credits_left(lane) &&
+	       krdma_lane_takes_receive(krdma_lane_wqe_at(queue, queue->next));
+}
+
+/**
  * krdma_lane_may_send() - Check whether the next work request, or its next part, may be sent
  * @lane: the lane, open on both sides
  *
@@ -90,7 +120,7 @@ bool krdma_lane_may_send(const struct krdma_lane *lane)
 	if (awaited && krdma_lane_is_fenced(wqe))
 		return false;
 	if (krdma_lane_takes_receive(wqe))
-		return (s32)(lane->peer_credits - asked->messages) > 0;
+		return krdma_lane_credits_left(lane);
 	return !krdma_lane_has_result(wqe) || awaited < asked->reads_max;
 }
 

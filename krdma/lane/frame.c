@@ -233,6 +233,14 @@ static bool krdma_lane_record_is_valid(const struct krdma_lane_record *record)
 		return krdma_lane_atomic_is_valid(record);
 	case KRDMA_LANE_DONE:
 		return !record->length && !record->credits;
+	case KRDMA_LANE_WANT:
+		return !record->length && !record->credits && record->value &&
+		       record->value <= KRDMA_LANE_WANT_MAX;
+	case KRDMA_LANE_RECALL:
+		return !record->length && !record->credits && !record->value;
+	case KRDMA_LANE_YIELD:
+		return !record->length && !record->credits &&
+		       record->value <= KRDMA_LANE_WANT_MAX;
 	case KRDMA_LANE_NAME:
 		return krdma_lane_name_is_valid(record);
 	case KRDMA_LANE_MR:
@@ -254,7 +262,8 @@ static bool krdma_lane_prefix_read(const u8 *bytes, struct krdma_lane_record *re
 		record->port = krdma_wire_get_le16(bytes);
 		record->read_depth = bytes[2];
 		record->read_depth_in = bytes[3];
-		return krdma_lane_is_zero(bytes + 4, 4);
+		record->shared = bytes[4];
+		return bytes[4] <= 1 && krdma_lane_is_zero(bytes + 5, 3);
 	case KRDMA_LANE_ATOMIC:
 		record->atomic = bytes[12];
 		record->operand = krdma_wire_get_le64(bytes + 16);
@@ -290,7 +299,7 @@ static void krdma_lane_prefix_write(u8 *bytes, const struct krdma_lane_record *r
 		krdma_wire_put_le16(bytes, record->port);
 		bytes[2] = record->read_depth;
 		bytes[3] = record->read_depth_in;
-		krdma_wire_put_le32(bytes + 4, 0);
+		krdma_wire_put_le32(bytes + 4, record->shared);
 		return;
 	case KRDMA_LANE_NAME:
 		krdma_wire_put_le64(bytes, record->addr);

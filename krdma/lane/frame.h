@@ -44,6 +44,9 @@
 /* Private data of OPEN, ACCEPT and REJECT, in bytes. */
 #define KRDMA_LANE_DATA_MAX	251
 
+/* Receives that a lane can want, or yield, at a time. */
+#define KRDMA_LANE_WANT_MAX	65535
+
 /* The fewest frames that a peer has to grant: two are for its grants. */
 #define KRDMA_LANE_FRAMES_MIN	4
 
@@ -66,6 +69,9 @@ enum krdma_lane_record_type {
 	KRDMA_LANE_DONE,		/* answers WRITE */
 	KRDMA_LANE_NAME,		/* which MR of the receiver has this name? */
 	KRDMA_LANE_MR,			/* the answer */
+	KRDMA_LANE_WANT,		/* more receives are wanted */
+	KRDMA_LANE_RECALL,		/* which receives are not needed? */
+	KRDMA_LANE_YIELD,		/* the answer */
 };
 
 /* Flags of DATA, WRITE and RESULT. */
@@ -138,14 +144,15 @@ struct krdma_lane_hello {
  * @type: &enum krdma_lane_record_type, or an unknown type from KRDMA_LANE_OPTIONAL on
  * @flags: &enum krdma_lane_data_flags; 0 for the other types
  * @lane: number of the lane, or of the question of FIND and FOUND
- * @credits: ACCEPT, OPEN, CREDIT, DATA and WRITE: receives that the sender has posted since the
- *	lane began, modulo 2^32; otherwise 0
+ * @credits: ACCEPT, OPEN, CREDIT, DATA and WRITE: receives that the sender has for the lane since
+ *	that began, with those that were yielded, modulo 2^32; otherwise 0
  * @value: FIND, OPEN: the port; with KRDMA_LANE_IMM: the immediate data; FOUND, MR, REJECT, CLOSE:
  *	the answer or the reason; DONE: WRITEs that the sender has carried out since the lane began,
- *	modulo 2^32; otherwise 0
+ *	modulo 2^32; WANT, YIELD: a number of receives; otherwise 0
  * @port: OPEN: port of the connecting side
  * @read_depth: OPEN, ACCEPT: reads and atomics that the sender issues at a time
  * @read_depth_in: OPEN, ACCEPT: reads and atomics that the sender serves at a time
+ * @shared: OPEN, ACCEPT: the sender's receives are those of an SRQ
  * @atomic: ATOMIC: &enum krdma_lane_atomic
  * @total: DATA and WRITE with KRDMA_LANE_FIRST: bytes of all parts; READ: bytes; MR: its rights
  * @key: WRITE with KRDMA_LANE_FIRST, READ, ATOMIC, MR: the rkey
@@ -165,6 +172,7 @@ struct krdma_lane_record {
 	u16 port;
 	u8 read_depth;
 	u8 read_depth_in;
+	bool shared;
 	u8 atomic;
 	u32 total;
 	u32 key;

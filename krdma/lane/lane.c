@@ -220,6 +220,7 @@ static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u
 		lane->stage = KRDMA_LANE_UP;
 		krdma_lane_set_depths(lane);
 		set_bit(KRDMA_LANE_DUE_ACCEPT, &lane->due);
+		krdma_lane_share_start(lane);
 		/* Before a message can arrive. */
 		krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
 		krdma_trunk_add_ready(lane);
@@ -290,9 +291,9 @@ static void krdma_lane_query(struct krdma_conn_lower *lower, struct krdma_conn_i
 	spin_lock_irqsave(&lane->lock, flags);
 	if (lane->made) {
 		info->send_depth = lane->send.credits.depth;
-		info->recv_depth = lane->recv.credits.depth;
+		info->recv_depth = krdma_lane_srq(lane) ? 0 : lane->recv.credits.depth;
 		info->max_send_sge = lane->send.max_sge;
-		info->max_recv_sge = lane->recv.max_sge;
+		info->max_recv_sge = krdma_lane_srq(lane) ? 0 : lane->recv.max_sge;
 		info->max_inline = lane->max_inline;
 		info->sends_posted = lane->send.posted;
 		info->sends_completed = READ_ONCE(lane->send.completed);
@@ -482,6 +483,7 @@ void krdma_lane_free(struct krdma_lane *lane)
 	krdma_lane_queues_free(lane);
 	krdma_lane_uncharge(lane);
 	krdma_lane_names_free(lane);
+	krdma_lane_share_free(lane);
 	if (lane->trunk)
 		krdma_trunk_put(lane->trunk);
 	kmem_cache_free(krdma_lane_cache, krdma_object_uncount(KRDMA_OBJECT_LANE, lane));
@@ -576,7 +578,8 @@ void krdma_lane_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn)
  *    krdma_frmr_get() NULL.
  *  - A work request has no more SGEs than the queue.  8 reads and atomics are in flight in each
  *    direction at most; others wait for their turn.
- *  - krdma_conn_create_qp() returns -EOPNOTSUPP with an SRQ or FRMRs.
+ *  - krdma_conn_create_qp() returns -EOPNOTSUPP with FRMRs, and with an SRQ without
+ *    &struct krdma_srq_attr.lanes.
  *  - A send completes when the peer's kernel has the message.  If the message is longer than the
  *    receive that it meets, both connections end with the event LOST.
  *  - A message that finds no receive waits, whatever &struct krdma_conn_param.no_rnr_retry says.

@@ -20,11 +20,13 @@
 #include "cm/lower.h"
 #include "core/session.h"
 #include "io/cq.h"
+#include "io/srq_share.h"
 #include "lane/frame.h"
 
 struct krdma_conn;
 struct krdma_lane_lookup;
 struct krdma_lane_named;
+struct krdma_lane_share;
 struct krdma_pd;
 struct krdma_trunk;
 
@@ -101,7 +103,7 @@ struct krdma_lane_remote {
  * struct krdma_lane_queue - the send or the receive queue of a lane
  * @cq: the CQ, attached; NULL before krdma_lane_queues_create() and after the end
  * @cqe: entries that are reserved in @cq
- * @credits: free entries, each with an entry of @cq
+ * @credits: free entries, each with an entry of @cq, or of the SRQ's
  * @mask: number of WQEs, a power of two, minus 1
  * @max_sge: SGEs of a WQE
  * @open: work requests can be posted; protected by the lane's lock
@@ -154,6 +156,10 @@ struct krdma_lane_queue {
  * @reads_done: those of which the result is here
  * @reads_completed: those that are done
  * @read_offset: bytes of the next result that are here
+ * @yielded: receives of the peer that were given back to it
+ * @to_yield: those of them that it does not know of
+ * @yield_due: it awaits their number
+ * @wanted: it knows that messages wait for receives
  * @reads_max: results that are awaited at a time
  * @positions: WQEs of the reads and atomics whose result is awaited, by the last bits of their
  *	count
@@ -170,6 +176,10 @@ struct krdma_lane_asked {
 	u32 reads_done;
 	u32 reads_completed;
 	u32 read_offset;
+	u32 yielded;
+	u32 to_yield;
+	bool yield_due;
+	bool wanted;
 	u8 reads_max;
 	u32 positions[KRDMA_LANE_READS];
 };
@@ -221,6 +231,22 @@ struct krdma_lane_served {
 	struct krdma_lane_read reads[KRDMA_LANE_READS];
 };
 
+/**
+ * struct krdma_lane_share - what a lane with an SRQ has besides
+ * @taker: takes receives; its SRQ is NULL after the end of the queues
+ * @lane: the lane
+ * @recall_due: the peer is to be asked for receives that it does not need
+ * @recall_sent: it was, and has not answered; under the trunk's lock
+ *
+ * Freed with the lane: who gives a receive keeps the lane alone.
+ */
+struct krdma_lane_share {
+	struct krdma_srq_taker taker;
+	struct krdma_lane *lane;
+	bool recall_due;
+	bool recall_sent;
+};
+
 /* Bits of &struct krdma_lane.due: records that are to be sent. */
 enum krdma_lane_due {
 	KRDMA_LANE_DUE_OPEN,
@@ -270,8 +296,13 @@ enum krdma_lane_stage {
  * @port: the peer's port, of an active one
  * @data: private data to be sent with OPEN, ACCEPT or REJECT; set before the bit of @due
  * @data_len: bytes of @data
- * @peer_credits: receives that the peer has posted; under the trunk's lock
- * @advertised: own receives that the peer knows of; under the trunk's lock, read without
+ * @peer_credits: receives that the peer has had for the lane; under the trunk's lock
+ * @peer_shares: those are of an SRQ; under the trunk's lock
+ * @advertised: own receives that the peer knows of, with @yielded; under the trunk's lock, read
+ *	without
+ * @yielded: own receives that the peer has given back; under the trunk's lock and @lock, read
+ *	without
+ * @share: takes receives of an SRQ; NULL: the lane never had one
  * @asked: what it has asked of the peer's memory
  * @served: what the peer has asked of its memory
  * @lookup: the caller that looks for an MR of the peer, or NULL; under the trunk's lock
@@ -326,7 +357,10 @@ struct krdma_lane {
 	u8 data[KRDMA_LANE_DATA_MAX];
 	u8 data_len;
 	u32 peer_credits;
+	bool peer_shares;
 	u32 advertised;
+	u32 yielded;
+	struct krdma_lane_share *share;
 	struct krdma_lane_asked asked;
 	struct krdma_lane_served served;
 	struct krdma_lane_lookup *lookup;
@@ -612,6 +646,8 @@ int krdma_lane_post_send(struct krdma_conn_lower *lower, const struct krdma_send
 			 int count);
 int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv_wr *wrs,
 			 int count);
+bool krdma_lane_push_recv(struct krdma_lane *lane, const struct krdma_srq_recv *recv);
+bool krdma_lane_pop_recv(struct krdma_lane *lane, struct krdma_srq_recv *recv);
 void krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length);
 void krdma_lane_copy_received(struct krdma_lane *lane, const u8 *from, u32 length);
 void krdma_lane_copy_result(struct krdma_lane *lane, u32 position, u32 offset, const u8 *from,
@@ -634,6 +670,22 @@ static inline u32 krdma_lane_queued(const struct krdma_lane_queue *queue)
 	return smp_load_acquire(&queue->tail) - queue->next;
 }
 
+/* The SRQ, from the creation of the queues to their end, or NULL. */
+static inline struct krdma_srq *krdma_lane_srq(const struct krdma_lane *lane)
+{
+	const struct krdma_lane_share *share = READ_ONCE(lane->share);
+
+	return share ? READ_ONCE(share->taker.srq) : NULL;
+}
+
+/* Receives that messages have used, and that the peer has given back. */
+static inline u32 krdma_lane_recvs_used(const struct krdma_lane *lane)
+{
+	const struct krdma_lane_queue *queue = &lane->recv;
+
+	return READ_ONCE(queue->next) + READ_ONCE(queue->begun) + READ_ONCE(lane->yielded);
+}
+
 /*
  * Has the peer to know of more receives?  Each message tells it, too.  So a record of its own waits
  * until the peer knows of fewer receives than it does not know of.  The counts are read without a
@@ -643,9 +695,9 @@ static inline bool krdma_lane_owes_credits(const struct krdma_lane *lane)
 {
 	const struct krdma_lane_queue *queue = &lane->recv;
 	u32 advertised = READ_ONCE(lane->advertised);
-	u32 used = READ_ONCE(queue->next) + READ_ONCE(queue->begun);
 
-	return (s32)(READ_ONCE(queue->tail) - advertised) > (s32)(advertised - used);
+	return (s32)(READ_ONCE(queue->tail) + READ_ONCE(lane->yielded) - advertised) >
+	       (s32)(advertised - krdma_lane_recvs_used(lane));
 }
 
 static inline struct krdma_lane_remote *
@@ -654,7 +706,20 @@ krdma_lane_remote_at(const struct krdma_lane_queue *queue, u32 position)
 	return &queue->remotes[position & queue->mask];
 }
 
+/* lane/share.c */
+int krdma_lane_share_create(struct krdma_lane *lane, struct krdma_srq *srq);
+void krdma_lane_share_destroy(struct krdma_lane *lane);
+void krdma_lane_share_free(struct krdma_lane *lane);
+void krdma_lane_share_start(struct krdma_lane *lane);
+int krdma_lane_wanted(struct krdma_lane *lane, const struct krdma_lane_record *record);
+int krdma_lane_recalled(struct krdma_lane *lane);
+int krdma_lane_yielded(struct krdma_lane *lane, const struct krdma_lane_record *record);
+bool krdma_lane_add_recall(struct krdma_lane_writer *writer, struct krdma_lane *lane);
+bool krdma_lane_add_want(struct krdma_lane_writer *writer, struct krdma_lane *lane);
+
 /* lane/ask.c */
+u32 krdma_lane_credits_left(const struct krdma_lane *lane);
+bool krdma_lane_lacks_receive(const struct krdma_lane *lane);
 bool krdma_lane_may_send(const struct krdma_lane *lane);
 u32 krdma_lane_wire_length(const struct krdma_lane_wqe *wqe);
 void krdma_lane_fill_request(const struct krdma_lane *lane, struct krdma_lane_record *record);

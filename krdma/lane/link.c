@@ -216,6 +216,9 @@ static int krdma_link_take_credits(struct krdma_lane *lane, u32 credits)
 {
 	if ((s32)(credits - lane->peer_credits) < 0)
 		return -EPROTO;
+	/* If these are too few, the peer has to know again. */
+	if (credits != lane->peer_credits)
+		lane->asked.wanted = false;
 	lane->peer_credits = credits;
 	/* Who posts later finds them. */
 	if (krdma_lane_queued(&lane->send))
@@ -287,6 +290,7 @@ static struct krdma_lane *krdma_link_new_lane(struct krdma_trunk *trunk,
 	lane->trunk = trunk;
 	lane->number = record->lane;
 	lane->peer_credits = record->credits;
+	lane->peer_shares = record->shared;
 	lane->lower.pads = trunk->pads;
 	lane->lower.used = true;
 	/* Under the trunk's lock, for which who posts with interrupts off does not wait. */
@@ -370,6 +374,8 @@ static int krdma_link_accepted(struct krdma_lane *lane, const struct krdma_lane_
 		return -EPROTO;
 	lane->stage = KRDMA_LANE_UP;
 	lane->peer_credits = record->credits;
+	lane->peer_shares = record->shared;
+	krdma_lane_share_start(lane);
 	krdma_conn_limit_depths(lane->conn, record->read_depth_in, record->read_depth);
 	krdma_lane_set_depths(lane);
 	krdma_conn_save_answer(lane->conn, record->data, record->length);
@@ -492,6 +498,12 @@ static int krdma_link_received(struct krdma_lane *lane, const struct krdma_lane_
 		return krdma_lane_writes_done(lane, record->value);
 	case KRDMA_LANE_MR:
 		return krdma_lane_mr_found(lane, record);
+	case KRDMA_LANE_WANT:
+		return krdma_lane_wanted(lane, record);
+	case KRDMA_LANE_RECALL:
+		return krdma_lane_recalled(lane);
+	case KRDMA_LANE_YIELD:
+		return krdma_lane_yielded(lane, record);
 	case KRDMA_LANE_DATA:
 	case KRDMA_LANE_WRITE:
 		ret = krdma_link_take_credits(lane, record->credits);
@@ -581,6 +593,9 @@ static int krdma_link_record(struct krdma_trunk *trunk, const struct krdma_lane_
 	case KRDMA_LANE_DONE:
 	case KRDMA_LANE_NAME:
 	case KRDMA_LANE_MR:
+	case KRDMA_LANE_WANT:
+	case KRDMA_LANE_RECALL:
+	case KRDMA_LANE_YIELD:
 		return krdma_link_received(lane, record);
 	case KRDMA_LANE_CREDIT:
 		return krdma_link_credit(lane, record);

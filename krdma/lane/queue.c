@@ -27,6 +27,7 @@
 #include "io/budget.h"
 #include "io/keepalive.h"
 #include "io/op.h"
+#include "io/srq.h"
 #include "lane/lane.h"
 #include "mr/mr.h"
 
@@ -125,6 +126,7 @@ static void krdma_lane_put_mrs(const struct krdma_sge *sges, u32 count)
 static void krdma_lane_finish(struct krdma_lane *lane, struct krdma_lane_queue *queue)
 {
 	struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->head);
+	struct krdma_credits *credits = &queue->credits;
 	bool sent = queue == &lane->send;
 	u16 count = wqe->sge_count;
 	struct krdma_wc *wc;
@@ -153,7 +155,13 @@ static void krdma_lane_finish(struct krdma_lane *lane, struct krdma_lane_queue *
 		.length = sent ? wqe->length : wqe->received,
 		.imm = sent ? 0 : wqe->imm,
 	};
-	krdma_cq_complete(queue->cq, wc, lane->complete, &queue->credits);
+	if (!sent && krdma_lane_srq(lane)) {
+		/* The consumer has posted it to the SRQ, and the lane has room for another one. */
+		krdma_credits_give(credits, 1);
+		krdma_srq_used(&lane->share->taker);
+		credits = &krdma_lane_srq(lane)->credits;
+	}
+	krdma_cq_complete(queue->cq, wc, lane->complete, credits);
 }
 
 /* Returns whether there may be more. */
@@ -560,6 +568,8 @@ int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv
 	int accepted;
 	int ret = 0;
 
+	if (krdma_lane_srq(lane))
+		return -EINVAL;
 	spin_lock_irqsave(&lane->lock, flags);
 	if (!lane->recv.open)
 		ret = -ENOTCONN;
@@ -581,13 +591,6 @@ int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv
 }
 
 /*
- * The end of memory
- */
-
-/* Work requests that are checked with interrupts off. */
-#define KRDMA_LANE_SCAN		64U
-
-/*
  * Called with the lane's lock, under RCU.  The count of a work request is lowered before the use of
  * its MRs ends, and an MR is freed an RCU grace period after its last use.  So the MRs that are
  * counted here exist.
@@ -603,6 +606,86 @@ static bool krdma_lane_wqe_is_condemned(const struct krdma_lane_queue *queue, u3
 	}
 	return false;
 }
+
+/**
+ * krdma_lane_push_recv() - Give a lane a receive of its SRQ
+ * @lane: the lane
+ * @recv: the receive, with the uses of its MRs; copied
+ *
+ * Context: any, with the post lock of the SRQ, interrupts off.
+ * Return: false: the lane has no room, or is closed.
+ */
+bool krdma_lane_push_recv(struct krdma_lane *lane, const struct krdma_srq_recv *recv)
+{
+	struct krdma_lane_queue *queue = &lane->recv;
+	struct krdma_lane_wqe *wqe;
+	bool room;
+
+	spin_lock(&lane->lock);
+	room = queue->open && krdma_credits_left(&queue->credits);
+	if (room) {
+		wqe = krdma_lane_wqe_at(queue, queue->tail);
+		queue->credits.taken++;
+		wqe->wr_id = recv->wr_id;
+		wqe->opcode = KRDMA_OP_RECV;
+		wqe->flags = 0;
+		wqe->length = 0;
+		wqe->received = 0;
+		wqe->imm = 0;
+		for (u16 i = 0; i < recv->sge_count; i++) {
+			krdma_lane_sges(queue, queue->tail)[i] = recv->sges[i];
+			wqe->length += recv->sges[i].length;
+		}
+		wqe->sge_count = recv->sge_count;
+		WRITE_ONCE(queue->posted, queue->posted + 1);
+		/* Pairs with the acquire in krdma_lane_queued(). */
+		smp_store_release(&queue->tail, queue->tail + 1);
+	}
+	spin_unlock(&lane->lock);
+	return room;
+}
+
+/**
+ * krdma_lane_pop_recv() - Take back the last receive of a lane
+ * @lane: the lane; the trunk's lock is held, or the lane is detached
+ * @recv: filled in, with the uses of its MRs; the SGEs stay until the lane gets another one
+ *
+ * Context: any, with the post lock of the SRQ, interrupts off.
+ * Return: false: all are in use, or the last one has memory that has to go, and with it the lane.
+ */
+bool krdma_lane_pop_recv(struct krdma_lane *lane, struct krdma_srq_recv *recv)
+{
+	struct krdma_lane_queue *queue = &lane->recv;
+	u32 position = queue->tail - 1;
+	struct krdma_lane_wqe *wqe;
+	bool taken;
+
+	spin_lock(&lane->lock);
+	taken = queue->tail != queue->next + queue->begun &&
+		!krdma_lane_wqe_is_condemned(queue, position);
+	if (taken) {
+		wqe = krdma_lane_wqe_at(queue, position);
+		*recv = (struct krdma_srq_recv) {
+			.wr_id = wqe->wr_id,
+			.sges = krdma_lane_sges(queue, position),
+			.sge_count = wqe->sge_count,
+		};
+		WRITE_ONCE(wqe->sge_count, 0);
+		krdma_credits_untake(&queue->credits, 1);
+		WRITE_ONCE(queue->posted, queue->posted - 1);
+		WRITE_ONCE(lane->yielded, lane->yielded + 1);
+		WRITE_ONCE(queue->tail, position);
+	}
+	spin_unlock(&lane->lock);
+	return taken;
+}
+
+/*
+ * The end of memory
+ */
+
+/* Work requests that are checked with interrupts off. */
+#define KRDMA_LANE_SCAN		64U
 
 /* Nothing that is posted later can use an MR that has been closed. */
 static bool krdma_lane_queue_is_condemned(struct krdma_lane *lane, struct krdma_lane_queue *queue)
@@ -654,8 +737,16 @@ static void krdma_lane_user_put(struct krdma_pd_user *user)
 static bool krdma_lane_user_is_condemned(struct krdma_pd_user *user)
 {
 	struct krdma_lane *lane = krdma_lane_of_user(user);
+	struct krdma_srq *srq;
+	unsigned long flags;
+	bool condemned;
 
-	return krdma_lane_queue_is_condemned(lane, &lane->send) ||
+	/* As for QPs, it ends with its SRQ. */
+	spin_lock_irqsave(&lane->lock, flags);
+	srq = krdma_lane_srq(lane);
+	condemned = srq && srq->condemned;
+	spin_unlock_irqrestore(&lane->lock, flags);
+	return condemned || krdma_lane_queue_is_condemned(lane, &lane->send) ||
 	       krdma_lane_queue_is_condemned(lane, &lane->recv);
 }
 
@@ -696,6 +787,20 @@ static void krdma_lane_queue_init(struct krdma_lane_queue *queue, u32 depth, u32
 	queue->sges = memory + count * sizeof(*queue->wqes);
 }
 
+/* Receives complete to @cq, or to the CQ of the SRQ. */
+static int krdma_lane_attach_recv(struct krdma_lane *lane, const struct krdma_budget *budget,
+				  struct krdma_srq *srq, struct krdma_cq *cq)
+{
+	int ret;
+
+	ret = srq ? krdma_lane_share_create(lane, srq) : krdma_cq_attach(cq, budget->recv_cqe);
+	if (ret)
+		return ret;
+	lane->recv.cq = srq ? srq->cq : cq;
+	lane->recv.cqe = budget->recv_cqe;
+	return 0;
+}
+
 /* Attaches the CQs: the consumer's, or the lane's own. */
 static int krdma_lane_attach_cqs(struct krdma_lane *lane, const struct krdma_budget *budget,
 				 const struct krdma_conn_attr *attr)
@@ -729,15 +834,13 @@ static int krdma_lane_attach_cqs(struct krdma_lane *lane, const struct krdma_bud
 	ret = krdma_cq_attach(send, budget->send_cqe);
 	if (ret)
 		goto out;
-	ret = krdma_cq_attach(recv, budget->recv_cqe);
+	ret = krdma_lane_attach_recv(lane, budget, attr->srq, recv);
 	if (ret) {
 		krdma_cq_detach(send, budget->send_cqe, &lane->send.credits);
 		goto out;
 	}
 	lane->send.cq = send;
 	lane->send.cqe = budget->send_cqe;
-	lane->recv.cq = recv;
-	lane->recv.cqe = budget->recv_cqe;
 
 out:
 	/* The attached lane keeps it. */
@@ -747,7 +850,9 @@ out:
 
 static void krdma_lane_detach_cqs(struct krdma_lane *lane)
 {
-	if (lane->recv.cq)
+	if (krdma_lane_srq(lane))
+		krdma_lane_share_destroy(lane);
+	else if (lane->recv.cq)
 		krdma_cq_detach(lane->recv.cq, lane->recv.cqe, &lane->recv.credits);
 	if (lane->send.cq)
 		krdma_cq_detach(lane->send.cq, lane->send.cqe, &lane->send.credits);
@@ -820,6 +925,7 @@ void krdma_lane_uncharge(struct krdma_lane *lane)
 static void krdma_lane_drop_queues(struct krdma_lane *lane)
 {
 	krdma_lane_detach_cqs(lane);
+	krdma_lane_share_free(lane);
 	krdma_lane_queues_free(lane);
 	krdma_lane_uncharge(lane);
 	lane->send = (struct krdma_lane_queue) {};
@@ -845,13 +951,16 @@ int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_at
 		.send_sge = attr->max_send_sge,
 		.recv_sge = attr->max_recv_sge,
 		.inline_data = attr->max_inline,
+		.shared_receives = attr->srq,
 	};
 	struct krdma_budget budget;
 	unsigned long flags;
 	int ret;
 
-	if (attr->srq || attr->mr_count)
+	if (attr->mr_count)
 		return -EOPNOTSUPP;
+	if (attr->srq && attr->recv_cq)
+		return -EINVAL;
 	if (attr->max_inline > KRDMA_LANE_INLINE_MAX ||
 	    !krdma_keepalive_may_be(attr->keepalive_ms))
 		return -EINVAL;
@@ -859,6 +968,10 @@ int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_at
 	if (ret)
 		return ret;
 
+	if (attr->srq) {
+		budget.recv_depth = KRDMA_SRQ_HOLDS;
+		budget.recv_sge = attr->srq->max_sge;
+	}
 	/* krdma_conn_join() keeps the session of @attr. */
 	lane->session = attr->session ?: conn->session;
 	lane->context = conn->context;
@@ -939,6 +1052,9 @@ void krdma_lane_queues_end(struct krdma_lane *lane)
 		return;
 	if (krdma_lane_needs_work(lane))
 		cancel_work_sync(&lane->deliver_work);
+	/* What no message has used goes back, and completes to nobody. */
+	if (krdma_lane_srq(lane))
+		krdma_srq_taker_stop(&lane->share->taker);
 	krdma_lane_queues_flush(lane);
 	krdma_lane_deliver_all(lane, &lane->send);
 	krdma_lane_deliver_all(lane, &lane->recv);

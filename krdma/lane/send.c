@@ -186,10 +186,10 @@ static bool krdma_link_has_room(const struct krdma_lane_writer *writer,
 	return room != U32_MAX && room >= lane->data_len;
 }
 
-/* Tells the peer of the receives that are posted. */
+/* Tells the peer of the receives that are posted, or that an SRQ has given. */
 static u32 krdma_link_advertise(struct krdma_lane *lane)
 {
-	u32 posted = READ_ONCE(lane->recv.tail);
+	u32 posted = READ_ONCE(lane->recv.tail) + lane->yielded;
 
 	WRITE_ONCE(lane->advertised, posted);
 	return posted;
@@ -203,6 +203,7 @@ static void krdma_link_fill_depths(struct krdma_lane *lane, struct krdma_lane_re
 	spin_lock_irqsave(&conn->state_lock, flags);
 	record->read_depth = conn->read_depth;
 	record->read_depth_in = conn->read_depth_in;
+	record->shared = krdma_lane_srq(lane);
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 }
 
@@ -370,6 +371,8 @@ static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
 		if (!krdma_link_add_part(writer, slot, lane))
 			return false;
 	}
+	if (!krdma_lane_add_want(writer, lane))
+		return false;
 	/* No message is taken any more after one that was refused. */
 	if (lane->served.refused || !krdma_lane_owes_credits(lane))
 		return true;
@@ -382,7 +385,8 @@ static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
 
 /*
  * Results for the peer, and the lane's own messages and requests.  Either may fill a frame, so they
- * take turns in being first.  The count of writes and names of MRs are behind neither.
+ * take turns in being first.  The count of writes, names of MRs, and what is told of an SRQ are
+ * behind neither.
  */
 static bool krdma_link_add_both(struct krdma_lane_writer *writer, struct krdma_frame_slot *slot,
 				struct krdma_lane *lane)
@@ -393,7 +397,8 @@ static bool krdma_link_add_both(struct krdma_lane_writer *writer, struct krdma_f
 
 	if (lane->stage != KRDMA_LANE_UP || lane->peer_closed || !lane->attached)
 		return true;
-	if (!krdma_lane_add_done(writer, lane) || !krdma_lane_add_names(writer, lane))
+	if (!krdma_lane_add_done(writer, lane) || !krdma_lane_add_names(writer, lane) ||
+	    !krdma_lane_add_recall(writer, lane))
 		return false;
 	before = writer->records;
 	if (results_last)

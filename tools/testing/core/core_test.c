@@ -47,6 +47,7 @@ static const struct core_case *const core_tables[] = {
 	core_lane_peer_cases,
 	core_lane_grant_cases,
 	core_lane_memory_cases,
+	core_lane_share_cases,
 	core_memory_cases,
 	core_account_cases,
 	core_reclaim_cases,

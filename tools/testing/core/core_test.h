@@ -64,6 +64,7 @@ extern const struct core_case core_lane_cases[];
 extern const struct core_case core_lane_peer_cases[];
 extern const struct core_case core_lane_grant_cases[];
 extern const struct core_case core_lane_memory_cases[];
+extern const struct core_case core_lane_share_cases[];
 extern const struct core_case core_memory_cases[];
 extern const struct core_case core_account_cases[];
 extern const struct core_case core_reclaim_cases[];

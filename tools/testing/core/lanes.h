@@ -25,7 +25,7 @@ struct core_pair *lane_open(struct core_test *test);
 /* Types of records, see Documentation/lanes.rst. */
 enum {
 	FIND = 1, FOUND, OPEN, ACCEPT, REJECT, CLOSE, DATA, CREDIT,
-	MEM_WRITE, MEM_READ, MEM_ATOMIC, RESULT, DONE, NAME, MR
+	MEM_WRITE, MEM_READ, MEM_ATOMIC, RESULT, DONE, NAME, MR, WANT, RECALL, YIELD
 };
 
 /* As many lanes in a frame take longer to open than the next frame takes to arrive. */

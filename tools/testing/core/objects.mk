@@ -20,6 +20,7 @@ krdma_core_test-y += tools/testing/core/shared_cases.o
 krdma_core_test-y += tools/testing/core/lane_cases.o
 krdma_core_test-y += tools/testing/core/lane_grant_cases.o
 krdma_core_test-y += tools/testing/core/lane_memory_cases.o
+krdma_core_test-y += tools/testing/core/lane_share_cases.o
 krdma_core_test-y += tools/testing/core/lane_peer_cases.o
 krdma_core_test-y += tools/testing/core/memory_cases.o
 krdma_core_test-y += tools/testing/core/netns_cases.o

@@ -138,6 +138,9 @@ static void check_lane_record(const struct krdma_lane_record *record, const uint
 		EXPECT(record->swap <= record->operand);
 		EXPECT(!record->swap == !record->total && !(record->total & ~14U));
 		EXPECT(record->addr + record->swap >= record->addr);
+	} else if (record->type == KRDMA_LANE_WANT || record->type == KRDMA_LANE_YIELD) {
+		EXPECT(!record->length && record->value <= KRDMA_LANE_WANT_MAX);
+		EXPECT(record->value || record->type == KRDMA_LANE_YIELD);
 	} else if (record->type < KRDMA_LANE_OPTIONAL) {
 		EXPECT(!record->flags && record->length <= KRDMA_LANE_DATA_MAX);
 	}
