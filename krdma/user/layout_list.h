@@ -405,9 +405,10 @@ FIELD(krdma_conns_entry, reserved, 28, 4);
 FIELD(krdma_conns_entry, remote, 32, 128);
 
 VALUE(KRDMA_CONNS_LANES, 1);
+VALUE(KRDMA_CONNS_SRQ, 2);
 VALUE(KRDMA_CONNS_MAX, 65536);
 
-STRUCT(krdma_conns_args, 64, 8);
+STRUCT(krdma_conns_args, 72, 8);
 FIELD(krdma_conns_args, size, 0, 4);
 FIELD(krdma_conns_args, flags, 4, 4);
 FIELD(krdma_conns_args, entries, 8, 8);
@@ -422,6 +423,8 @@ FIELD(krdma_conns_args, max_send_sge, 48, 4);
 FIELD(krdma_conns_args, max_recv_sge, 52, 4);
 FIELD(krdma_conns_args, max_inline, 56, 4);
 FIELD(krdma_conns_args, keepalive_ms, 60, 4);
+FIELD(krdma_conns_args, srq_fd, 64, 4);
+FIELD(krdma_conns_args, reserved, 68, 4);
 
 STRUCT(krdma_conns_fd_args, 16, 4);
 FIELD(krdma_conns_fd_args, size, 0, 4);
@@ -676,6 +679,8 @@ FIELD(krdma_ring_query_args, ring_flags, 56, 4);
 FIELD(krdma_ring_query_args, vector, 60, 4);
 
 VALUE(KRDMA_RING_QUERY, 48195);
+
+VALUE(KRDMA_SRQ_CREATE_LANES, 1);
 
 STRUCT(krdma_srq_create_args, 32, 4);
 FIELD(krdma_srq_create_args, size, 0, 4);

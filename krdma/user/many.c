@@ -232,8 +232,13 @@ static bool krdma_user_many_has_queues(const struct krdma_conns_args *args)
 
 static int krdma_user_many_check(const struct krdma_conns_args *args, u32 flags)
 {
-	if (args->flags & ~flags)
+	if ((args->flags & ~flags) || args->reserved)
 		return -EOPNOTSUPP;
+	if (args->srq_fd && !(args->flags & KRDMA_CONNS_SRQ))
+		return -EINVAL;
+	/* As for KRDMA_CONN_CREATE_QP. */
+	if ((args->flags & KRDMA_CONNS_SRQ) && args->recv_depth)
+		return -EINVAL;
 	return !args->count || args->count > KRDMA_CONNS_MAX ? -EINVAL : 0;
 }
 
@@ -246,7 +251,9 @@ static int krdma_user_many_begin(struct krdma_user_many *many, struct krdma_ucmd
 		.session = ucmd->session,
 		.deadline_ns = krdma_deadline_of_caller(args->deadline_ns),
 		.qp = {
+			.flags = args->flags & KRDMA_CONNS_SRQ ? KRDMA_CREATE_QP_SRQ : 0,
 			.ring_fd = args->fd,
+			.srq_fd = args->srq_fd,
 			.send_depth = args->send_depth,
 			.recv_depth = args->recv_depth,
 			.max_send_sge = args->max_send_sge,
@@ -560,7 +567,7 @@ int krdma_user_conns_open(struct krdma_ucmd *ucmd)
 	struct krdma_user_many many;
 	int ret;
 
-	ret = krdma_user_many_check(&ucmd->buffer->conns, KRDMA_CONNS_LANES) ?:
+	ret = krdma_user_many_check(&ucmd->buffer->conns, KRDMA_CONNS_LANES | KRDMA_CONNS_SRQ) ?:
 	      krdma_user_many_begin(&many, ucmd);
 	if (ret)
 		return ret;
@@ -766,7 +773,7 @@ int krdma_user_conns_accept(struct krdma_ucmd *ucmd)
 	struct krdma_user_many many;
 	int ret;
 
-	ret = krdma_user_many_check(&ucmd->buffer->conns, 0);
+	ret = krdma_user_many_check(&ucmd->buffer->conns, KRDMA_CONNS_SRQ);
 	if (ret)
 		return ret;
 	if (ucmd->buffer->conns.deadline_ns)

@@ -113,6 +113,7 @@ static int krdma_user_srq_make(struct krdma_user_srq *srq,
 	struct krdma_srq_attr attr = {
 		.depth = create->depth,
 		.max_sge = create->max_sge,
+		.lanes = create->flags & KRDMA_SRQ_CREATE_LANES,
 		.context = (void *)(uintptr_t)srq->dest.id,
 	};
 	struct krdma_srq *core;
@@ -172,7 +173,7 @@ int krdma_user_srq_create(struct krdma_ucmd *ucmd)
 	struct krdma_user_fd ufd;
 	int ret;
 
-	if (create->flags)
+	if (create->flags & ~(u32)KRDMA_SRQ_CREATE_LANES)
 		return -EOPNOTSUPP;
 	if (!create->depth)
 		return -EINVAL;

@@ -384,7 +384,7 @@ int krdma_conn_create_lane(struct krdma *session, struct krdma_conn **conn);
  * @entries: the members wr_id, private_data, private_data_len and remote are used, the other ones
  *	must be 0; receives the numbers, 0 where it failed
  * @count: number of entries, up to KRDMA_CONNS_MAX
- * @options: the flags, and the members from @send_depth to @keepalive_ms, as for
+ * @options: the flags, and the members from @send_depth to @srq_fd, as for
  *	krdma_conn_create_qp(); NULL: the defaults. The other members are ignored.
  * @deadline: deadline
  * @done: receives the number of connections that are connected

@@ -126,8 +126,9 @@ struct krdma_listener_next_args {
  *    not registered with KRDMA_MR_REGISTER_LANES.  A peer's access to such memory is refused.
  *  - An entry has no more SGEs than the work requests of its queue, and is not split into parts.
  *  - 8 reads and atomics are in flight in each direction at most; others wait for their turn.
- *  - KRDMA_CONN_CREATE_QP with KRDMA_CREATE_QP_SRQ fails with EOPNOTSUPP.  Its keepalive_ms is
- *    checked and not used, because krdma probes the peer once for all lanes.
+ *  - KRDMA_CONN_CREATE_QP with KRDMA_CREATE_QP_SRQ fails with EOPNOTSUPP unless the SRQ was created
+ *    with KRDMA_SRQ_CREATE_LANES.  Its keepalive_ms is checked and not used, because krdma probes
+ *    the peer once for all lanes.
  *  - A send completes when the peer's kernel has the message.  If the message is longer than the
  *    receive that it meets, both connections end with KRDMA_EVENT_LOST.
  *  - A message that finds no receive waits, whatever &struct krdma_conn_param_args says about
@@ -578,9 +579,12 @@ struct krdma_conns_entry {
 /**
  * enum krdma_conns_flags - bits of &struct krdma_conns_args.flags
  * @KRDMA_CONNS_LANES: KRDMA_CONNS_OPEN: see KRDMA_CONN_CREATE_LANE
+ * @KRDMA_CONNS_SRQ: KRDMA_CONNS_OPEN, KRDMA_CONNS_ACCEPT: @srq_fd is given: see
+ *	KRDMA_CREATE_QP_SRQ
  */
 enum krdma_conns_flags {
 	KRDMA_CONNS_LANES = 1 << 0,
+	KRDMA_CONNS_SRQ = 1 << 1,
 };
 
 /* The maximum number of entries of KRDMA_CONNS_OPEN and the others. */
@@ -606,6 +610,9 @@ enum krdma_conns_flags {
  * @max_recv_sge: in: see @send_depth
  * @max_inline: in: see @send_depth
  * @keepalive_ms: in: see @send_depth
+ * @srq_fd: in: KRDMA_CONNS_OPEN, KRDMA_CONNS_ACCEPT, with KRDMA_CONNS_SRQ: the SRQ to use instead
+ *	of receive queues
+ * @reserved: must be 0
  *
  * KRDMA_CONNS_OPEN creates, resolves and connects, and waits until each connection is connected
  * or has failed.  What is not connected by the deadline fails with ETIMEDOUT.  A failed entry has
@@ -647,6 +654,8 @@ struct krdma_conns_args {
 	__u32 max_recv_sge;
 	__u32 max_inline;
 	__u32 keepalive_ms;
+	__s32 srq_fd;
+	__u32 reserved;
 };
 
 /**

@@ -430,9 +430,20 @@ struct krdma_ring_query_args {
 #define KRDMA_RING_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_RING_QUERY)
 
 /**
+ * enum krdma_srq_create_flags - bits of &struct krdma_srq_create_args.flags
+ * @KRDMA_SRQ_CREATE_LANES: the connections that use the SRQ can be lanes, too.  Then the memory of
+ *	its receives has to be registered with KRDMA_MR_REGISTER_LANES, and the lanes to one host
+ *	take no more than a quarter of the depth.  At least four receives for each host should be
+ *	posted that is to be served at a time.
+ */
+enum krdma_srq_create_flags {
+	KRDMA_SRQ_CREATE_LANES = 1 << 0,
+};
+
+/**
  * struct krdma_srq_create_args - ioctl(KRDMA_SRQ_CREATE): create a shared receive queue
  * @size: sizeof(struct krdma_srq_create_args)
- * @flags: in: must be 0
+ * @flags: in: &enum krdma_srq_create_flags
  * @fd: out: the SRQ
  * @id: out: its number, for ring entries
  * @ring_fd: in: the ring for submissions and completions of its receives, for every connection

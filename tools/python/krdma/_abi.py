@@ -276,6 +276,7 @@ class ConnsFlags(enum.IntFlag):
     """Bits of krdma_conns_args.flags."""
 
     LANES = 1
+    SRQ = 2
 
 
 class Limit(enum.IntEnum):
@@ -332,6 +333,12 @@ class RingCreateFlags(enum.IntFlag):
 
     POLLED = 1
     VECTOR = 2
+
+
+class SrqCreateFlags(enum.IntFlag):
+    """Bits of krdma_srq_create_args.flags."""
+
+    LANES = 1
 
 
 class EpEvent(enum.IntEnum):
@@ -893,11 +900,14 @@ class krdma_conns_args(Structure):
     max_recv_sge: int
     max_inline: int
     keepalive_ms: int
+    srq_fd: int
+    reserved: int
     _fields_ = [
         ("size", c_uint32), ("flags", c_uint32), ("entries", c_uint64), ("count", c_uint32),
         ("done", c_uint32), ("error", c_int32), ("fd", c_int32), ("deadline_ns", c_uint64),
         ("send_depth", c_uint32), ("recv_depth", c_uint32), ("max_send_sge", c_uint32),
-        ("max_recv_sge", c_uint32), ("max_inline", c_uint32), ("keepalive_ms", c_uint32)
+        ("max_recv_sge", c_uint32), ("max_inline", c_uint32), ("keepalive_ms", c_uint32), ("srq_fd",
+        c_int32), ("reserved", c_uint32)
     ]
 
 
@@ -1393,7 +1403,7 @@ SIZES: Dict[type, int] = {
     krdma_conn_query_args: 384,
     krdma_conn_find_mr_args: 120,
     krdma_conns_entry: 160,
-    krdma_conns_args: 64,
+    krdma_conns_args: 72,
     krdma_conns_fd_args: 16,
     krdma_limit_query_args: 56,
     krdma_ring_header: 320,

@@ -583,6 +583,7 @@ const struct example examples[EXAMPLE_COUNT] = {
 	},
 	[EXAMPLE_SRQ_CREATE] = {
 		EXAMPLE(SRQ_CREATE, KIND_SESSION, krdma_srq_create_args, 32), .answers = true,
+		.known_flags = KRDMA_SRQ_CREATE_LANES,
 		.needs = SCENE_QUEUE,
 		.once = true, .again = -ENOSPC, .fill = fill_srq_create, .undo = undo_fd,
 	},
@@ -617,7 +618,7 @@ const struct example examples[EXAMPLE_COUNT] = {
 	[EXAMPLE_CONNS_OPEN] = {
 		EXAMPLE(CONNS_OPEN, KIND_SESSION, krdma_conns_args, 64), .answers = true,
 		.needs = SCENE_QUEUE,
-		.known_flags = KRDMA_CONNS_LANES, .fill = fill_many_ring,
+		.known_flags = KRDMA_CONNS_LANES | KRDMA_CONNS_SRQ, .fill = fill_many_ring,
 	},
 	[EXAMPLE_CONNS_TAKE] = {
 		EXAMPLE(CONNS_TAKE, KIND_SESSION, krdma_conns_args, 64), .answers = true,
@@ -627,7 +628,7 @@ const struct example examples[EXAMPLE_COUNT] = {
 	},
 	[EXAMPLE_CONNS_ACCEPT] = {
 		EXAMPLE(CONNS_ACCEPT, KIND_SESSION, krdma_conns_args, 64), .answers = true,
-		.needs = SCENE_QUEUE, .fill = fill_many_ring,
+		.needs = SCENE_QUEUE, .known_flags = KRDMA_CONNS_SRQ, .fill = fill_many_ring,
 	},
 	[EXAMPLE_CONNS_CLOSE] = {
 		EXAMPLE(CONNS_CLOSE, KIND_SESSION, krdma_conns_args, 64), .answers = true,

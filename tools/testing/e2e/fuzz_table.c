@@ -110,7 +110,7 @@ static const struct fuzz_field ring_create_fields[] = {
 static const int ring_create_errors[] = { NEW_FD, ENOENT, ENODEV, EIO, 0 };
 
 static const struct fuzz_field srq_create_fields[] = {
-	OF(krdma_srq_create_args, flags, RESERVED, 0),
+	OF(krdma_srq_create_args, flags, FLAGS, KRDMA_SRQ_CREATE_LANES),
 	OF(krdma_srq_create_args, ring_fd, FD_QUEUE, 0),
 	OF(krdma_srq_create_args, device_id, DEVICE, 0),
 	OF(krdma_srq_create_args, depth, COUNT, 64),
@@ -198,7 +198,7 @@ static const struct fuzz_field listener_next_fields[] = {
 static const int listener_next_errors[] = { NEW_FD, EAGAIN, ENODEV, ETIMEDOUT, EINTR, 0 };
 
 static const struct fuzz_field conns_fields[] = {
-	OF(krdma_conns_args, flags, FLAGS, KRDMA_CONNS_LANES),
+	OF(krdma_conns_args, flags, FLAGS, KRDMA_CONNS_LANES | KRDMA_CONNS_SRQ),
 	OF(krdma_conns_args, entries, ARENA, 0),
 	OF(krdma_conns_args, count, COUNT, 20),
 	OF(krdma_conns_args, fd, FD_QUEUE, 0),
@@ -209,6 +209,8 @@ static const struct fuzz_field conns_fields[] = {
 	OF(krdma_conns_args, max_recv_sge, COUNT, 2),
 	OF(krdma_conns_args, max_inline, COUNT, 64),
 	OF(krdma_conns_args, keepalive_ms, COUNT, 500),
+	OF(krdma_conns_args, srq_fd, FD_SRQ, 0),
+	OF(krdma_conns_args, reserved, RESERVED, 0),
 	END,
 };
 

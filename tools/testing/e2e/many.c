@@ -534,7 +534,7 @@ TEST_F(many, wrong_arguments)
 		wrong.count = KRDMA_CONNS_MAX + 1;
 		EXPECT_EQ(-EINVAL, session_request(session, numbers[i], &wrong));
 		wrong = args;
-		wrong.flags = 2;
+		wrong.flags = 4;
 		EXPECT_EQ(-EOPNOTSUPP, session_request(session, numbers[i], &wrong));
 		wrong = args;
 		wrong.entries = 8;
@@ -545,6 +545,9 @@ TEST_F(many, wrong_arguments)
 			EXPECT_EQ(-EOPNOTSUPP, session_request(session, numbers[i], &wrong));
 		}
 		if (numbers[i] == KRDMA_CONNS_TAKE || numbers[i] == KRDMA_CONNS_CLOSE) {
+			wrong = args;
+			wrong.flags = KRDMA_CONNS_SRQ;
+			EXPECT_EQ(-EOPNOTSUPP, session_request(session, numbers[i], &wrong));
 			wrong = args;
 			wrong.max_recv_sge = 1;
 			EXPECT_EQ(-EINVAL, session_request(session, numbers[i], &wrong));
