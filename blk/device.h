@@ -390,6 +390,7 @@ bool krdma_blk_request_refused(struct krdma_blk_queue *queue, struct krdma_blk_r
 bool krdma_blk_is_own_fault(u8 status);
 void krdma_blk_request_return(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 			      struct list_head *ended);
+void krdma_blk_request_complete(struct krdma_blk_request *request);
 void krdma_blk_requests_fail(struct list_head *ended);
 void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
 

@@ -315,7 +315,14 @@ int krdma_blk_disk_add(struct krdma_blk_device *device)
 		.numa_node = NUMA_NO_NODE,
 		.cmd_size = sizeof(struct krdma_blk_request),
 		.timeout = KRDMA_BLK_TIMEOUT,
-		.flags = KRDMA_BLK_MQ_FLAGS,
+		/*
+		 * With this, the block layer does not wait for the requests of a queue when its
+		 * last processor is switched off.  That wait is for devices whose interrupts end
+		 * with their processor.  Here it would last as long as the server does not answer,
+		 * and keep the whole machine from being suspended.  The vectors of RDMA devices
+		 * move to another processor, and all else that ends requests runs on any.
+		 */
+		.flags = KRDMA_BLK_MQ_FLAGS | BLK_MQ_F_STACKING,
 		.driver_data = device,
 	};
 	ret = blk_mq_alloc_tag_set(&device->set);

@@ -8,6 +8,7 @@
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
+#include <linux/preempt.h>
 
 #include "device.h"
 
@@ -248,6 +249,27 @@ void krdma_blk_request_return(struct krdma_blk_queue *queue, struct krdma_blk_re
 }
 
 /**
+ * krdma_blk_request_complete() - Complete a request to the block layer, with its result
+ * @request: the request, in no list
+ *
+ * The processor of its submitter may be switched off at any time, and what is handed to it after
+ * that would be lost.  It cannot be while this context is not preempted.
+ *
+ * Context: any but NMI; without a lock.
+ */
+void krdma_blk_request_complete(struct krdma_blk_request *request)
+{
+	struct request *rq = blk_mq_rq_from_pdu(request);
+	bool handed;
+
+	preempt_disable();
+	handed = blk_mq_complete_request_remote(rq);
+	preempt_enable();
+	if (!handed)
+		rq->q->mq_ops->complete(rq);
+}
+
+/**
  * krdma_blk_requests_fail() - Complete requests to the block layer, with their results
  * @ended: list of them
  *
@@ -258,7 +280,7 @@ void krdma_blk_requests_fail(struct list_head *ended)
 	struct krdma_blk_request *request, *next;
 
 	list_for_each_entry_safe(request, next, ended, node)
-		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
+		krdma_blk_request_complete(request);
 }
 
 /**
@@ -291,6 +313,5 @@ void krdma_blk_queue_fail(struct krdma_blk_queue *queue)
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
 
-	list_for_each_entry_safe(request, next, &ended, node)
-		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
+	krdma_blk_requests_fail(&ended);
 }

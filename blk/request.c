@@ -247,7 +247,7 @@ static void krdma_blk_refused_end(struct list_head *refused)
 		if (request->result == BLK_STS_RESOURCE)
 			blk_mq_requeue_request(rq, true);
 		else
-			blk_mq_complete_request(rq);
+			krdma_blk_request_complete(request);
 	}
 }
 
@@ -568,7 +568,7 @@ static void krdma_blk_request_failed(struct krdma_blk_queue *queue, struct krdma
 	krdma_blk_requests_end(conn, before);
 	krdma_blk_path_lost(queue->device);
 	if (!kept)
-		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
+		krdma_blk_request_complete(request);
 }
 
 /**

@@ -220,7 +220,7 @@ void krdma_blk_command_sent(struct krdma_blk_queue *queue, struct krdma_blk_requ
 	if (completion->status)
 		krdma_blk_path_lost(queue->device);
 	if (done)
-		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
+		krdma_blk_request_complete(request);
 }
 
 /**

@@ -20,6 +20,28 @@ sleep_to()
 	put /sys/power/pm_test "$1" && put /sys/power/state "$2"
 }
 
+# await_waiting DISK NUMBER: wait up to 30 s until NUMBER writes to DISK have begun and not ended.
+await_waiting()
+{
+	local tries=0 count=0
+
+	while [ "$count" -lt "$2" ] && [ $tries -lt 300 ]; do
+		usleep 100000
+		read -r _ count <"/sys/block/${1#/dev/}/inflight"
+		tries=$((tries + 1))
+	done
+	echo "# $count writes wait"
+	[ "$count" -ge "$2" ]
+}
+
+# spread_writes DISK: a program for each of two processors, with 16 writes at a time, that verifies
+# them.  Nothing but the two waits for them, so they can be frozen.
+spread_writes()
+{
+	verified "$1" --numjobs=2 --cpus_allowed=0,1 --cpus_allowed_policy=split --size=2m \
+		--offset_increment=2m --randseed=7
+}
+
 # boottime: seconds, also of the time for which the machine was suspended.
 boottime()
 {
@@ -86,6 +108,48 @@ check "the export is ended" export_end sleeper
 check "without an export it does" sleep_to freezer disk
 check "and an export is made then" export_new sleeper 1M
 check "and ended" export_end sleeper
+
+# What waits for the server belongs to the queues of processors, and these are switched off.  Their
+# requests do not keep the machine awake, and are carried out when the server is back.
+hold=25
+for how in processor sleep; do
+	if [ $how = sleep ] && ! grep -q deep /sys/power/mem_sleep; then
+		skip "$how" "this machine has no sleep in which processors are switched off"
+		continue
+	fi
+	check "$how: an export" export_new sleeper ${mib}M
+	check "$how: is attached" device_new sleeper $here_address queues=2 hold_seconds=$hold
+	disk=$(disk sleeper)
+	check "$how: it is written" write_direct $work/data "$disk"
+	rdma link delete rxe0
+	becomes "$how: the device goes" holding $attach/state 30
+	spread_writes "$disk" >$work/fio 2>&1 &
+	fio=$!
+	check "$how: writes of both processors wait" await_waiting "$disk" 32
+	before=$(boottime)
+	if [ $how = processor ]; then
+		check "$how: it is switched off" put /sys/devices/system/cpu/cpu1/online 0
+	else
+		put /sys/power/mem_sleep deep
+		check "$how: the machine sleeps" sleep_to processors mem
+	fi
+	took=$(($(boottime) - before))
+	echo "# $took s"
+	# Proves: F3
+	check "and nothing has waited for the server" [ $took -lt 15 ]
+	is "$how: the device does" holding $attach/state
+	rdma link add rxe0 type rxe netdev dummy0
+	becomes "$how: the server is back" live $attach/state 60
+	wait $fio
+	status=$?
+	grep -v '^3;' $work/fio | sed 's/^/# fio: /'
+	# Proves: F3
+	check "every write was carried out, and nothing has failed" [ $status = 0 ]
+	[ $how = sleep ] || check "$how: it is switched on" put /sys/devices/system/cpu/cpu1/online 1
+	check "$how: the disk is written by both" spread_writes "$disk"
+	check "$how: it is detached" device_end sleeper
+	check "$how: the export is ended" export_end sleeper
+done
 
 # A server that has slept does not execute what its client may have failed meanwhile.
 if grep -q deep /sys/power/mem_sleep; then
