@@ -54,6 +54,9 @@ static_assert(KRDMA_BLK_DEPTH <= KRDMA_BLK_COMMANDS_MAX);
 /* A request that was refused this often, for an error of its own, would be refused again. */
 #define KRDMA_BLK_FAILURES_MAX	3
 
+/* After so many refused keys in a row, the one that the server has now may be no better. */
+#define KRDMA_BLK_DENIALS_FAST	3
+
 /* Requests that are posted at a time. */
 #define KRDMA_BLK_CHAIN		16
 
@@ -108,8 +111,9 @@ struct krdma_blk_chunk {
  * @chain_length: number of entries of @chain
  * @chain_most: number of entries that are posted at a time; does not change while @open
  * @fits: the SQ has space for all requests to a store; does not change while @open
- * @data_fault: the device, or the server's, has refused data of a write for an error of their own,
- *	and the end of the write's command is still to come; for the context of completions
+ * @data_status: why the device, or the server's, has refused data of a write, &enum
+ *	krdma_wc_status, while the end of the write's command is still to come; for the context of
+ *	completions
  * @wrs: work requests of @chain, while they are posted
  * @unreported: the last request that was posted, if it was to be reported by one that was refused
  *	then; or NULL.  The next one reports it.
@@ -139,7 +143,7 @@ struct krdma_blk_queue {
 	unsigned int chain_length;
 	unsigned int chain_most;
 	bool fits;
-	bool data_fault;
+	u8 data_status;
 	struct krdma_send_wr wrs[KRDMA_BLK_CHAIN];
 	struct krdma_blk_request *unreported;
 	struct list_head held;
@@ -164,6 +168,7 @@ struct krdma_blk_queue {
  * @troubled: @since is set
  * @unmapped: @unmapped_at is set
  * @failures: how often the server, or this side's device, has refused it for an error of its own
+ * @denials: how often the server has refused its key, up to KRDMA_BLK_DENIALS_FAST
  * @epoch: the epoch in which it was last posted, if it writes; 0: none
  * @last_epoch: @epoch before it was taken out of the chain
  * @unmapped_at: low 32 bits of the time in jiffies when its pages could first not be mapped, since
@@ -186,6 +191,7 @@ struct krdma_blk_request {
 	bool troubled;
 	bool unmapped;
 	u8 failures;
+	u8 denials;
 	u32 epoch;
 	u32 last_epoch;
 	u32 unmapped_at;
@@ -242,6 +248,8 @@ struct krdma_blk_request {
  * @state: state of the device
  * @stop: connections are not made any more
  * @broken: a loss was noticed since the queues were last opened
+ * @denied: a key was refused again and again; for the context that makes the connections, once
+ *	they are taken down
  * @moves: the connections were taken down to make them by another address, which answers
  * @lost_at: time in jiffies when the device was last live
  * @fence: can a write that was posted still arrive?
@@ -291,6 +299,7 @@ struct krdma_blk_device {
 	enum krdma_blk_state state;
 	bool stop;
 	bool broken;
+	bool denied;
 	bool moves;
 	unsigned long lost_at;
 	enum krdma_blk_fence fence;
@@ -387,7 +396,8 @@ void krdma_blk_request_wait(struct krdma_blk_queue *queue, struct krdma_blk_requ
 bool krdma_blk_request_hold(struct krdma_blk_queue *queue, struct krdma_blk_request *request);
 bool krdma_blk_request_refused(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 			       int error);
-bool krdma_blk_is_own_fault(u8 status);
+void krdma_blk_request_blame(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
+			     u8 status);
 void krdma_blk_request_return(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 			      struct list_head *ended);
 void krdma_blk_request_complete(struct krdma_blk_request *request);

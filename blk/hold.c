@@ -202,25 +202,38 @@ bool krdma_blk_request_refused(struct krdma_blk_queue *queue, struct krdma_blk_r
 }
 
 /**
- * krdma_blk_is_own_fault() - Is the error one of the request itself, and not of the connection?
+ * krdma_blk_request_blame() - Count an error, if it is one of the request and not of the connection
+ * @queue: its queue
+ * @request: the request
  * @status: &enum krdma_wc_status
  *
- * Context: any.
- * Return: whether it is.
+ * What is wrong with a request stays wrong.  But the server's key was right when it was read.  Who
+ * can send to the server can have invalidated it since, and then the server has another one soon:
+ * see krdma_blk_exports_spoil().  So a refused key is an error of the connection, as long as the
+ * request may wait for one.
+ *
+ * Context: any but NMI; only one for each request at a time.
  */
-bool krdma_blk_is_own_fault(u8 status)
+void krdma_blk_request_blame(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
+			     u8 status)
 {
 	switch (status) {
+	case KRDMA_WC_REM_ACCESS_ERR:
+		if (request->denials < KRDMA_BLK_DENIALS_FAST)
+			request->denials++;
+		else
+			WRITE_ONCE(queue->device->denied, true);
+		break;
 	case KRDMA_WC_LOC_LEN_ERR:
 	case KRDMA_WC_LOC_QP_OP_ERR:
 	case KRDMA_WC_LOC_PROT_ERR:
 	case KRDMA_WC_LOC_ACCESS_ERR:
 	case KRDMA_WC_REM_INV_REQ_ERR:
-	case KRDMA_WC_REM_ACCESS_ERR:
 	case KRDMA_WC_REM_OP_ERR:
-		return true;
+		request->failures++;
+		break;
 	default:
-		return false;
+		break;
 	}
 }
 

@@ -46,6 +46,9 @@
 #define KRDMA_BLK_RETRY_MIN_MS	100
 #define KRDMA_BLK_RETRY_MAX_MS	5000
 
+/* Time until connections are made again over which a key would be refused again. */
+#define KRDMA_BLK_DENIED_MS	1000
+
 /*
  * One connection
  */
@@ -491,7 +494,7 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 
 		spin_lock_irqsave(&queue->lock, flags);
 		queue->epoch = device->epoch;
-		queue->data_fault = false;
+		queue->data_status = KRDMA_WC_SUCCESS;
 		WRITE_ONCE(queue->open, true);
 		spin_unlock_irqrestore(&queue->lock, flags);
 		/* Those whose hold limit has expired since the fence was lowered. */
@@ -529,6 +532,23 @@ static void krdma_blk_path_retry(struct krdma_blk_device *device)
 				   msecs_to_jiffies(wait));
 }
 
+/*
+ * All requests of the connections have ended.  If a key was refused again and again, the server may
+ * refuse it for ever, or somebody takes it away each time.  Other requests are carried out only
+ * until it is used the next time, so that must not be too often.  Returns true if this is called
+ * again later.
+ */
+static bool krdma_blk_path_pause(struct krdma_blk_device *device)
+{
+	if (!READ_ONCE(device->denied))
+		return false;
+	WRITE_ONCE(device->denied, false);
+	if (READ_ONCE(device->stop))
+		return false;
+	return queue_delayed_work(krdma_blk_workqueue, &device->reconnect,
+				  msecs_to_jiffies(KRDMA_BLK_DENIED_MS));
+}
+
 static void krdma_blk_path_reconnect(struct work_struct *work)
 {
 	struct krdma_blk_device *device = container_of(to_delayed_work(work),
@@ -543,6 +563,8 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 	int ret;
 
 	krdma_blk_path_drop(device);
+	if (krdma_blk_path_pause(device))
+		goto out;
 	ret = krdma_blk_path_make(device, &geometry);
 	if (ret == -EKEYREVOKED) {
 		/* The error text is the server's reason. */
@@ -559,6 +581,7 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 			krdma_blk_disk_resize(device, geometry.size);
 		krdma_blk_path_start(device);
 	}
+out:
 	memalloc_noreclaim_restore(noreclaim);
 	memalloc_noio_restore(noio);
 }

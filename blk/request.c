@@ -263,6 +263,7 @@ static __always_inline void krdma_blk_request_begin(struct krdma_blk_request *re
 		request->troubled = false;
 		request->unmapped = false;
 		request->failures = 0;
+		request->denials = 0;
 		request->epoch = 0;
 	}
 	request->result = BLK_STS_OK;
@@ -555,8 +556,7 @@ static void krdma_blk_request_failed(struct krdma_blk_queue *queue, struct krdma
 
 	krdma_blk_request_unmap(conn, request);
 	WRITE_ONCE(request->posted, false);
-	if (krdma_blk_is_own_fault(status))
-		request->failures++;
+	krdma_blk_request_blame(queue, request, status);
 	spin_lock_irqsave(&queue->lock, flags);
 	before = krdma_blk_request_unlink(queue, request);
 	if (request->failures < KRDMA_BLK_FAILURES_MAX)

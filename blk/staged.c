@@ -188,8 +188,9 @@ int krdma_blk_command_place(struct krdma_blk_queue *queue, struct krdma_blk_requ
  */
 void krdma_blk_command_data_ended(struct krdma_blk_queue *queue, u8 status)
 {
-	if (krdma_blk_is_own_fault(status))
-		queue->data_fault = true;
+	/* What was posted behind it is flushed. */
+	if (!queue->data_status)
+		queue->data_status = status;
 }
 
 /**
@@ -209,9 +210,8 @@ void krdma_blk_command_sent(struct krdma_blk_queue *queue, struct krdma_blk_requ
 	spin_lock_irqsave(&queue->lock, flags);
 	krdma_blk_request_unmap(completion->conn, request);
 	request->mapped = 0;
-	if (queue->data_fault)
-		request->failures++;
-	queue->data_fault = false;
+	krdma_blk_request_blame(queue, request, queue->data_status);
+	queue->data_status = KRDMA_WC_SUCCESS;
 	/* Otherwise it waits for the reply, or until the connection has ended. */
 	done = request->replied;
 	if (done)

@@ -4,7 +4,9 @@
  *
  *  refuse	Writing "SYMBOL VALUE" makes each further call of the function SYMBOL return VALUE
  *		without any effect.  Writing "SYMBOL VALUE NUMBER" does that after NUMBER further
- *		calls.  Writing "off" ends this.  Reading gives the number of calls refused so far.
+ *		calls, and "SYMBOL VALUE NUMBER CALLER" counts and refuses only calls by the
+ *		function CALLER.  Writing "off" ends this.  Reading gives the number of calls
+ *		refused so far.
  *  cut		Writing "SYMBOL" halves the third argument of each further call of the function
  *		SYMBOL, if it is more than 1.  Writing "SYMBOL VALUE" lowers only that of the next
  *		such call, by 1; each later call with the same first argument returns VALUE without
@@ -62,11 +64,24 @@ static struct dentry *blk_test_directory;
 /* Serializes commands.  The probes do not take it. */
 static DEFINE_MUTEX(blk_test_lock);
 
+/* The probe is at the first instruction, so the top of the stack is the return address. */
+static bool blk_test_is_caller(const char *wanted, const struct pt_regs *regs)
+{
+	char caller[KSYM_SYMBOL_LEN];
+
+	if (!strcmp(wanted, "any"))
+		return true;
+	sprint_symbol_no_offset(caller, *(unsigned long *)kernel_stack_pointer((void *)regs));
+	*strchrnul(caller, ' ') = '\0';
+	return !strcmp(caller, wanted);
+}
+
 /*
  * refuse
  */
 
 static char blk_test_refused_symbol[BLK_TEST_WORD];
+static char blk_test_refused_caller[BLK_TEST_WORD];
 static struct kprobe blk_test_refused;
 static long blk_test_refused_value;
 /* Further calls before the first one that is refused. */
@@ -81,7 +96,8 @@ static noinline long blk_test_refuse(void)
 
 static int blk_test_refused_pre(struct kprobe *probe, struct pt_regs *regs)
 {
-	if (atomic_dec_if_positive(&blk_test_refused_before) >= 0)
+	if (!blk_test_is_caller(blk_test_refused_caller, regs) ||
+	    atomic_dec_if_positive(&blk_test_refused_before) >= 0)
 		return 0;
 	instruction_pointer_set(regs, (unsigned long)blk_test_refuse);
 	return 1;
@@ -98,10 +114,13 @@ static void blk_test_refuse_end(void)
 static int blk_test_refuse_begin(const char *symbol, char *value)
 {
 	char *number = value;
+	char *caller;
 	int before = 0;
 	int ret;
 
 	strsep(&number, " ");
+	caller = number;
+	strsep(&caller, " ");
 	ret = kstrtol(value, 0, &blk_test_refused_value);
 	if (!ret && number)
 		ret = kstrtoint(number, 0, &before);
@@ -109,6 +128,7 @@ static int blk_test_refuse_begin(const char *symbol, char *value)
 		return ret;
 	atomic_set(&blk_test_refused_before, before);
 	strscpy(blk_test_refused_symbol, symbol, sizeof(blk_test_refused_symbol));
+	strscpy(blk_test_refused_caller, caller ?: "any", sizeof(blk_test_refused_caller));
 	atomic_set(&blk_test_refusals, 0);
 	blk_test_refused = (struct kprobe) {
 		.symbol_name = blk_test_refused_symbol, .pre_handler = blk_test_refused_pre,
@@ -257,24 +277,12 @@ static noinline long blk_test_spin(unsigned long a, unsigned long b, unsigned lo
 	return function(a, b, c, d, e, f);
 }
 
-/* The probe is at the first instruction, so the top of the stack is the return address. */
-static bool blk_test_is_caller(const struct blk_test_stall *stall, const struct pt_regs *regs)
-{
-	char caller[KSYM_SYMBOL_LEN];
-
-	if (!strcmp(stall->caller, "any"))
-		return true;
-	sprint_symbol_no_offset(caller, *(unsigned long *)kernel_stack_pointer((void *)regs));
-	*strchrnul(caller, ' ') = '\0';
-	return !strcmp(caller, stall->caller);
-}
-
 static int blk_test_stalled_pre(struct kprobe *probe, struct pt_regs *regs)
 {
 	struct blk_test_stall *stall = container_of(probe, struct blk_test_stall, probe);
 	blk_test_function instead = blk_test_stall_functions[stall - blk_test_stalls];
 
-	if (!(regs->flags & X86_EFLAGS_IF) || !blk_test_is_caller(stall, regs))
+	if (!(regs->flags & X86_EFLAGS_IF) || !blk_test_is_caller(stall->caller, regs))
 		return 0;
 	if (atomic_cmpxchg(&stall->state, BLK_TEST_WAITING, BLK_TEST_STALLED) != BLK_TEST_WAITING)
 		return 0;

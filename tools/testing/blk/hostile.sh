@@ -72,6 +72,13 @@ give()
 	done
 }
 
+# unserve: end the server.
+unserve()
+{
+	kill $server
+	wait $server
+}
+
 check "the module is loaded" load_module
 printf s >$work/secret
 check "an export with a secret" krdma blk serve -n hostile -s 1M -k $work/secret
@@ -257,16 +264,37 @@ is "and without zeroing" 0 /sys/block/krdmab0/queue/write_zeroes_max_bytes
 check "it is read" read_one /dev/krdmab0
 check "and detached" krdma blk detach hostile
 
-# With an invalid rkey a request fails at the third attempt.
+# With an invalid rkey a request fails at the limit.  Until then the server is asked once a second
+# for another one.
+hold=6
 # Proves: F3
 check "keys that are none are found when they are used" \
-	krdma blk attach $here_address:8003 hostile --queues 1
-refused "a read with one of them fails" "Input/output error" read_one /dev/krdmab0
-refused "and a write, when it cannot arrive any more" "Input/output error" \
-	dd if=/dev/zero of=/dev/krdmab0 bs=4k count=1 oflag=direct
+	krdma blk attach $here_address:8003 hostile --queues 1 --hold $hold
+is "but not before" 0 /sys/block/krdmab0/krdma/reconnects
+before=$(cut -d . -f 1 /proc/uptime)
+refused "a read with one of them fails" "Input/output error" \
+	dd if=/dev/krdmab0 of=/dev/null bs=4k count=1 skip=2 iflag=direct
+took=$(($(cut -d . -f 1 /proc/uptime) - before))
+times=$(cat /sys/block/krdmab0/krdma/reconnects)
+check "at the limit: after $took s" \
+	sh -c "[ $took -ge $((hold - 1)) ] && [ $took -le $((hold + 8)) ]"
+check "the connection was not made much more often than that: $times times" \
+	sh -c "[ $times -ge 5 ] && [ $times -le $((hold + 9)) ]"
+refused "and a write fails, when it cannot arrive any more" "Input/output error" \
+	dd if=/dev/zero of=/dev/krdmab0 bs=4k count=1 seek=2 oflag=direct
 check "the device is detached" krdma blk detach -f hostile
-kill $server
-wait $server
+unserve
+
+# However often somebody takes a key away, the request is carried out with the next one.
+give entry-key entry-key entry-key entry-key entry-key entry-key none
+check "a server with invalid keys is attached" \
+	krdma blk attach $here_address:8003 hostile --queues 1
+# Proves: F3
+check "a request is carried out when the key is valid" \
+	dd if=/dev/krdmab0 of=/dev/null bs=4k count=1 skip=2 iflag=direct
+is "for the seventh time" 6 /sys/block/krdmab0/krdma/reconnects
+check "the device is detached" krdma blk detach hostile
+unserve
 
 # unanswered NAME: a command fails within a minute and a half.  It is posted twice, because each
 # connection may have it for 30 seconds, and may wait for the fence.
@@ -284,8 +312,7 @@ unanswered()
 		not_ok "a command that it does not answer fails" "status $status: $said"
 	fi
 	check "and the device is detached" krdma blk detach -f hostile
-	kill $server
-	wait $server
+	unserve
 }
 
 unanswered silent

@@ -96,6 +96,18 @@ plug
 becomes "the device comes back" live $attach/state 60
 check "and works" read_one "$disk"
 
+# What this side's device refuses is not tried for long: it would be refused again.
+put $test/refuse "krdma_conn_lkey 4660 0 krdma_blk_request_map"
+since=$(now)
+one read
+ended "with an invalid lkey a read fails soon" "$since" 0 $((hold - 2))
+# Proves: F3
+check "after it was tried three times" [ "$(cat $test/refuse)" = 3 ]
+put $test/refuse off
+becomes "the device comes back" live $attach/state 60
+# Proves: F3
+check "and works" read_one "$disk"
+
 # The device is lost when the connections have just been established, at each step of that.
 for moment in "krdma_blk_fence_up krdma_blk_path_start" "krdma_blk_fence_lower krdma_blk_path_start" \
 	"krdma_blk_queue_push krdma_blk_path_start" "krdma_blk_path_live any" \
