@@ -7,6 +7,9 @@
  *		calls, and "SYMBOL VALUE NUMBER CALLER" counts and refuses only calls by the
  *		function CALLER.  Writing "off" ends this.  Reading gives the number of calls
  *		refused so far.
+ *  change	Writing "SYMBOL VALUE" makes each further call of the function SYMBOL return VALUE
+ *		after all that it does.  Writing "off" ends this.  Reading gives the number of
+ *		values changed so far.
  *  cut		Writing "SYMBOL" halves the third argument of each further call of the function
  *		SYMBOL, if it is more than 1.  Writing "SYMBOL VALUE" lowers only that of the next
  *		such call, by 1; each later call with the same first argument returns VALUE without
@@ -136,6 +139,47 @@ static int blk_test_refuse_begin(const char *symbol, char *value)
 	ret = register_kprobe(&blk_test_refused);
 	if (ret)
 		blk_test_refused = (struct kprobe) {};
+	return ret;
+}
+
+/*
+ * change
+ */
+
+static char blk_test_changed_symbol[BLK_TEST_WORD];
+static struct kretprobe blk_test_changed;
+static long blk_test_changed_value;
+static atomic_t blk_test_changes = ATOMIC_INIT(0);
+
+static int blk_test_changed_post(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	regs_set_return_value(regs, READ_ONCE(blk_test_changed_value));
+	atomic_inc(&blk_test_changes);
+	return 0;
+}
+
+static void blk_test_change_end(void)
+{
+	if (!blk_test_changed.kp.symbol_name)
+		return;
+	unregister_kretprobe(&blk_test_changed);
+	blk_test_changed = (struct kretprobe) {};
+}
+
+static int blk_test_change_begin(const char *symbol, const char *value)
+{
+	int ret = kstrtol(value, 0, &blk_test_changed_value);
+
+	if (ret)
+		return ret;
+	strscpy(blk_test_changed_symbol, symbol, sizeof(blk_test_changed_symbol));
+	atomic_set(&blk_test_changes, 0);
+	blk_test_changed = (struct kretprobe) {
+		.kp.symbol_name = blk_test_changed_symbol, .handler = blk_test_changed_post,
+	};
+	ret = register_kretprobe(&blk_test_changed);
+	if (ret)
+		blk_test_changed = (struct kretprobe) {};
 	return ret;
 }
 
@@ -400,6 +444,38 @@ static const struct file_operations blk_test_refuse_fops = {
 	.write = blk_test_refuse_write,
 };
 
+static ssize_t blk_test_change_write(struct file *file, const char __user *data, size_t count,
+				     loff_t *position)
+{
+	char text[2 * BLK_TEST_WORD];
+	char *value;
+	int ret = blk_test_words(data, count, text, sizeof(text), &value);
+
+	if (ret)
+		return ret;
+	mutex_lock(&blk_test_lock);
+	blk_test_change_end();
+	if (value)
+		ret = blk_test_change_begin(text, value);
+	mutex_unlock(&blk_test_lock);
+	return ret ?: count;
+}
+
+static ssize_t blk_test_change_read(struct file *file, char __user *data, size_t count,
+				    loff_t *position)
+{
+	char text[16];
+	int length = scnprintf(text, sizeof(text), "%d\n", atomic_read(&blk_test_changes));
+
+	return simple_read_from_buffer(data, count, position, text, length);
+}
+
+static const struct file_operations blk_test_change_fops = {
+	.owner = THIS_MODULE,
+	.read = blk_test_change_read,
+	.write = blk_test_change_write,
+};
+
 static ssize_t blk_test_cut_write(struct file *file, const char __user *data, size_t count,
 				  loff_t *position)
 {
@@ -580,6 +656,7 @@ static int __init blk_test_init(void)
 	init_completion(&blk_test_spinner.go);
 	blk_test_directory = debugfs_create_dir("krdma_blk_test", NULL);
 	debugfs_create_file("refuse", 0600, blk_test_directory, NULL, &blk_test_refuse_fops);
+	debugfs_create_file("change", 0600, blk_test_directory, NULL, &blk_test_change_fops);
 	debugfs_create_file("cut", 0600, blk_test_directory, NULL, &blk_test_cut_fops);
 	debugfs_create_file("stall", 0600, blk_test_directory, &blk_test_stalls[0],
 			    &blk_test_stall_fops);
@@ -596,6 +673,7 @@ static void __exit blk_test_exit(void)
 {
 	debugfs_remove_recursive(blk_test_directory);
 	blk_test_refuse_end();
+	blk_test_change_end();
 	blk_test_cut_end();
 	for (int i = 0; i < BLK_TEST_STALLS; i++)
 		blk_test_stall_end(&blk_test_stalls[i]);

@@ -58,18 +58,24 @@ attached_at()
 	return $status
 }
 
-# give NAME...: start a server with these faults; $server is its process.
-give()
+# serve WORD...: start the program as a server, as these words say; $server is its process.
+serve()
 {
 	local tries=100
 
 	rm -f $work/server
-	$outsider give "$@" >$work/server &
+	$outsider "$@" >$work/server &
 	server=$!
 	until grep -qs listening $work/server || [ $tries = 0 ]; do
 		tries=$((tries - 1))
 		usleep 100000
 	done
+}
+
+# give NAME...: start a server with these faults.
+give()
+{
+	serve give "$@"
 }
 
 # unserve: end the server.
@@ -181,15 +187,17 @@ is "no reader is dead" live $config/devices/reader/state
 check "another export" export_new beyond 8M
 check "is attached" device_new beyond $here_address
 check "and written" write_direct $work/data "$(disk beyond)" 1M
+check "and by one that reads" device_new beyond-reader $here_address export=beyond read_only=1
 for _ in 1 2; do
 	check "a stranger invalidates memory of another export" \
 		sh -c "$outsider invalidate $here_address hostile beyond >$work/answers"
 	answers "its connections end" 2 '^(chunk|table): the connection has ended$'
 	# Proves: F3
-	check "those of the other export read as before" same $work/data "$(disk beyond)"
+	check "those of the other export read as before" same $work/data "$(disk beyond-reader)"
 	check "and write" write_direct $work/data "$(disk beyond)" 1M
 done
-is "and none is dead" live $config/devices/beyond/state
+is "and none is dead" live $config/devices/beyond-reader/state
+device_end beyond-reader
 device_end beyond
 check "it is ended" export_end beyond
 device_end reader
@@ -295,6 +303,33 @@ check "a request is carried out when the key is valid" \
 is "for the seventh time" 6 /sys/block/krdmab0/krdma/reconnects
 check "the device is detached" krdma blk detach hostile
 unserve
+
+# A server invalidates memory that its client exports.
+fill $work/data 8
+check "an export of a host that is a client of another one" export_new beyond 8M
+check "is attached" device_new beyond $here_address
+check "and written" write_direct $work/data "$(disk beyond)" 1M
+check "and a reader is beside it" device_new reader $here_address export=beyond read_only=1
+check "it reads" same $work/data "$(disk reader)"
+serve spoil $here_address beyond
+# It may have gone before it is attached.
+krdma blk attach $here_address:8003 hostile --queues 1 >$work/said 2>&1 || sed 's/^/# /' $work/said
+tries=0
+until grep -q "^none: the client has left" $work/server || [ $tries -ge 100 ]; do
+	tries=$((tries + 1))
+	usleep 100000
+done
+check "the client of one that invalidates memory leaves it" \
+	grep -q "^none: the client has left" $work/server
+unserve
+krdma blk detach -f hostile 2>/dev/null
+# Proves: F3
+check "those of the export read as before" same $work/data "$(disk reader)"
+check "and write" write_direct $work/data "$(disk beyond)" 1M
+is "and none is dead" live $config/devices/reader/state
+device_end reader
+device_end beyond
+check "the export is ended" export_end beyond
 
 # unanswered NAME: a command fails within a minute and a half.  It is posted twice, because each
 # connection may have it for 30 seconds, and may wait for the fence.

@@ -65,6 +65,28 @@ batch()
 	batch=$!
 }
 
+# free_mib: print the MiB of memory that nothing uses.
+free_mib()
+{
+	awk '/^MemFree:/ { print int($2 / 1024) }' /proc/meminfo
+}
+
+# reclaimers: print the names of the kernel's threads that may neither do I/O for memory nor wait
+# for it, and may use the reserves: PF_MEMALLOC and PF_MEMALLOC_NOIO.
+reclaimers()
+{
+	local name flags
+
+	for stat in /proc/[0-9]*/stat; do
+		# After the name, which is in parentheses: the state, and five numbers before the flags.
+		name=$(sed 's/^[^(]*(\(.*\)) .*/\1/' "$stat" 2>/dev/null)
+		# shellcheck disable=SC2046 # a list of words
+		set -- $(sed 's/^.*) //' "$stat" 2>/dev/null)
+		flags=${7:-0}
+		[ $((flags & 0x80800)) != $((0x80800)) ] || echo "$name"
+	done
+}
+
 # unplug / plug: delete the RDMA device, and add it again.
 unplug()
 {
@@ -81,6 +103,9 @@ check "and the one that brings about what is needed" insmod "$here/krdma_blk_tes
 check "an export" export_new limit 4M
 check "is attached" device_new limit $here_address hold_seconds=$hold queues=2
 disk=$(disk limit)
+
+# Where the kernel bounces what a device cannot reach, it maps no more than 256 KiB in one piece.
+is "a segment has at most 64 KiB" 65536 "/sys/block/${disk#/dev/}/queue/max_segment_size"
 
 # Without a race, requests fail at the limit.
 unplug
@@ -105,7 +130,6 @@ ended "with an invalid lkey a read fails soon" "$since" 0 $((hold - 2))
 check "after it was tried three times" [ "$(cat $test/refuse)" = 3 ]
 put $test/refuse off
 becomes "the device comes back" live $attach/state 60
-# Proves: F3
 check "and works" read_one "$disk"
 
 # The device is lost when the connections have just been established, at each step of that.
@@ -439,7 +463,7 @@ check "it is detached" device_end early
 
 # Requests are already held then, so the server must not be told that the client leaves.
 device_make early $here_address export=limit queues=2
-put $test/stall "device_add_disk krdma_blk_disk_add"
+put $test/stall "device_add_disk any"
 put $early/enabled 1 &
 attacher=$!
 becomes "a device adds its disk" stalled $test/stall 30
@@ -795,6 +819,44 @@ is "it is not enabled then" 0 $config/exports/kept/enabled
 check "and the file still has all data" cmp $work/wanted $work/kept
 rmdir $config/exports/kept
 rm $work/kept
+
+# A device that uses its second address asks the first one whether it answers.  Memory reclaim may
+# wait for that device meanwhile.
+check "an export" export_new back 1M
+check "is attached at a second address" \
+	device_new back "10.77.0.99 $here_address" queues=1
+put $test/stall "krdma_blk_probe krdma_blk_failback_work"
+becomes "the first one is about to be asked" stalled $test/stall 40
+reclaimers >$work/said
+put $test/stall go
+sed 's/^/# reclaims: /' $work/said
+# Proves: F3
+check "by a thread that does not wait for memory" grep -q kworker $work/said
+check "the disk works" read_one "$(disk back)"
+check "it is detached" device_end back
+check "and the export ended" export_end back
+
+# Devices can fail to end keys.  What they may still access is not used for anything else.
+for outcome in 0 -5; do
+	check "$outcome: an export" export_new keys 64M
+	check "$outcome: is attached, which registers it" device_new keys $here_address queues=1
+	check "$outcome: and detached" device_end keys
+	put $test/change "krdma_mr_deregister $outcome"
+	before=$(free_mib)
+	check "$outcome: it is ended" export_end keys
+	freed=$(($(free_mib) - before))
+	count=$(cat $test/change)
+	put $test/change off
+	# Those of the chunks and of their table.
+	check "$outcome: of $count keys" [ "$count" -ge 33 ]
+	echo "# $freed MiB"
+	if [ $outcome = 0 ]; then
+		check "its memory is free" [ $freed -ge 48 ]
+	else
+		# Proves: F3
+		check "what a device may still access is not free" [ $freed -le 16 ]
+	fi
+done
 
 export_end limit
 rmmod krdma_blk_test

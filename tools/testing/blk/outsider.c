@@ -39,6 +39,12 @@
  * IPv6 address, each comes from another address: PREFIX1 to PREFIXn, n in hexadecimal.  Prints a
  * line for each answer, in the order in which they come.
  *
+ *	outsider spoil HOST EXPORT
+ *
+ * Listens, and welcomes each client without a fault.  Connects to the export as a reader, and sends
+ * the client a message that invalidates the rkey of the export's first chunk.  Prints a line for
+ * each client, until it is killed.
+ *
  *	outsider give FAULT...
  *
  * Listens, and welcomes each client with the next FAULT; see faults[].  All further clients get
@@ -810,6 +816,7 @@ struct server {
 	struct krdma_listener *listener;
 	struct krdma_mr *chunks;	/* CHUNKS pages */
 	struct krdma_mr *table;
+	struct client *spoiler;		/* whose export has the rkeys; or NULL */
 };
 
 /*
@@ -938,6 +945,20 @@ static void post_recv(struct server *server, struct krdma_ring *ring, struct krd
 	}
 }
 
+/* Send a client a message that invalidates an rkey of an export. */
+static void spoil(struct server *server, struct krdma_ring *ring, struct krdma_conn *conn)
+{
+	struct visit guest = visit(server->spoiler, READER);
+	struct krdma_sqe entry = krdma_entry(KRDMA_OP_SEND_INVALIDATE, krdma_conn_id(conn), 2,
+					     NULL, 0, 0);
+
+	entry.sge_count = 0;
+	entry.imm = chunk_key(server->spoiler, &guest);
+	leave(&guest);
+	check("established", krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL));
+	check("spoil", krdma_ring_post(ring, &entry, 1, NULL));
+}
+
 static void welcome(struct server *server, struct krdma_conn *conn, const struct fault *fault)
 {
 	struct krdma_conn_create_qp_args depths = { .size = sizeof(depths) };
@@ -970,6 +991,8 @@ static void welcome(struct server *server, struct krdma_conn *conn, const struct
 	if (!strcmp(fault->name, "silent"))
 		post_recv(server, ring, conn);
 	err = krdma_conn_accept(conn, NULL, &welcome, sizeof(welcome) - fault->missing);
+	if (!err && server->spoiler)
+		spoil(server, ring, conn);
 	if (!err)
 		err = krdma_conn_await_closed(conn, krdma_deadline(PATIENCE_MS));
 	printf("%s: %s\n", fault->name, err ? strerror(-err) : "the client has left");
@@ -996,12 +1019,13 @@ static bool refuse_commands(struct krdma_conn *conn)
 	return true;
 }
 
-static void give(struct krdma *session, char **names)
+/* @spoiler: see struct server. */
+static void give(struct krdma *session, char **names, struct client *spoiler)
 {
 	struct sockaddr_in address = {
 		.sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr.s_addr = INADDR_ANY,
 	};
-	struct server server = { .session = session };
+	struct server server = { .session = session, .spoiler = spoiler };
 	struct krdma_conn *conn;
 
 	check("listen", krdma_listen(session, (struct sockaddr *)&address, 0, 0,
@@ -1043,7 +1067,9 @@ int main(int argc, char **argv)
 		 strtoul(argv[4], NULL, 10) <= CROWD_MAX)
 		crowd(&client, (unsigned int)strtoul(argv[4], NULL, 10), argv[5]);
 	else if (argc > 2 && !strcmp(argv[1], "give"))
-		give(session, argv + 2);
+		give(session, argv + 2, NULL);
+	else if (argc == 4 && !strcmp(argv[1], "spoil"))
+		give(session, (char *[]){ "none", NULL }, &client);
 	else
 		return 2;
 	return krdma_close(session);
