@@ -12,6 +12,7 @@
 #include <linux/errno.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/preempt.h>
 #include <linux/scatterlist.h>
 #include <linux/spinlock.h>
 #include <linux/time64.h>
@@ -369,6 +370,21 @@ static inline bool krdma_blk_is_stored(const struct krdma_blk_device *device)
 static inline enum dma_data_direction krdma_blk_direction(struct request *rq)
 {
 	return rq_data_dir(rq) == WRITE ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+}
+
+/*
+ * Hands a request to the processor of its submitter, unless it is to be completed here: then it
+ * returns false.  That processor may be switched off at any time, and what it gets after that is
+ * lost; but it stays while this context is not preempted.
+ */
+static inline bool krdma_blk_request_hand_over(struct request *rq)
+{
+	bool handed;
+
+	preempt_disable();
+	handed = blk_mq_complete_request_remote(rq);
+	preempt_enable();
+	return handed;
 }
 
 /* Undo krdma_blk_request_map(); the device does not transfer the request. */

@@ -8,7 +8,6 @@
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
-#include <linux/preempt.h>
 
 #include "device.h"
 
@@ -265,20 +264,13 @@ void krdma_blk_request_return(struct krdma_blk_queue *queue, struct krdma_blk_re
  * krdma_blk_request_complete() - Complete a request to the block layer, with its result
  * @request: the request, in no list
  *
- * The processor of its submitter may be switched off at any time, and what is handed to it after
- * that would be lost.  It cannot be while this context is not preempted.
- *
  * Context: any but NMI; without a lock.
  */
 void krdma_blk_request_complete(struct krdma_blk_request *request)
 {
 	struct request *rq = blk_mq_rq_from_pdu(request);
-	bool handed;
 
-	preempt_disable();
-	handed = blk_mq_complete_request_remote(rq);
-	preempt_enable();
-	if (!handed)
+	if (!krdma_blk_request_hand_over(rq))
 		rq->q->mq_ops->complete(rq);
 }
 

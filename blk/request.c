@@ -520,7 +520,7 @@ static void krdma_blk_requests_end(struct krdma_conn *conn, struct krdma_blk_req
 		krdma_blk_request_unmap(conn, request);
 		WRITE_ONCE(request->posted, false);
 		request->result = BLK_STS_OK;
-		if (blk_mq_complete_request_remote(rq))
+		if (krdma_blk_request_hand_over(rq))
 			continue;
 		if ((!before && !batch.complete) ||
 		    !blk_mq_add_to_batch(rq, &batch, 0, blk_mq_end_request_batch))
