@@ -24,6 +24,7 @@ struct krdma_cq;
 struct krdma_mr;
 struct krdma_session;
 struct krdma_srq;
+struct krdma_template;
 struct krdma_notifier;
 struct net;
 struct scatterlist;
@@ -664,6 +665,68 @@ int krdma_conn_map_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned 
 		      enum dma_data_direction direction);
 void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned int entries,
 			 enum dma_data_direction direction);
+
+/*
+ * Templates of send work requests
+ */
+
+/**
+ * struct krdma_template_attr - what the work requests of a template have in common
+ * @opcode: KRDMA_OP_SEND, KRDMA_OP_SEND_IMM, KRDMA_OP_WRITE, KRDMA_OP_WRITE_IMM, KRDMA_OP_READ,
+ *	KRDMA_OP_COMPARE_SWAP or KRDMA_OP_FETCH_ADD
+ * @flags: &enum krdma_post_flags; not KRDMA_POST_INLINE
+ * @mr: the MR of the local memory
+ * @addr: start of the local range, in the MR's address space
+ * @length: bytes of the local range; all of it is in the MR
+ * @remote_addr: write, read, atomics: start of the remote range
+ * @remote_length: write, read, atomics: bytes of the remote range
+ * @rkey: write, read, atomics: the rkey
+ * @imm: KRDMA_OP_SEND_IMM, KRDMA_OP_WRITE_IMM: the immediate data
+ * @operand: atomics: see &struct krdma_send_wr
+ * @swap: KRDMA_OP_COMPARE_SWAP: see &struct krdma_send_wr
+ * @batch: work requests that krdma_template_post_many() gives to the device at a time, up to 64; 0:
+ *	64.  For each the template takes 104 bytes.
+ *
+ * Members that the operation does not have are 0.
+ */
+struct krdma_template_attr {
+	u8 opcode;
+	u8 flags;
+	struct krdma_mr *mr;
+	u64 addr;
+	u64 length;
+	u64 remote_addr;
+	u64 remote_length;
+	u32 rkey;
+	u32 imm;
+	u64 operand;
+	u64 swap;
+	u32 batch;
+};
+
+/**
+ * struct krdma_template_wr - what a work request has besides its template
+ * @wr_id: returned in the completion
+ * @offset: first byte of the local memory, in bytes from the start of the template's range
+ * @remote_offset: the same for the remote memory; a message: 0
+ * @length: bytes
+ * @flags: &enum krdma_post_flags besides those of the template; not KRDMA_POST_INLINE
+ */
+struct krdma_template_wr {
+	u64 wr_id;
+	u64 offset;
+	u64 remote_offset;
+	u32 length;
+	u32 flags;
+};
+
+struct krdma_template *krdma_template_create(struct krdma_conn *conn,
+					     const struct krdma_template_attr *attr);
+void krdma_template_destroy(struct krdma_template *template);
+int krdma_template_post(struct krdma_template *template, u64 wr_id, u64 offset, u64 remote_offset,
+			u32 length, u32 flags);
+int krdma_template_post_many(struct krdma_template *template,
+			     const struct krdma_template_wr *posts, int count);
 
 /*
  * Listeners

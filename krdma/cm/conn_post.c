@@ -3,12 +3,13 @@
  * What a connection's consumer posts: calls that find the connection's QP, and what the QP reports
  * to the connection as its owner.
  */
-#include <linux/errno.h>
+#include <linux/err.h>
 
 #include "cm/conn.h"
 #include "cm/conn_post.h"
 #include "cm/listen.h"
 #include "io/qp.h"
+#include "io/template.h"
 #include "mr/mr.h"
 
 /*
@@ -58,6 +59,17 @@ static void krdma_conn_owner_abort(struct krdma_qp_owner *owner)
 	krdma_conn_advance(krdma_conn_of(owner), KRDMA_INPUT_ABORT, 0);
 }
 
+/* The errno with which a closed QP refuses to post. */
+static int krdma_conn_refusal(struct krdma_conn *conn)
+{
+	return READ_ONCE(conn->error) == -ENODEV ? -ENODEV : -ENOTCONN;
+}
+
+static int krdma_conn_owner_refusal(struct krdma_qp_owner *owner)
+{
+	return krdma_conn_refusal(krdma_conn_of(owner));
+}
+
 /* The end of the connection goes on. */
 static void krdma_conn_owner_unmapped(struct krdma_qp_owner *owner)
 {
@@ -75,6 +87,7 @@ static const struct krdma_qp_owner_ops krdma_conn_owner_ops = {
 	.flushed = krdma_conn_owner_flushed,
 	.failed = krdma_conn_owner_failed,
 	.abort = krdma_conn_owner_abort,
+	.refusal = krdma_conn_owner_refusal,
 	.unmapped = krdma_conn_owner_unmapped,
 };
 
@@ -106,12 +119,6 @@ static struct krdma_qp *krdma_conn_qp(struct krdma_conn *conn)
 {
 	/* Pairs with the release in krdma_conn_set_qp(). */
 	return smp_load_acquire(&conn->qp);
-}
-
-/* The errno with which a closed QP refuses to post. */
-static int krdma_conn_refusal(struct krdma_conn *conn)
-{
-	return READ_ONCE(conn->error) == -ENODEV ? -ENODEV : -ENOTCONN;
 }
 
 /* The QP does not know why it is closed. */
@@ -181,6 +188,44 @@ int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wr
 	return krdma_conn_result(conn, krdma_qp_post_send(qp, wrs, count));
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_post_send, "KRDMA");
+
+/**
+ * krdma_template_create() - Prepare work requests that differ only in place and length
+ * @conn: the connection, connected
+ * @attr: attributes
+ *
+ * Everything is checked here that need not be checked for each work request: see
+ * krdma_template_post().
+ *
+ * The template keeps the objects of the connection and of the MR, and so some memory, but not what
+ * they stand for: both end as without a template, and the template can then no longer be posted.
+ * Destroy it soon afterwards.
+ *
+ * Context: process context; may sleep.
+ * Return: the template, to be destroyed by krdma_template_destroy(), or an ERR_PTR:
+ * -EINVAL: an opcode that a template cannot have, flags that the operation does not allow, an empty
+ * range, no MR, too large a batch, a remote range of a message, a remote address of an atomic that
+ * is not aligned, or immediate data or operands of an operation that has none;
+ * -EOVERFLOW: the remote range goes beyond the end of the peer's address space;
+ * -EOPNOTSUPP: the device does not support the operation, or the connection is a lane;
+ * -ENOTCONN: the connection is not, or no longer, connected;
+ * -ENODEV: its device has been removed;
+ * -EACCES, -ERANGE, -ESTALE, -EXDEV: local memory without the access right that the operation
+ * needs, outside of its MR, of an MR that was closed, or of an MR of another session or device;
+ * -ENOMEM.
+ */
+struct krdma_template *krdma_template_create(struct krdma_conn *conn,
+					     const struct krdma_template_attr *attr)
+{
+	struct krdma_qp *qp = krdma_conn_qp(conn);
+	struct krdma_template *template;
+
+	if (!qp && krdma_conn_uses_lower(conn))
+		return ERR_PTR(-EOPNOTSUPP);
+	template = qp ? krdma_qp_template_create(qp, attr) : ERR_PTR(-ENOTCONN);
+	return template == ERR_PTR(-ENOTCONN) ? ERR_PTR(krdma_conn_refusal(conn)) : template;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_template_create, "KRDMA");
 
 /**
  * krdma_conn_post_flat() - Post send work requests from a ring

@@ -31,6 +31,7 @@ static const char *const krdma_object_names[] = {
 	[KRDMA_OBJECT_QP] = "qp",
 	[KRDMA_OBJECT_CQ] = "cq",
 	[KRDMA_OBJECT_SRQ] = "srq",
+	[KRDMA_OBJECT_TEMPLATE] = "template",
 	[KRDMA_OBJECT_MR] = "mr",
 	[KRDMA_OBJECT_MR_MEMORY] = "mr_memory",
 	[KRDMA_OBJECT_MR_CACHE] = "mr_cache",

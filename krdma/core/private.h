@@ -205,7 +205,8 @@
  * krdma_wq.lock, krdma_srq.lock: the post lock
  *	kind:		spinlock, interrupts off
  *	protects:	the tail of a send or receive queue, and the list of work
- *			requests that is being built; whether anything may be posted
+ *			requests that is being built, or the one that a template has;
+ *			whether anything may be posted
  *	taken in:	any context, also in a consumer's callback.  The provider gets
  *			the work requests with it held, so that they are in the order
  *			of their WQEs.  That of an SRQ for lanes also protects its pool and

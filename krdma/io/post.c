@@ -67,14 +67,6 @@ static bool krdma_sge_is_used(const struct krdma_send_wr *wr, u32 index)
 	return sge->mr && sge->length && !(wr->flags & KRDMA_POST_INLINE);
 }
 
-/* &enum krdma_access that a work request needs of its local memory. */
-static u32 krdma_send_access(const struct krdma_qp *qp, const struct krdma_op *op)
-{
-	if (likely(!(op->traits & KRDMA_OP_READS)))
-		return 0;
-	return op->last == IB_WR_RDMA_READ ? qp->read_access : KRDMA_ACCESS_LOCAL_WRITE;
-}
-
 /*
  * Memory without an MR is addressed by an lkey.  The local DMA lkey allows no remote write.  The
  * consumer is responsible for what another lkey allows.
@@ -170,12 +162,6 @@ static void krdma_send_commit_mrs(struct krdma_wq *wq,
 	}
 }
 
-/* So many unsignaled ones need no signaled one behind them. */
-static u32 krdma_send_unsignaled_max(const struct krdma_wq *wq)
-{
-	return (wq->credits.depth + 1) / 2 - 1;
-}
-
 /*
  * The credits of unsignaled work requests come back with the next signaled one.  If that needs
  * some of them itself, it would have to wait for ever.  After a refusal of the device, @batch says
@@ -186,17 +172,6 @@ static u32 krdma_send_parts_max(const struct krdma_wq *wq)
 	u32 taken = wq->credits.depth - krdma_credits_left(&wq->credits);
 
 	return wq->credits.depth - min3(wq->batch, krdma_send_unsignaled_max(wq), taken);
-}
-
-/* Is the work request at the tail to be signaled? */
-static bool krdma_send_is_signaled(struct krdma_wq *wq, bool unsignaled)
-{
-	if (likely(!unsignaled) || wq->batch >= krdma_send_unsignaled_max(wq)) {
-		wq->batch = 0;
-		return true;
-	}
-	wq->batch++;
-	return false;
 }
 
 /* Does the device not accept inline data of this length with the operation? */
@@ -825,8 +800,15 @@ static noinline int krdma_lone_flags(const struct krdma_op *op, u32 flags)
 	       (flags & KRDMA_POST_SOLICITED ? IB_SEND_SOLICITED : 0);
 }
 
-/* The device has refused the work request, which is in the last WQE. */
-static noinline int krdma_lone_refused(struct krdma_wq *wq, int error)
+/**
+ * krdma_lone_refused() - Undo the post of a work request that needed no list
+ * @wq: the SQ; the caller holds its lock.  The work request is in the last WQE, and has one credit
+ * @error: errno of the provider, which has refused it
+ *
+ * Context: any but NMI.
+ * Return: the errno for the consumer.
+ */
+noinline int krdma_lone_refused(struct krdma_wq *wq, int error)
 {
 	wq->chain.open_parts = 0;
 	wq->chain.count = 1;

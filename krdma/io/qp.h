@@ -33,6 +33,7 @@ struct workqueue_struct;
  * @flushed: work requests were flushed, and the owner may not have closed the QP
  * @failed: the QP cannot go on, for this reason, a negative errno
  * @abort: memory that work requests in flight use has to go: the QP has to end
+ * @refusal: the negative errno with which a closed QP refuses to post
  * @unmapped: the consumer has unmapped what krdma_qp_end() has found mapped; drops a reference that
  *	krdma_qp_end() has taken by @get
  *
@@ -46,6 +47,7 @@ struct krdma_qp_owner_ops {
 	void (*flushed)(struct krdma_qp_owner *owner);
 	void (*failed)(struct krdma_qp_owner *owner, int error);
 	void (*abort)(struct krdma_qp_owner *owner);
+	int (*refusal)(struct krdma_qp_owner *owner);
 	void (*unmapped)(struct krdma_qp_owner *owner);
 };
 

@@ -14,6 +14,7 @@ int krdma_wr_scratches_init(void);
 void krdma_wr_scratches_exit(void);
 
 int krdma_post_error(int error);
+int krdma_lone_refused(struct krdma_wq *wq, int error);
 void krdma_partial_keep(struct krdma_qp *qp, struct krdma_mr *mr);
 void krdma_wr_list_account(struct krdma_wq *wq, u32 taken);
 void krdma_wr_list_unuse(struct krdma_wq *wq, struct krdma_mr *mr);
@@ -26,6 +27,31 @@ extern struct krdma_wr_scratch __percpu *krdma_wr_scratches;
  * one, of length 0.
  */
 extern const struct ib_sge krdma_no_sge;
+
+/* &enum krdma_access that a work request needs of its local memory.  Without the post lock. */
+static inline u32 krdma_send_access(const struct krdma_qp *qp, const struct krdma_op *op)
+{
+	if (likely(!(op->traits & KRDMA_OP_READS)))
+		return 0;
+	return op->last == IB_WR_RDMA_READ ? qp->read_access : KRDMA_ACCESS_LOCAL_WRITE;
+}
+
+/* So many unsignaled ones need no signaled one behind them. */
+static inline u32 krdma_send_unsignaled_max(const struct krdma_wq *wq)
+{
+	return (wq->credits.depth + 1) / 2 - 1;
+}
+
+/* Is the work request at the tail to be signaled? */
+static inline bool krdma_send_is_signaled(struct krdma_wq *wq, bool unsignaled)
+{
+	if (likely(!unsignaled) || wq->batch >= krdma_send_unsignaled_max(wq)) {
+		wq->batch = 0;
+		return true;
+	}
+	wq->batch++;
+	return false;
+}
 
 /* Returns how many work requests were accepted, or why none was. */
 static inline int krdma_post_result(const struct krdma_wq *wq, int ret)

@@ -25,7 +25,13 @@
 #include "core/resource.h"
 #include "core/session.h"
 
-static void krdma_mr_put(struct krdma_mr *mr)
+/**
+ * krdma_mr_put() - Put a reference to the object of an MR
+ * @mr: the MR
+ *
+ * Context: any but NMI and hard interrupts; does not sleep.
+ */
+void krdma_mr_put(struct krdma_mr *mr)
 {
 	if (!refcount_dec_and_test(&mr->refs))
 		return;
@@ -625,6 +631,59 @@ static int krdma_mr_key_sges(const struct krdma_mr *mr, u64 offset, u32 length,
 	return count;
 }
 
+/* Begins a use, if the range is in the MR, with these rights. */
+static int krdma_mr_begin_range(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u64 length,
+				u32 access)
+{
+	int ret;
+
+	if (!atomic_inc_unless_negative(&mr->uses))
+		return krdma_resource_error(&mr->res) == -ENODEV ? -ENODEV : -ESTALE;
+
+	ret = -EXDEV;
+	if (mr->pd != pd)
+		goto err_end;
+	ret = -EACCES;
+	if (access & ~mr->access)
+		goto err_end;
+	ret = -ERANGE;
+	if (addr < mr->addr || !krdma_mr_has(mr, addr - mr->addr, length))
+		goto err_end;
+	return 0;
+
+err_end:
+	krdma_mr_end_use(mr);
+	return ret;
+}
+
+/**
+ * krdma_mr_get_range() - Check a range of an MR for many work requests, and keep the object
+ * @mr: the MR; the caller keeps the object
+ * @pd: the PD of the QP to post on
+ * @addr: start of the range, in the MR's address space
+ * @length: bytes
+ * @access: the rights that the operation needs
+ *
+ * Each work request still begins a use of its own.  After success, with 0, krdma_mr_put() must be
+ * called; until then the MR may be deregistered, and then no use can begin.
+ *
+ * Context: any but NMI.
+ * Return: 0, or as krdma_mr_begin_use().
+ */
+int krdma_mr_get_range(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u64 length,
+		       u32 access)
+{
+	int ret;
+
+	ret = krdma_mr_begin_range(mr, pd, addr, length, access);
+	if (ret)
+		return ret;
+	/* The use has kept a reference of the device part. */
+	refcount_inc(&mr->refs);
+	krdma_mr_end_use(mr);
+	return 0;
+}
+
 /**
  * krdma_mr_begin_use() - Begin to use an MR for a work request
  * @mr: the MR; the caller keeps the object
@@ -654,18 +713,9 @@ int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
 	u64 offset = addr - mr->addr;
 	int ret;
 
-	if (!atomic_inc_unless_negative(&mr->uses))
-		return krdma_resource_error(&mr->res) == -ENODEV ? -ENODEV : -ESTALE;
-
-	ret = -EXDEV;
-	if (mr->pd != pd)
-		goto err_end;
-	ret = -EACCES;
-	if (access & ~mr->access)
-		goto err_end;
-	ret = -ERANGE;
-	if (addr < mr->addr || !krdma_mr_has(mr, offset, length))
-		goto err_end;
+	ret = krdma_mr_begin_range(mr, pd, addr, length, access);
+	if (ret)
+		return ret;
 	if (!length)
 		return 0;
 

@@ -44,7 +44,7 @@ struct krdma_mr_keys {
 /**
  * struct krdma_mr - memory region
  * @res: the device part, which is @mem
- * @refs: keeps the object: references of the consumer and of the device part
+ * @refs: keeps the object: references of the consumer, of the device part and of templates
  * @uses: number of work requests in flight, and KRDMA_USES_CLOSED once the owner has dropped @res
  *	or is about to.  The owner's reference to @res is put when there are none.
  * @session: the session
@@ -109,6 +109,11 @@ struct krdma_mr {
 int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
 		       u32 length, u32 access, struct ib_sge *ib_sges,
 		       unsigned int room);
+
+/* Check a range once, and keep the object, which is no use of the MR. */
+int krdma_mr_get_range(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u64 length,
+		       u32 access);
+void krdma_mr_put(struct krdma_mr *mr);
 
 /* The same for memory that the processor copies (mr/copy.c). */
 bool krdma_mr_can_copy(const struct krdma_mr *mr);
