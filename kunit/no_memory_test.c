@@ -31,6 +31,7 @@
  * @user: memory of a process
  * @mr: the MR, if there is one
  * @frmr: the FRMR, if there is one
+ * @template: the template, if there is one
  * @found: the device that was found
  * @watch: the device notifier
  * @nth: the allocation that fails
@@ -44,6 +45,7 @@ static struct larder {
 	unsigned long user;
 	struct krdma_mr *mr;
 	struct krdma_frmr *frmr;
+	struct krdma_template *template;
 	struct krdma_device *found;
 	struct krdma_device_notifier watch;
 	unsigned int nth;
@@ -375,6 +377,39 @@ static void end_mr(struct stage *stage, int ret)
 	actor_close(&stage->client);
 }
 
+static void begin_template(struct stage *stage)
+{
+	stage_connect(stage);
+	larder.mr = krdma_mr_register(stage->session, larder.dev, larder.buffer, BUFFER, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, larder.mr);
+}
+
+/* Of a small batch: memory of more than a page would have a second try. */
+static int call_template(struct stage *stage)
+{
+	struct krdma_template_attr attr = {
+		.opcode = KRDMA_OP_SEND, .mr = larder.mr,
+		.addr = (uintptr_t)larder.buffer, .length = BUFFER, .batch = 1,
+	};
+	struct krdma_template *template = krdma_template_create(stage->client.conn, &attr);
+
+	larder.template = IS_ERR(template) ? NULL : template;
+	return PTR_ERR_OR_ZERO(template);
+}
+
+static void end_template(struct stage *stage, int ret)
+{
+	struct kunit *test = stage->test;
+
+	if (ret)
+		KUNIT_EXPECT_EQ(test, 0, call_template(stage));
+	krdma_template_destroy(larder.template);
+	larder.template = NULL;
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(larder.mr));
+	larder.mr = NULL;
+	close_both(stage);
+}
+
 /*
  * Devices
  */
@@ -446,6 +481,7 @@ static const struct call memory_calls[] = {
 	{ "scatterlist", begin_session, call_region_sg, end_region_sg },
 	{ "user memory", begin_session, call_region_user, end_region_user },
 	{ "registration", begin_mr, call_mr, end_mr, .spared = true },
+	{ "template", begin_template, call_template, end_template },
 };
 
 static const struct call device_calls[] = {

@@ -25,6 +25,7 @@ krdma_kunit-y += kunit/stage.o
 krdma_kunit-y += kunit/data_test.o
 krdma_kunit-y += kunit/post_error_test.o
 krdma_kunit-y += kunit/inline_test.o
+krdma_kunit-y += kunit/template_test.o
 krdma_kunit-y += kunit/iwarp_test.o
 krdma_kunit-y += kunit/cq_test.o
 krdma_kunit-y += kunit/cq_ready_test.o

@@ -18,7 +18,7 @@
 suites='krdma_device krdma_device_race krdma_fake_device krdma_limits krdma_link
 krdma_private_data krdma_wr_split krdma_mr_desc krdma_names krdma_conn_state
 krdma_address krdma_port krdma_device_notifier krdma_fake_cm krdma_fake_faults krdma_budget
-krdma_data krdma_inline krdma_iwarp krdma_post_errors krdma_ring_layout krdma_cq
+krdma_data krdma_inline krdma_template krdma_iwarp krdma_post_errors krdma_ring_layout krdma_cq
 krdma_cq_ready krdma_srq krdma_srq_end krdma_srq_share krdma_lane_frame krdma_lane
 krdma_fault krdma_no_memory krdma_qp_end
 krdma_conn krdma_conn_end krdma_resolve krdma_listen krdma_mr krdma_mr_keys krdma_mr_turns
@@ -26,7 +26,8 @@ krdma_frwr krdma_mr_stuck krdma_confine krdma_personality krdma_drivers'
 
 # Those of krdma that use a device.
 device_suites='krdma_device krdma_device_race krdma_address krdma_port krdma_device_notifier krdma_data
-krdma_inline krdma_iwarp krdma_post_errors krdma_cq krdma_cq_ready krdma_srq krdma_srq_end
+krdma_inline krdma_template krdma_iwarp krdma_post_errors krdma_cq krdma_cq_ready krdma_srq
+krdma_srq_end
 krdma_fault krdma_no_memory krdma_qp_end krdma_conn krdma_conn_end krdma_resolve krdma_listen
 krdma_mr krdma_mr_keys krdma_mr_turns krdma_frwr krdma_mr_stuck'
 
