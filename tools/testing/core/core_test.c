@@ -41,6 +41,7 @@ static const struct core_case *const core_tables[] = {
 	core_end_cases,
 	core_transfer_cases,
 	core_right_cases,
+	core_template_cases,
 	core_flow_cases,
 	core_shared_cases,
 	core_lane_cases,

@@ -58,6 +58,7 @@ extern const struct core_case core_conn_cases[];
 extern const struct core_case core_end_cases[];
 extern const struct core_case core_transfer_cases[];
 extern const struct core_case core_right_cases[];
+extern const struct core_case core_template_cases[];
 extern const struct core_case core_flow_cases[];
 extern const struct core_case core_shared_cases[];
 extern const struct core_case core_lane_cases[];

@@ -15,6 +15,7 @@ krdma_core_test-y += tools/testing/core/end_cases.o
 krdma_core_test-y += tools/testing/core/transfer.o
 krdma_core_test-y += tools/testing/core/transfer_cases.o
 krdma_core_test-y += tools/testing/core/right_cases.o
+krdma_core_test-y += tools/testing/core/template_cases.o
 krdma_core_test-y += tools/testing/core/flow_cases.o
 krdma_core_test-y += tools/testing/core/shared_cases.o
 krdma_core_test-y += tools/testing/core/lane_cases.o
