@@ -4,11 +4,13 @@
  *
  * Two ways lead to the same device: krdma's interface, and the verbs below it.  Each does the same
  * work in batches.  The difference between them is the cost of krdma.  A third way is krdma's with
- * an SRQ, from which the messages of all connections take their receives.
+ * templates, which post what was prepared, and a fourth one is krdma's with an SRQ, from which the
+ * messages of all connections take their receives.
  */
 #ifndef _KRDMA_BENCH_COST_H
 #define _KRDMA_BENCH_COST_H
 
+#include <linux/bits.h>
 #include <linux/in.h>
 #include <linux/types.h>
 
@@ -39,6 +41,8 @@ enum cost_work {
 	COST_WORKS,
 };
 
+#define COST_ONE_SIDED	(BIT(COST_WRITE) | BIT(COST_READ) | BIT(COST_FETCH_ADD))
+
 /**
  * struct cost_plan - what is measured
  * @address: address of the device
@@ -55,14 +59,14 @@ struct cost_plan {
 /**
  * struct cost_way - a way to the device
  * @name: name in the results
- * @messages: it has only COST_MESSAGE
+ * @works: bits of &enum cost_work that it has
  * @begin: connects; returns the way's own data, or ERR_PTR
  * @run: posts so much work, and waits until it is done; returns 0 or an errno
  * @end: releases everything
  */
 struct cost_way {
 	const char *name;
-	bool messages;
+	u32 works;
 	void *(*begin)(const struct cost_plan *plan);
 	int (*run)(void *data, enum cost_work work, unsigned int count);
 	void (*end)(void *data);
@@ -70,6 +74,7 @@ struct cost_way {
 
 extern const struct cost_way cost_raw;
 extern const struct cost_way cost_krdma;
+extern const struct cost_way cost_krdma_template;
 extern const struct cost_way cost_krdma_srq;
 
 /* Measures how connections are opened and closed; 0 or an errno. */

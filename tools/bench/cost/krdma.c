@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The ways through krdma: connections of one session, and an MR; in one of them also an SRQ. */
+/*
+ * The ways through krdma: connections of one session, and an MR; in one of them also templates, and
+ * in another one an SRQ.
+ */
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -9,13 +12,27 @@
 #include "cost.h"
 
 /**
+ * enum cost_kind - kinds of ways through krdma
+ * @COST_PLAIN: each work request is given as a whole
+ * @COST_TEMPLATE: templates
+ * @COST_SRQ: the servers have an SRQ
+ */
+enum cost_kind {
+	COST_PLAIN,
+	COST_TEMPLATE,
+	COST_SRQ,
+};
+
+/**
  * struct cost_pair - a connection, both ends
  * @client: the end that posts
  * @server: the passive end
+ * @templates: with COST_TEMPLATE: of @client, one for each kind of work
  */
 struct cost_pair {
 	struct krdma_conn *client;
 	struct krdma_conn *server;
+	struct krdma_template *templates[COST_WORKS];
 };
 
 /**
@@ -27,12 +44,13 @@ struct cost_pair {
  * @connected: number of established connections
  * @next: the connection that has its turn
  * @cqs: CQs of the clients and of the servers
- * @has_srq: the servers have an SRQ
- * @srq: the SRQ
+ * @kind: the kind of the way
+ * @srq: with COST_SRQ: the SRQ of the servers
  * @buffer: memory of both sides
  * @mr: the MR of @buffer
  * @info: the peers' view of @mr
  * @wrs: a batch of send work requests
+ * @posts: a batch of them, by a template
  * @recv_wrs: a batch of receives
  * @wcs: completions of one poll
  */
@@ -44,17 +62,38 @@ struct cost_krdma {
 	unsigned int connected;
 	unsigned int next;
 	struct krdma_cq *cqs[2];
-	bool has_srq;
+	enum cost_kind kind;
 	struct krdma_srq *srq;
 	void *buffer;
 	struct krdma_mr *mr;
 	struct krdma_mr_info info;
 	struct krdma_send_wr wrs[COST_BATCH];
+	struct krdma_template_wr posts[COST_BATCH];
 	struct krdma_recv_wr recv_wrs[COST_BATCH];
 	struct krdma_wc wcs[COST_POLL];
 };
 
 static const struct krdma_conn_ops cost_conn_ops = {};
+
+static const u8 cost_opcodes[] = {
+	[COST_WRITE] = KRDMA_OP_WRITE,
+	[COST_READ] = KRDMA_OP_READ,
+	[COST_FETCH_ADD] = KRDMA_OP_FETCH_ADD,
+	[COST_MESSAGE] = KRDMA_OP_SEND,
+};
+
+static void cost_krdma_end_pair(struct cost_pair *pair)
+{
+	enum cost_work work;
+
+	for (work = 0; work < COST_WORKS; work++)
+		if (!IS_ERR_OR_NULL(pair->templates[work]))
+			krdma_template_destroy(pair->templates[work]);
+	krdma_conn_close(pair->client);
+	krdma_conn_put(pair->client);
+	krdma_conn_close(pair->server);
+	krdma_conn_put(pair->server);
+}
 
 static void cost_krdma_end(void *data)
 {
@@ -62,10 +101,7 @@ static void cost_krdma_end(void *data)
 	unsigned int i;
 
 	for (i = 0; i < cost->connected; i++) {
-		krdma_conn_close(cost->pairs[i].client);
-		krdma_conn_put(cost->pairs[i].client);
-		krdma_conn_close(cost->pairs[i].server);
-		krdma_conn_put(cost->pairs[i].server);
+		cost_krdma_end_pair(&cost->pairs[i]);
 		cond_resched();
 	}
 	if (!IS_ERR_OR_NULL(cost->listener)) {
@@ -126,7 +162,7 @@ static int cost_krdma_make(struct cost_krdma *cost, struct krdma_device *dev)
 	if (IS_ERR(cost->mr))
 		return PTR_ERR(cost->mr);
 	krdma_mr_query(cost->mr, &cost->info);
-	return cost->has_srq ? cost_krdma_make_srq(cost) : 0;
+	return cost->kind == COST_SRQ ? cost_krdma_make_srq(cost) : 0;
 }
 
 static int cost_krdma_prepare(struct cost_krdma *cost, struct krdma_conn *conn, unsigned int side)
@@ -138,7 +174,7 @@ static int cost_krdma_prepare(struct cost_krdma *cost, struct krdma_conn *conn, 
 		.cq = cost->cqs[side],
 	};
 
-	if (side && cost->has_srq) {
+	if (side && cost->kind == COST_SRQ) {
 		attr.recv_depth = 0;
 		attr.srq = cost->srq;
 	}
@@ -187,7 +223,29 @@ static int cost_krdma_connect(struct cost_krdma *cost, struct cost_pair *pair)
 	return ret;
 }
 
-static void *cost_krdma_begin_with(const struct cost_plan *plan, bool has_srq)
+/* The templates of a connection, both ends of which are in place. */
+static int cost_krdma_make_templates(struct cost_krdma *cost, struct cost_pair *pair)
+{
+	enum cost_work work;
+
+	for (work = 0; work < COST_WORKS; work++) {
+		struct krdma_template_attr attr = {
+			.opcode = cost_opcodes[work], .mr = cost->mr,
+			.addr = cost->info.addr, .length = COST_MEMORY,
+			.remote_addr = cost->info.remote_addr, .remote_length = COST_MEMORY,
+			.rkey = cost->info.rkey, .operand = work == COST_FETCH_ADD,
+		};
+
+		if (!(COST_ONE_SIDED & BIT(work)))
+			continue;
+		pair->templates[work] = krdma_template_create(pair->client, &attr);
+		if (IS_ERR(pair->templates[work]))
+			return PTR_ERR(pair->templates[work]);
+	}
+	return 0;
+}
+
+static void *cost_krdma_begin_with(const struct cost_plan *plan, enum cost_kind kind)
 {
 	struct krdma_listen_attr listen = { .local = (const struct sockaddr *)&plan->address };
 	struct cost_krdma *cost = kvzalloc_obj(*cost, GFP_KERNEL);
@@ -196,7 +254,7 @@ static void *cost_krdma_begin_with(const struct cost_plan *plan, bool has_srq)
 	if (!cost)
 		return ERR_PTR(-ENOMEM);
 	cost->plan = plan;
-	cost->has_srq = has_srq;
+	cost->kind = kind;
 	cost->pairs = kvzalloc_objs(*cost->pairs, plan->conns, GFP_KERNEL);
 	if (!cost->pairs)
 		goto err;
@@ -207,9 +265,13 @@ static void *cost_krdma_begin_with(const struct cost_plan *plan, bool has_srq)
 	cost->listener = krdma_listen(cost->session, &listen);
 	ret = PTR_ERR_OR_ZERO(cost->listener);
 	while (!ret && cost->connected < plan->conns) {
-		ret = cost_krdma_connect(cost, &cost->pairs[cost->connected]);
+		struct cost_pair *pair = &cost->pairs[cost->connected];
+
+		ret = cost_krdma_connect(cost, pair);
 		if (!ret)
 			cost->connected++;
+		if (!ret && kind == COST_TEMPLATE)
+			ret = cost_krdma_make_templates(cost, pair);
 		cond_resched();
 	}
 	if (!ret)
@@ -221,12 +283,17 @@ err:
 
 static void *cost_krdma_begin(const struct cost_plan *plan)
 {
-	return cost_krdma_begin_with(plan, false);
+	return cost_krdma_begin_with(plan, COST_PLAIN);
+}
+
+static void *cost_krdma_template_begin(const struct cost_plan *plan)
+{
+	return cost_krdma_begin_with(plan, COST_TEMPLATE);
 }
 
 static void *cost_krdma_srq_begin(const struct cost_plan *plan)
 {
-	return cost_krdma_begin_with(plan, true);
+	return cost_krdma_begin_with(plan, COST_SRQ);
 }
 
 /* Polls until there were @count completions. */
@@ -252,13 +319,6 @@ static int cost_krdma_take(struct cost_krdma *cost, unsigned int side, unsigned 
 	}
 	return 0;
 }
-
-static const u8 cost_opcodes[] = {
-	[COST_WRITE] = KRDMA_OP_WRITE,
-	[COST_READ] = KRDMA_OP_READ,
-	[COST_FETCH_ADD] = KRDMA_OP_FETCH_ADD,
-	[COST_MESSAGE] = KRDMA_OP_SEND,
-};
 
 static int cost_krdma_post(struct cost_krdma *cost, enum cost_work work,
 			   const struct krdma_sge *sge, unsigned int count)
@@ -289,7 +349,7 @@ static int cost_krdma_receive(struct cost_krdma *cost, const struct krdma_sge *s
 		cost->recv_wrs[i] = (struct krdma_recv_wr) {
 			.wr_id = i, .sges = sge, .sge_count = 1,
 		};
-	if (cost->has_srq)
+	if (cost->kind == COST_SRQ)
 		return krdma_srq_post_recv(cost->srq, cost->recv_wrs, count);
 	return krdma_conn_post_recv(cost->pairs[cost->next].server, cost->recv_wrs, count);
 }
@@ -333,16 +393,61 @@ static int cost_krdma_run(void *data, enum cost_work work, unsigned int count)
 	return ret ? ret : cost_krdma_take(cost, 0, count);
 }
 
+/* Posts as cost_krdma_turn(), by a template. */
+static int cost_krdma_template_turn(struct cost_krdma *cost, enum cost_work work,
+				    unsigned int count)
+{
+	struct krdma_template *template = cost->pairs[cost->next].templates[work];
+	unsigned int i;
+	int ret;
+
+	if (++cost->next == cost->connected)
+		cost->next = 0;
+	if (count == 1)
+		return krdma_template_post(template, 0, 0, 0, COST_LENGTH, 0);
+	for (i = 0; i < count; i++)
+		cost->posts[i] = (struct krdma_template_wr) { .wr_id = i, .length = COST_LENGTH };
+	ret = krdma_template_post_many(template, cost->posts, count);
+	if (ret != count)
+		return ret < 0 ? ret : -EIO;
+	return 0;
+}
+
+/* As cost_krdma_run(). */
+static int cost_krdma_template_run(void *data, enum cost_work work, unsigned int count)
+{
+	struct cost_krdma *cost = data;
+	unsigned int turns = cost->connected == 1 ? 1 : count;
+	unsigned int each = cost->connected == 1 ? count : 1;
+	unsigned int i;
+	int ret = 0;
+
+	cost_ask(cost->plan);
+	for (i = 0; i < turns && !ret; i++)
+		ret = cost_krdma_template_turn(cost, work, each);
+	cost_asked(cost->plan);
+	return ret ? ret : cost_krdma_take(cost, 0, count);
+}
+
 const struct cost_way cost_krdma = {
 	.name = "krdma",
+	.works = COST_ONE_SIDED | BIT(COST_MESSAGE),
 	.begin = cost_krdma_begin,
 	.run = cost_krdma_run,
 	.end = cost_krdma_end,
 };
 
+const struct cost_way cost_krdma_template = {
+	.name = "krdma-template",
+	.works = COST_ONE_SIDED,
+	.begin = cost_krdma_template_begin,
+	.run = cost_krdma_template_run,
+	.end = cost_krdma_end,
+};
+
 const struct cost_way cost_krdma_srq = {
 	.name = "krdma-srq",
-	.messages = true,
+	.works = BIT(COST_MESSAGE),
 	.begin = cost_krdma_srq_begin,
 	.run = cost_krdma_run,
 	.end = cost_krdma_end,

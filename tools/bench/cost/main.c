@@ -137,8 +137,9 @@ static int cost_measure_way(const struct cost_way *way, const struct cost_plan *
 	if (IS_ERR(data))
 		return PTR_ERR(data);
 	for (i = 0; i < ARRAY_SIZE(cost_batches); i++)
-		for (work = way->messages ? COST_MESSAGE : 0; work < COST_WORKS && !ret; work++)
-			ret = cost_measure(way, data, plan, work, cost_batches[i]);
+		for (work = 0; work < COST_WORKS && !ret; work++)
+			if (way->works & BIT(work))
+				ret = cost_measure(way, data, plan, work, cost_batches[i]);
 	way->end(data);
 	return ret;
 }
@@ -181,7 +182,8 @@ static int cost_run(char *line)
 		if (ret)
 			return ret;
 	}
-	return cost_measure_way(&cost_krdma, &plan);
+	return cost_measure_way(&cost_krdma, &plan) ?:
+	       cost_measure_way(&cost_krdma_template, &plan);
 }
 
 static ssize_t cost_run_write(struct file *file, const char __user *user, size_t length,

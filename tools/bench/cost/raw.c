@@ -390,6 +390,7 @@ static int cost_raw_run(void *data, enum cost_work work, unsigned int count)
 
 const struct cost_way cost_raw = {
 	.name = "verbs",
+	.works = COST_ONE_SIDED | BIT(COST_MESSAGE),
 	.begin = cost_raw_begin,
 	.run = cost_raw_run,
 	.end = cost_raw_end,

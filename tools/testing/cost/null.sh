@@ -51,8 +51,8 @@ is_seen()
 	krdma dev | grep -q '^[0-9]*: null0: transport iwarp'
 }
 
-# works CONNECTIONS RESULTS [srq]: posts all kinds of work requests through krdma and through verbs,
-# or only messages through an SRQ, and checks each completion.
+# works CONNECTIONS RESULTS [srq]: posts all kinds of work requests through krdma, with and without
+# templates, and through verbs, or only messages through an SRQ, and checks each completion.
 works()
 {
 	echo "$address $1 instant${3:+ $3}" >$files/run && [ "$(grep -c . $files/results)" = "$2" ]
@@ -97,8 +97,8 @@ check "null.has_an_interface" interface
 check "null.loads" insmod "$here/krdma_null.ko"
 check "null.is_seen_by_krdma" is_seen
 check "cost.loads" insmod "$here/krdma_cost.ko"
-check "null.does_what_krdma_and_verbs_ask" works 1 16
-check "null.has_many_connections" works 100 8
+check "null.does_what_krdma_and_verbs_ask" works 1 22
+check "null.has_many_connections" works 100 14
 check "null.has_a_shared_receive_queue" works 10 2 srq
 check "cost.a_connection_and_its_queue_pair_take_some_1_KiB_each" fits
 refuses "null.refuses_where_nobody_listens" "refused" insmod "$here/krdma_ping.ko" address=$address

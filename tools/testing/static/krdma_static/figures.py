@@ -15,8 +15,9 @@ LEAST = 128
 def recorded(text):
     """The rounded figures of a record, and what krdma adds to each of verbs."""
     figures = {key: float(value) for key, value in re.findall(r"^([\w.=-]+) ([\d.]+)$", text, re.MULTILINE)}
-    added = {figures[key.replace(".verbs.", ".krdma.")] - value for key, value in figures.items()
-             if ".verbs." in key and key.replace(".verbs.", ".krdma.") in figures}
+    others = [(key.replace(".verbs.", f".{way}."), value) for way in ("krdma", "krdma-template")
+              for key, value in figures.items() if ".verbs." in key]
+    added = {figures[key] - value for key, value in others if key in figures}
     return {round(value) for value in added.union(figures.values())}
 
 
