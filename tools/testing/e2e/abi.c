@@ -131,7 +131,7 @@ TEST_F_TIMEOUT(request, every_size_with_a_zero_tail, 120)
 	 */
 	for (uint32_t size = 0; size <= KRDMA_STRUCT_SIZE_MAX + 8;
 	     size += size > known + 64 && size + 64 < KRDMA_STRUCT_SIZE_MAX ?
-		     rounds(7, 37) : 1) {
+		     stride(7, 37) : 1) {
 		int expected = size < first ? -EINVAL : size > KRDMA_STRUCT_SIZE_MAX ? -E2BIG : 0;
 		uint32_t room = size < sizeof(uint32_t) ? sizeof(uint32_t) : size;
 		uint32_t written;
@@ -180,7 +180,7 @@ TEST_F_TIMEOUT(request, every_size_with_a_tail_that_is_not_zero, 120)
 {
 	uint32_t known = variant->example->known_size;
 	unsigned char *buffer = self->arena.start;
-	unsigned int step = rounds(7, 37);
+	unsigned int step = stride(7, 37);
 	unsigned char before[KRDMA_STRUCT_SIZE_MAX];
 
 	for (uint32_t size = known + 1; size <= sizeof(before); size += step) {

@@ -620,7 +620,7 @@ FIXTURE_SETUP(bystander)
 		ASSERT_EQ(0, write_text(line, limit->max));
 	}
 	if (limit->parameter) {
-		bool slow = limit->slow_value && rounds(0, 1);
+		bool slow = limit->slow_value && stride(0, 1);
 		char path[128];
 
 		snprintf(path, sizeof(path), PARAMETERS "%s", limit->parameter);

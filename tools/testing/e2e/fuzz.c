@@ -49,7 +49,7 @@
  * Percentage of the recorded sights and edges of the stored inputs that a run must reach again.
  * What an input reaches depends on timing, and more so on a slow kernel.
  */
-#define SIGHTS_PERCENT	rounds(90, 60)
+#define SIGHTS_PERCENT	(100 - rounds(10, 40))
 #define EDGES_PERCENT	80
 
 FIXTURE(fuzz)

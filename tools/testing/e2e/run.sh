@@ -9,7 +9,8 @@
 #	run.sh [PROGRAM]...        for example: run.sh abi.64 device.32
 #
 # KRDMA_SLOW=1 shortens the stress tests, for a debug kernel.  The 32-bit and x32 programs are
-# always shortened, because they test the layouts.  x32 programs run in a kernel that was booted
+# always shortened, because they test the layouts.  KRDMA_QUICK=1 shortens them as well, and keeps
+# the limits of a kernel that is not slow.  x32 programs run in a kernel that was booted
 # with syscall.x32=y, and are skipped elsewhere.
 
 here=$(dirname "$0")

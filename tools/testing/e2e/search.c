@@ -83,7 +83,7 @@ TEST_F_TIMEOUT(search, each_guess_costs_a_connection_and_wrong_ones_give_nothing
 {
 	uint32_t right = self->remote.rkey;
 	/* All values; on a slow kernel some of them. */
-	uint32_t step = rounds(1, 17);
+	uint32_t step = stride(1, 17);
 	uint64_t begun = now_ms();
 	unsigned int connections = 0;
 

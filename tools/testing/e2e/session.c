@@ -119,11 +119,23 @@ void sleep_ms(unsigned int ms)
 	nanosleep(&span, NULL);
 }
 
+static bool is_set(const char *name)
+{
+	const char *setting = getenv(name);
+
+	return setting && !strcmp(setting, "1");
+}
+
 unsigned int rounds(unsigned int usual, unsigned int slow)
 {
-	const char *setting = getenv("KRDMA_SLOW");
+	if (is_set("KRDMA_SLOW"))
+		return slow;
+	return is_set("KRDMA_QUICK") && slow < usual ? slow : usual;
+}
 
-	return setting && !strcmp(setting, "1") ? slow : usual;
+unsigned int stride(unsigned int usual, unsigned int long_one)
+{
+	return is_set("KRDMA_SLOW") || is_set("KRDMA_QUICK") ? long_one : usual;
 }
 
 int write_text(const char *path, const char *text)

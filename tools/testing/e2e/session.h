@@ -40,8 +40,15 @@ bool kernel_is(const char *release);
 uint64_t now_ms(void);
 void sleep_ms(unsigned int ms);
 
-/* Rounds of a stress test: few when KRDMA_SLOW=1 says that the kernel is slow. */
+/*
+ * Rounds of a stress test, or a limit in time.  When KRDMA_SLOW=1 says that the kernel is slow, it
+ * is @slow.  When KRDMA_QUICK=1 says that the test has little time, it is the smaller one: few
+ * rounds, and the limits of a kernel that is not slow.
+ */
 unsigned int rounds(unsigned int usual, unsigned int slow);
+
+/* The step of a sweep: @long_one on a slow kernel, and if the test has little time. */
+unsigned int stride(unsigned int usual, unsigned int long_one);
 
 /* Write @text to a file of the kernel: 0 or -errno. */
 int write_text(const char *path, const char *text);
