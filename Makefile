@@ -181,7 +181,7 @@ krdma $(KRDMA_VERSION): RDMA as a kernel service
 Try and prove (in virtual machines; they install what they need, or with
 KRDMA_NO_INSTALL=1 only name it)
   make demo               see krdma at work
-  make check              what proves krdma, in 15 minutes [CHECK='OPTION...']
+  make check              what proves krdma, in 10 minutes [CHECK='OPTION...']
   make check-full         the whole matrix, in shards       [SHARD='NAME...'] [CHECK=--list]
   make check-races        of that, what looks for data races
   make bench              krdma and its peers side by side  [QUICK=1] [BENCH='OPTION...']

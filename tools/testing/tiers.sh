@@ -118,13 +118,13 @@ run_debug()
 	"$topdir/tools/vm/run" --kernel debug --quiet --out "$lines" "$@"
 }
 
-# e2e_build: the programs, into $e2e; lanes may want them at the same time.
+# e2e_build [TARGET...]: the programs, or these, into $e2e; lanes may want them at the same time.
 e2e=$topdir/build/testing/e2e
 e2e_threads=$topdir/build/testing/e2e_threads
 e2e_build()
 {
 	with_lock "e2e-$(cksum <<<"$e2e" | cut -d ' ' -f 1)" cached make -s -C "$topdir/tools/testing/e2e" \
-		O="$e2e" KSELFTEST="$("$topdir/tools/vm/source")/tools/testing/selftests" >&2
+		O="$e2e" KSELFTEST="$("$topdir/tools/vm/source")/tools/testing/selftests" "$@" >&2
 }
 
 # e2e SERIES [PROGRAM...]: the tests of the running module, in a VM with that kernel; all
@@ -147,17 +147,28 @@ e2e()
 		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_SLOW=$slow sh /tests/run.sh $*"
 }
 
-# e2e_programs DRIVER: the 64-bit programs without those that tools/testing/e2e/drivers leaves out
-# for it.  The 32-bit ones are there for the layouts, which the stock kernels show.
-e2e_programs()
+# e2e_without DRIVER: of the programs in the standard input, those that tools/testing/e2e/drivers does
+# not leave out for it.
+e2e_without()
 {
-	grep '\.64$' "$e2e/programs" | awk -v driver="$1" '
+	awk -v driver="$1" '
 		NR == FNR {
 			if ($0 !~ /^#/ && ($1 == driver || $1 == "*"))
-				out[$2 ".64"] = 1
+				out[$2]
 			next
 		}
-		!($0 in out)' "$topdir/tools/testing/e2e/drivers" -
+		{
+			name = $0
+			sub(/\.[0-9x]+$/, "", name)
+		}
+		!(name in out)' "$topdir/tools/testing/e2e/drivers" -
+}
+
+# e2e_programs DRIVER: the 64-bit programs without those that are left out.  The 32-bit ones are there
+# for the layouts, which the stock kernels show.
+e2e_programs()
+{
+	grep '\.64$' "$e2e/programs" | e2e_without "$1"
 }
 
 # e2e_debug PART OF: one of so many parts of the programs, which take about equally long.
@@ -483,41 +494,48 @@ tier_pages()
 		-- sh /tests/pages.sh | sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
 }
 
-# One boot for a program of each kind: the library, the tool, the block device, hostile
-# peers.  What is left out here, check-full has.
-tier_smoke()
+# One boot of a stock kernel for what "make check" has to show there.  First a program of each kind:
+# the library, the tool, the block device, hostile peers; then the end-to-end programs, the last of
+# which unloads the module.  What is left out here, and the other rounds, check-full has.
+tier_stock()
 {
-	local smoke=$topdir/build/testing/smoke blk file peer=$topdir/build/testing/peer
+	local stock=$topdir/build/testing/stock peer=$topdir/build/testing/peer blk file program
+	local -a library=(lib_simple lib_message lib_file lib_rpma lib_file_hostile lib_bad_client
+		lib_bad_server lib_bad_neighbour) programs
 
-	e2e_build
+	library=("${library[@]/%/.64}")
+	e2e_build listed "${library[@]/#/$e2e/}"
 	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
 	blk=$(blk_build 6.1)
 	cached make -s -C "$topdir/tools/testing/peer" O="$peer" >&2
-	rm -rf "$smoke"
-	mkdir -p "$smoke"
-	cp "$e2e"/{lib_simple,lib_message,lib_file,lib_rpma,lib_file_hostile}.64 \
-		"$e2e"/lib_bad_{client,server,neighbour}.64 "$smoke/"
+	mapfile -t programs < <(e2e_without check <"$e2e/programs")
+	rm -rf "$stock"
+	mkdir -p "$stock"
+	for program in "${library[@]}" "${programs[@]}"; do
+		[[ $program == skip-* ]] || ln "$e2e/$program" "$stock/"
+	done
+	cp "$e2e/fuzz.corpus" "$blk"/* "$stock/" 2>/dev/null || :
 	# One folder for both: run.sh runs programs and scripts, and apart.sh takes two machines.
-	cp "$blk"/* "$smoke/" 2>/dev/null || :
 	for file in "$tool"/*; do
 		case ${file##*/} in
 		run.sh | apart.sh) continue ;;
 		esac
-		[ ! -f "$smoke/${file##*/}" ] || cmp "$file" "$smoke/${file##*/}" >&2 ||
+		[ ! -f "$stock/${file##*/}" ] || cmp "$file" "$stock/${file##*/}" >&2 ||
 			die "two programs of the tests are named ${file##*/}"
 	done
-	cp "$tool"/* "$smoke/" 2>/dev/null || :
-	cp "$peer"/server "$peer"/peer "$smoke/"
-	cp "$topdir/tools/testing/peer/run.sh" "$smoke/peers"
-	printf '#!/bin/sh\nexec sh /tests/peers 1 250\n' >"$smoke/peers.sh"
-	chmod 755 "$smoke/peers.sh"
-	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 900 --program rping \
+	cp "$tool"/* "$stock/" 2>/dev/null || :
+	cp "$peer"/server "$peer"/peer "$stock/"
+	cp "$topdir/tools/testing/peer/run.sh" "$stock/peers"
+	printf '#!/bin/sh\nexec sh /tests/peers 1 250\n' >"$stock/peers.sh"
+	chmod 755 "$stock/peers.sh"
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 1200 --program rping \
 		--program mkfs.ext4 --program e2fsck --program blkdiscard --program fio \
-		--program "$peer/peer" --module "$blk/krdma.ko" --file "$smoke:/tests" \
-		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" -- \
-		KRDMA_ACTIONS=400 sh /tests/run.sh lib_simple.64 lib_message.64 lib_file.64 \
-		lib_rpma.64 lib_file_hostile.64 lib_bad_client.64 lib_bad_server.64 \
-		lib_bad_neighbour.64 ping.sh stat.sh examples.sh one.sh own.sh peers.sh
+		--program "$peer/peer" --module "$blk/krdma.ko" --file "$stock:/tests" \
+		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" \
+		--append "syscall.x32=y ib_core.recv_queue_size=8192" -- \
+		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_QUICK=1 KRDMA_ACTIONS=400 KRDMA_ROUNDS=1" \
+		"KRDMA_SECONDS=1 sh /tests/run.sh" \
+		"${library[@]}" ping.sh stat.sh examples.sh one.sh own.sh peers.sh "${programs[@]}"
 }
 
 # Programs that never heard of krdma, on one machine with it and on another.
@@ -605,17 +623,20 @@ test_variables()
 	esac
 }
 
-# kunit WORD...: the suites in user-mode Linux, natively, on one processor, in virtual
-# time; WORDs are run.sh's.
+# kunit WORDS...: the suites in user-mode Linux, natively, on one processor, in virtual time; once for
+# each argument, which is the WORDS of run.sh, in one machine.
 kunit()
 {
-	local dir
+	local dir words command='result=0'
 
 	dir=$("$topdir/tools/vm/kernel" build uml KRDMA_KUNIT=y KRDMA_TESTS=y)
+	for words; do
+		command+="; sh /run.sh /krdma_kunit.ko $words || result=1"
+	done
 	"$topdir/tools/vm/run" --kernel uml --quiet --timeout 900 --module "$dir/krdma.ko" \
 		--file "$topdir/kunit/run.sh:/run.sh" --file "$dir/krdma_kunit.ko:/krdma_kunit.ko" \
 		--file "$topdir/kunit/personality.expected:/personality.expected" \
-		-- sh /run.sh /krdma_kunit.ko "$@"
+		-- "$command; exit \$result"
 }
 
 # personalities: a "-p" and the name of each driver that fake devices can behave like.  mana
@@ -635,21 +656,18 @@ personalities_part()
 # other drivers, suites and the slow cases are for check-full.
 tier_kunit()
 {
-	kunit
-	kunit -q -p mlx5 krdma_data krdma_srq krdma_conn_end krdma_mr krdma_fault
+	kunit '' '-q -p mlx5 krdma_data krdma_srq krdma_conn_end krdma_mr krdma_fault'
 }
 
 # Every suite that uses a device, over each driver.
 tier_kunit_personalities_1()
 {
-	# shellcheck disable=SC2046 # a list of words
-	kunit $(personalities_part 1 2)
+	kunit "$(personalities_part 1 2 | tr '\n' ' ')"
 }
 
 tier_kunit_personalities_2()
 {
-	# shellcheck disable=SC2046 # a list of words
-	kunit $(personalities_part 2 2)
+	kunit "$(personalities_part 2 2 | tr '\n' ' ')"
 }
 
 # The same on two processors.
@@ -956,10 +974,11 @@ tier_coverage()
 	"$topdir/tools/testing/static/coverage" --ran "$results/ran"
 }
 
-# Threads that are delayed where they can meet, with four seeds; and with eight.
+# Threads that are delayed where they can meet, with the two seeds with which the planted faults are
+# tried; and with eight.
 tier_race()
 {
-	"$topdir/tools/testing/race/run" --seeds "1 2 3 4"
+	"$topdir/tools/testing/race/run" --seeds "1 2"
 }
 
 tier_race_full()

@@ -158,22 +158,25 @@ for signal in INT KILL; do
 		'10\.77\.0\.1 has ended the connection' 'transmitted, ' '^rtt p50'
 done
 
-# A stopped listening side keeps its connection, because its device still answers.
-serve stopped krdma ping --listen
-begin krdma ping -i 0.2 -W 2 $host
-await "$work/out" 'seq=2 '
-kill -STOP "$server"
-await "$work/out" '^no answer from 10\.77\.0\.1: seq=[0-9]+, waited [0-9]+ ms'
-await "$work/out" '^not sent to 10\.77\.0\.1: seq=[0-9]+, 8 messages are unanswered'
-kill -CONT "$server"
-await "$work/out" '^late answer from 10\.77\.0\.1: seq='
-last=$(sed -n 's/.*seq=\([0-9]*\).*/\1/p' "$work/out" | tail -n 1)
-await "$work/out" "^64 bytes from 10\.77\.0\.1: seq=($((last + 2))|$((last + 3))) "
-leave INT "$client"
-ended "one that stops for a while loses messages, and is met again" 130 \
-	'^no answer from' '^not sent' '^late answer' 'transmitted, .* 8 late, [0-9.]+% loss'
-stop_server stopped
-ended "the listening side has not noticed" 0 '1 clients served, 0 failed'
+# A stopped listening side keeps its connection, because its device still answers.  In an emulated
+# machine this one test takes two thirds of the processor time of the script.
+if [ "${KRDMA_QUICK:-0}" != 1 ]; then
+	serve stopped krdma ping --listen
+	begin krdma ping -i 0.2 -W 2 $host
+	await "$work/out" 'seq=2 '
+	kill -STOP "$server"
+	await "$work/out" '^no answer from 10\.77\.0\.1: seq=[0-9]+, waited [0-9]+ ms'
+	await "$work/out" '^not sent to 10\.77\.0\.1: seq=[0-9]+, 8 messages are unanswered'
+	kill -CONT "$server"
+	await "$work/out" '^late answer from 10\.77\.0\.1: seq='
+	last=$(sed -n 's/.*seq=\([0-9]*\).*/\1/p' "$work/out" | tail -n 1)
+	await "$work/out" "^64 bytes from 10\.77\.0\.1: seq=($((last + 2))|$((last + 3))) "
+	leave INT "$client"
+	ended "one that stops for a while loses messages, and is met again" 130 \
+		'^no answer from' '^not sent' '^late answer' 'transmitted, .* 8 late, [0-9.]+% loss'
+	stop_server stopped
+	ended "the listening side has not noticed" 0 '1 clients served, 0 failed'
+fi
 
 # Limits of a listening side
 
