@@ -43,28 +43,12 @@ bool krdma_mr_can_copy(const struct krdma_mr *mr)
  */
 int krdma_mr_begin_copy(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u32 length, u32 access)
 {
-	u64 offset = addr - mr->addr;
-	int ret;
+	int ret = krdma_mr_begin_range(mr, pd, addr, length, access);
 
-	if (!atomic_inc_unless_negative(&mr->uses))
-		return krdma_resource_error(&mr->res) == -ENODEV ? -ENODEV : -ESTALE;
-
-	ret = -EXDEV;
-	if (mr->pd != pd)
-		goto err_end;
-	ret = -EACCES;
-	if (access & ~mr->access)
-		goto err_end;
-	ret = -ERANGE;
-	if (addr < mr->addr || offset > mr->length || length > mr->length - offset)
-		goto err_end;
-	ret = -EOPNOTSUPP;
-	if (!krdma_mr_can_copy(mr))
-		goto err_end;
-	return 0;
-
-err_end:
-	krdma_mr_end_use(mr);
+	if (!ret && !krdma_mr_can_copy(mr)) {
+		krdma_mr_end_use(mr);
+		ret = -EOPNOTSUPP;
+	}
 	return ret;
 }
 

@@ -631,9 +631,19 @@ static int krdma_mr_key_sges(const struct krdma_mr *mr, u64 offset, u32 length,
 	return count;
 }
 
-/* Begins a use, if the range is in the MR, with these rights. */
-static int krdma_mr_begin_range(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u64 length,
-				u32 access)
+/**
+ * krdma_mr_begin_range() - Begin to use an MR, if a range is in it, with these rights
+ * @mr: the MR; the caller keeps the object
+ * @pd: the PD of the session
+ * @addr: start of the range, in the MR's address space
+ * @length: bytes
+ * @access: the rights that the operation needs
+ *
+ * Context: any; no allocation, no sleep.
+ * Return: 0, for krdma_mr_end_use(), or as krdma_mr_begin_use().
+ */
+int krdma_mr_begin_range(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u64 length,
+			 u32 access)
 {
 	int ret;
 

@@ -116,6 +116,8 @@ int krdma_mr_get_range(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u64 l
 void krdma_mr_put(struct krdma_mr *mr);
 
 /* The same for memory that the processor copies (mr/copy.c). */
+int krdma_mr_begin_range(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u64 length,
+			 u32 access);
 bool krdma_mr_can_copy(const struct krdma_mr *mr);
 int krdma_mr_begin_copy(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u32 length,
 			u32 access);
