@@ -520,6 +520,7 @@ static struct krdma_srq_share *krdma_srq_recall_from(struct krdma_srq_pool *pool
 		/* It is listed again with the next taker that wants some. */
 		list_del_init(&share->want_node);
 	}
+	/* Nothing is held without having been asked for while a share is listed there in vain. */
 	if (pool->count || list_empty(&pool->wanting))
 		return NULL;
 	return list_first_entry_or_null(&pool->holding, struct krdma_srq_share, hold_node);

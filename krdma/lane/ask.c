@@ -97,6 +97,26 @@ bool krdma_lane_lacks_receive(const struct krdma_lane *lane)
 }
 
 /**
+ * krdma_lane_receives_needed() - Count the receives of the peer that posted work requests need
+ * @lane: the lane, open on both sides
+ *
+ * Not those of work requests far behind: their turn comes later.
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: the number.
+ */
+u32 krdma_lane_receives_needed(const struct krdma_lane *lane)
+{
+	const struct krdma_lane_queue *queue = &lane->send;
+	u32 looks = min_t(u32, krdma_lane_queued(queue), KRDMA_LANE_WINDOW);
+	u32 needed = 0;
+
+	for (u32 i = 0; i < looks; i++)
+		needed += krdma_lane_takes_receive(krdma_lane_wqe_at(queue, queue->next + i));
+	return needed;
+}
+
+/**
  * krdma_lane_may_send() - Check whether the next work request, or its next part, may be sent
  * @lane: the lane, open on both sides
  *

@@ -720,6 +720,7 @@ bool krdma_lane_add_want(struct krdma_lane_writer *writer, struct krdma_lane *la
 /* lane/ask.c */
 u32 krdma_lane_credits_left(const struct krdma_lane *lane);
 bool krdma_lane_lacks_receive(const struct krdma_lane *lane);
+u32 krdma_lane_receives_needed(const struct krdma_lane *lane);
 bool krdma_lane_may_send(const struct krdma_lane *lane);
 u32 krdma_lane_wire_length(const struct krdma_lane_wqe *wqe);
 void krdma_lane_fill_request(const struct krdma_lane *lane, struct krdma_lane_record *record);

@@ -385,8 +385,7 @@ static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
 
 /*
  * Results for the peer, and the lane's own messages and requests.  Either may fill a frame, so they
- * take turns in being first.  The count of writes, names of MRs, and what is told of an SRQ are
- * behind neither.
+ * take turns in being first.  The count of writes, names of MRs, RECALL and YIELD come before both.
  */
 static bool krdma_link_add_both(struct krdma_lane_writer *writer, struct krdma_frame_slot *slot,
 				struct krdma_lane *lane)

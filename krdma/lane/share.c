@@ -14,10 +14,11 @@
  * of these.  The receives of both sides are counted from the lane's beginning with those that were
  * yielded, so counts only grow, and receives that are given after the RECALL are not concerned.
  */
+#include <linux/slab.h>
+
 #include "cm/conn.h"
 #include "io/srq.h"
 #include "lane/lane.h"
-#include "mr/mr.h"
 
 static struct krdma_lane *krdma_lane_of_taker(struct krdma_srq_taker *taker)
 {
@@ -136,7 +137,7 @@ void krdma_lane_share_destroy(struct krdma_lane *lane)
 
 /**
  * krdma_lane_share_free() - Free what a lane with an SRQ has besides
- * @lane: the lane, which is freed, or whose queues could not be created
+ * @lane: the lane, which is freed
  *
  * Context: any.
  */
@@ -190,13 +191,12 @@ int krdma_lane_recalled(struct krdma_lane *lane)
 {
 	struct krdma_lane_asked *asked = &lane->asked;
 	u32 spare = krdma_lane_credits_left(lane);
-	u32 needed = krdma_lane_queued(&lane->send);
 
 	lockdep_assert_held(&lane->trunk->lock);
 
 	if (!lane->peer_shares)
 		return -EPROTO;
-	spare -= min(spare, needed);
+	spare -= min(spare, krdma_lane_receives_needed(lane));
 	spare = min(spare, KRDMA_LANE_WANT_MAX - asked->to_yield);
 	asked->yielded += spare;
 	asked->to_yield += spare;
@@ -224,7 +224,7 @@ int krdma_lane_yielded(struct krdma_lane *lane, const struct krdma_lane_record *
 		return -EPROTO;
 	share->recall_sent = false;
 	krdma_srq_yielded(&share->taker, record->value);
-	/* Who has given one meanwhile may have seen half of this. */
+	/* A context that has given one meanwhile may have read only one of the two counts. */
 	if (krdma_lane_owes_credits(lane))
 		krdma_trunk_add_ready(lane);
 	return 0;
@@ -246,7 +246,6 @@ bool krdma_lane_add_recall(struct krdma_lane_writer *writer, struct krdma_lane *
 		.lane = lane->number,
 		.value = lane->asked.to_yield,
 	};
-
 	struct krdma_lane_share *share = lane->share;
 
 	lockdep_assert_held(&lane->trunk->lock);
@@ -281,7 +280,6 @@ bool krdma_lane_add_want(struct krdma_lane_writer *writer, struct krdma_lane *la
 	struct krdma_lane_record record = {
 		.type = KRDMA_LANE_WANT,
 		.lane = lane->number,
-		.value = min_t(u32, krdma_lane_queued(&lane->send), KRDMA_LANE_WANT_MAX),
 	};
 
 	lockdep_assert_held(&lane->trunk->lock);
@@ -290,6 +288,8 @@ bool krdma_lane_add_want(struct krdma_lane_writer *writer, struct krdma_lane *la
 		return true;
 	if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
 		return false;
+	/* What it does not need would be kept from others. */
+	record.value = krdma_lane_receives_needed(lane);
 	krdma_lane_frame_add(writer, &record);
 	lane->asked.wanted = true;
 	return true;

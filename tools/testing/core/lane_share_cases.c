@@ -238,7 +238,7 @@ static void lane_share_of_a_miser(struct core_test *test)
 		goto out;
 	for (int i = 0; i < 3; i++)
 		share_post(share, 0, WANT, 0, 65535);
-	/* It does not use what it has, and is told of nothing more. */
+	/* A peer that does not use its receives is not told of more. */
 	core_expect_nothing(&share->strangers[0]->end);
 	share_post(share, 0, DATA, FIRST | LAST, 0);
 	share_post(share, 0, DATA, FIRST | LAST, 0);

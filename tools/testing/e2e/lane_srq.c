@@ -321,6 +321,31 @@ TEST_F(lane_srq, idle_lanes_keep_nothing_from_others)
 	}
 }
 
+/* A lane with one message and many writes takes one receive, and leaves the others. */
+/* Proves: F16 */
+TEST_F(lane_srq, writes_want_no_receives)
+{
+	struct pair *pairs = self->pairs;
+	struct krdma_sqe entries[21];
+	struct krdma_cqe cqe;
+
+	ASSERT_EQ(0, pair_open(&pairs[0], &self->options));
+	ASSERT_EQ(0, pair_open(&pairs[1], &self->options));
+	entries[0] = sqe_send(pairs[0].a.id, 0, &self->source, 0, 10);
+	for (int i = 1; i < 21; i++)
+		entries[i] = sqe_remote(KRDMA_OP_WRITE, pairs[0].a.id, i, &self->source, 0, 64,
+					&self->mr, 12 * SLOT);
+	ASSERT_EQ(0, ring_submit(pairs[0].a.ring, entries, 21, NULL));
+	/* All that is posted is the share of the two. */
+	ASSERT_EQ(0, receive(self, 0, SHARE));
+	ASSERT_EQ(0, arrived(self, &pairs[0], 10, &cqe));
+	EXPECT_EQ(0, sent(&pairs[0], 21));
+	ASSERT_EQ(0, send_some(self, &pairs[1], SHARE - 1, 20));
+	for (int i = 1; i < SHARE; i++)
+		ASSERT_EQ(0, arrived(self, &pairs[1], 20, &cqe));
+	EXPECT_EQ(0, sent(&pairs[1], SHARE - 1));
+}
+
 /* What a lane holds when it ends serves others, and completes to nobody. */
 /* Proves: F16 */
 TEST_F(lane_srq, a_lane_that_ends_gives_back)
