@@ -494,28 +494,61 @@ tier_pages()
 		-- sh /tests/pages.sh | sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
 }
 
-# One boot of a stock kernel for what "make check" has to show there.  First a program of each kind:
-# the library, the tool, the block device, hostile peers; then the end-to-end programs, the last of
-# which unloads the module.  What is left out here, and the other rounds, check-full has.
+# What the tiers "stock" and "stock-e2e" run, one a line: a program of each kind, which are the library,
+# the tool, the block device and hostile peers; and the end-to-end programs, the last of which unloads
+# the module.
+stock_runs()
+{
+	printf '%s.64\n' lib_simple lib_message lib_file lib_rpma lib_file_hostile lib_bad_client \
+		lib_bad_server lib_bad_neighbour
+	printf '%s.sh\n' ping stat examples one own peers
+}
+
+stock_e2e_runs()
+{
+	e2e_without check <"$e2e/programs"
+}
+
+# race_runs: the programs of the tier "race".
+race_runs()
+{
+	printf '%s.64\n' races races_end
+}
+
+# stock_boot FOLDER OPTION... -- PROGRAM...: one boot of a stock kernel for what "make check" has to show
+# there; the programs are in FOLDER.  What is left out here, and the other rounds, check-full has.
+stock_boot()
+{
+	local folder=$1 options=()
+
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 1200 --file "$folder:/tests" \
+		--append "syscall.x32=y ib_core.recv_queue_size=8192" "${options[@]}" -- \
+		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_QUICK=1 KRDMA_ACTIONS=400 KRDMA_ROUNDS=1" \
+		"KRDMA_SECONDS=1 sh /tests/run.sh" "$@"
+}
+
 tier_stock()
 {
-	local stock=$topdir/build/testing/stock peer=$topdir/build/testing/peer blk file program
-	local -a library=(lib_simple lib_message lib_file lib_rpma lib_file_hostile lib_bad_client
-		lib_bad_server lib_bad_neighbour) programs
+	local stock=$topdir/build/testing/stock peer=$topdir/build/testing/peer blk file
+	local -a runs library
 
-	library=("${library[@]/%/.64}")
-	e2e_build listed "${library[@]/#/$e2e/}"
+	mapfile -t runs < <(stock_runs)
+	mapfile -t library < <(printf '%s\n' "${runs[@]}" | grep '\.64$')
+	e2e_build "${library[@]/#/$e2e/}"
 	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
 	blk=$(blk_build 6.1)
 	cached make -s -C "$topdir/tools/testing/peer" O="$peer" >&2
-	mapfile -t programs < <(e2e_without check <"$e2e/programs")
 	rm -rf "$stock"
 	mkdir -p "$stock"
-	for program in "${library[@]}" "${programs[@]}"; do
-		[[ $program == skip-* ]] || ln "$e2e/$program" "$stock/"
-	done
-	cp "$e2e/fuzz.corpus" "$blk"/* "$stock/" 2>/dev/null || :
-	# One folder for both: run.sh runs programs and scripts, and apart.sh takes two machines.
+	ln "${library[@]/#/$e2e/}" "$stock/"
+	cp "$blk"/* "$stock/" 2>/dev/null || :
+	# One folder for all: apart.sh takes two machines.
 	for file in "$tool"/*; do
 		case ${file##*/} in
 		run.sh | apart.sh) continue ;;
@@ -528,14 +561,26 @@ tier_stock()
 	cp "$topdir/tools/testing/peer/run.sh" "$stock/peers"
 	printf '#!/bin/sh\nexec sh /tests/peers 1 250\n' >"$stock/peers.sh"
 	chmod 755 "$stock/peers.sh"
-	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 1200 --program rping \
-		--program mkfs.ext4 --program e2fsck --program blkdiscard --program fio \
-		--program "$peer/peer" --module "$blk/krdma.ko" --file "$stock:/tests" \
-		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" \
-		--append "syscall.x32=y ib_core.recv_queue_size=8192" -- \
-		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_QUICK=1 KRDMA_ACTIONS=400 KRDMA_ROUNDS=1" \
-		"KRDMA_SECONDS=1 sh /tests/run.sh" \
-		"${library[@]}" ping.sh stat.sh examples.sh one.sh own.sh peers.sh "${programs[@]}"
+	stock_boot "$stock" --program rping --program mkfs.ext4 --program e2fsck --program blkdiscard \
+		--program fio --program "$peer/peer" --module "$blk/krdma.ko" \
+		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" -- "${runs[@]}"
+}
+
+tier_stock_e2e()
+{
+	local folder=$topdir/build/testing/stock-e2e dir program
+	local -a runs
+
+	e2e_build listed
+	dir=$("$topdir/tools/vm/kernel" build 6.1 KRDMA_TESTS=y)
+	mapfile -t runs < <(stock_e2e_runs)
+	rm -rf "$folder"
+	mkdir -p "$folder"
+	ln "$e2e/run.sh" "$e2e/fuzz.corpus" "$folder/"
+	for program in "${runs[@]}"; do
+		[[ $program == skip-* ]] || ln "$e2e/$program" "$folder/"
+	done
+	stock_boot "$folder" --module "$dir/krdma.ko" -- "${runs[@]}"
 }
 
 # Programs that never heard of krdma, on one machine with it and on another.
@@ -978,7 +1023,8 @@ tier_coverage()
 # tried; and with eight.
 tier_race()
 {
-	"$topdir/tools/testing/race/run" --seeds "1 2"
+	# shellcheck disable=SC2046 # a list of words
+	"$topdir/tools/testing/race/run" --seeds "1 2" $(race_runs)
 }
 
 tier_race_full()
