@@ -496,7 +496,7 @@ tier_pages()
 
 # What the tiers "stock" and "stock-e2e" run, one a line: a program of each kind, which are the library,
 # the tool, the block device and hostile peers; and the end-to-end programs, the last of which unloads
-# the module.
+# the module.  tools/testing/mutants/run counts the planted faults that these notice.
 stock_runs()
 {
 	printf '%s.64\n' lib_simple lib_message lib_file lib_rpma lib_file_hostile lib_bad_client \
