@@ -499,9 +499,10 @@ tier_pages()
 # the module.  tools/testing/mutants/run counts the planted faults that these notice.
 stock_runs()
 {
-	printf '%s.64\n' lib_simple lib_message lib_file lib_rpma lib_file_hostile lib_bad_client \
-		lib_bad_server lib_bad_neighbour
-	printf '%s.sh\n' ping stat examples one own peers
+	printf '%s.64\n' lib_simple lib_message lib_file lib_rpma lib_file_hostile lib_file_many \
+		lib_file_streams lib_file_admit lib_file_slow lib_hub lib_hub_version lib_hub_flow \
+		lib_hub_end lib_hub_secret lib_bad_client lib_bad_server lib_bad_neighbour
+	printf '%s.sh\n' ping stat examples one own hostile peers
 }
 
 stock_e2e_runs()
@@ -560,7 +561,10 @@ tier_stock()
 	cp "$peer"/server "$peer"/peer "$stock/"
 	cp "$topdir/tools/testing/peer/run.sh" "$stock/peers"
 	printf '#!/bin/sh\nexec sh /tests/peers 1 250\n' >"$stock/peers.sh"
-	chmod 755 "$stock/peers.sh"
+	# With this it writes a quarter of the data.
+	mv "$stock/one.sh" "$stock/one"
+	printf '#!/bin/sh\nKRDMA_SLOW=1 exec sh /tests/one\n' >"$stock/one.sh"
+	chmod 755 "$stock/peers.sh" "$stock/one.sh"
 	stock_boot "$stock" --program rping --program mkfs.ext4 --program e2fsck --program blkdiscard \
 		--program fio --program "$peer/peer" --module "$blk/krdma.ko" \
 		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" -- "${runs[@]}"
