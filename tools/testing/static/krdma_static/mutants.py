@@ -37,3 +37,15 @@ def faults(tree):
                    f"applied; {judged} judged")
     if tree.root == cache.TOP and applied:
         cache.remember("faults", applied)
+
+
+def noticed(tree):
+    """nine of ten planted faults name a test that "make check" runs"""
+    name = FOLDER + "run"
+    if not os.path.isfile(tree.path(name)):
+        return
+    status, said = run([tree.path(name), "--share"])
+    lines = said.strip().split("\n")
+    if status:
+        yield Finding(name, 1, "too few, or a test that is none: " + " ".join(
+            next((line for line in lines if line.startswith("all ")), lines[-1]).split()))
