@@ -853,6 +853,7 @@ struct krdma_mr *krdma_mr_register_user(struct krdma_session *session,
 struct krdma_mr *krdma_mr_register_user_for_lanes(struct krdma_session *session,
 						  struct krdma_device *dev, unsigned long start,
 						  size_t length, u32 access);
+void krdma_mr_allow_windows(struct krdma_mr *mr);
 int krdma_mr_notify(struct krdma_mr *mr, void (*ended)(void *context),
 		    void (*freed)(void *context), void *context);
 int krdma_mr_close(struct krdma_mr *mr);

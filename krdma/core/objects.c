@@ -28,6 +28,7 @@ static const char *const krdma_object_names[] = {
 	[KRDMA_OBJECT_CONN] = "conn",
 	[KRDMA_OBJECT_LANE] = "lane",
 	[KRDMA_OBJECT_TRUNK] = "trunk",
+	[KRDMA_OBJECT_WINDOW] = "window",
 	[KRDMA_OBJECT_QP] = "qp",
 	[KRDMA_OBJECT_CQ] = "cq",
 	[KRDMA_OBJECT_SRQ] = "srq",

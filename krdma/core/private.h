@@ -305,10 +305,13 @@
  * krdma_pd.reach_lock
  *	kind:		spinlock, interrupts off
  *	protects:	the trees of the rkeys that peers of lanes can use, and of the names by
- *			which they find MRs.  An MR in a tree exists.
+ *			which they find MRs, and the lists of the views of MRs.  An MR in a tree
+ *			exists.
  *	taken in:	process context by the registration, the naming (under RCU) and the end
- *			of an MR; inside krdma_trunk.lock for a record of a peer, or for its
- *			answer, which who posts may send.  Nothing is called under it.
+ *			of an MR and of a view; any context by the drop of an MR with windows,
+ *			which has the work items of its views queued under it; inside
+ *			krdma_trunk.lock for a record of a peer, or for its answer, which who
+ *			posts may send.  Nothing else is called under it.
  *
  * krdma_frmr.lock
  *	kind:		spinlock, interrupts off

@@ -109,7 +109,7 @@ enum {
  *	while memory is freed because there is none
  * @end_users: ends the objects that use revoked MRs: &struct krdma_pd_ops
  * @scan: number of its current or last pass; used by @end_users only
- * @reach_lock: protects @reaches and @names
+ * @reach_lock: protects @reaches, @names and the views of the MRs
  * @reaches: rkeys that peers of lanes can use (mr/reach.c)
  * @names: names by which peers of lanes find MRs (mr/name.c)
  * @lock: protects the fields below

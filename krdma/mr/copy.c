@@ -120,3 +120,21 @@ void krdma_mr_copy_to(struct krdma_mr *mr, u64 addr, const void *from, u32 lengt
 	else
 		sg_pcopy_from_buffer(table->sgl, table->orig_nents, from, length, offset);
 }
+
+/**
+ * krdma_mr_ranges() - Find the DMA addresses of the beginning of a range
+ * @mr: the MR, after krdma_mr_begin_copy()
+ * @addr: start of the range
+ * @length: bytes
+ * @lkey: the local DMA lkey of the PD where they are used
+ * @sges: filled in, without an MR
+ * @room: maximum number of @sges
+ *
+ * Context: any.
+ * Return: the number of @sges, which may cover less than @length.
+ */
+int krdma_mr_ranges(const struct krdma_mr *mr, u64 addr, u32 length, u32 lkey,
+		    struct krdma_sge *sges, unsigned int room)
+{
+	return krdma_mem_ranges(mr->mem, addr - mr->addr, length, lkey, sges, room);
+}

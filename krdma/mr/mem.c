@@ -174,8 +174,16 @@ int krdma_mem_map_table(struct krdma_mem *mem)
 	return krdma_mem_coherent(mem) ? 0 : -EOPNOTSUPP;
 }
 
-/* Merge contiguous DMA addresses: fewer chunks mean fewer SGEs to post. */
-static int krdma_mem_make_chunks(struct krdma_mem *mem)
+/**
+ * krdma_mem_make_chunks() - Merge contiguous DMA addresses
+ * @mem: mapped
+ *
+ * Fewer chunks mean fewer SGEs to post.
+ *
+ * Context: process context; may sleep.
+ * Return: 0, -ENOMEM, or -EIO: the addresses do not cover the memory.
+ */
+int krdma_mem_make_chunks(struct krdma_mem *mem)
 {
 	struct krdma_chunk *chunk = NULL;
 	struct scatterlist *sg;
@@ -467,6 +475,63 @@ int krdma_mem_register(struct krdma_mem *mem, u64 iova)
 	return ret;
 }
 
+/* Registers @length bytes of the memory of @of from @offset on. */
+static int krdma_mem_register_view(struct krdma_mem *mem, const struct krdma_mem *of, u64 offset,
+				   u64 iova)
+{
+	struct krdma_sg_place place = { .sg = of->table.sgl };
+	u32 max = min_t(u64, PFN_UP(offset_in_page(iova) + mem->length), of->table.nents);
+	struct scatterlist *slice;
+	unsigned int entries;
+	int ret;
+
+	while (place.sg && offset >= sg_dma_len(place.sg)) {
+		offset -= sg_dma_len(place.sg);
+		place.sg = sg_next(place.sg);
+	}
+	place.offset = offset;
+	slice = kvmalloc_objs(*slice, max, GFP_KERNEL_ACCOUNT);
+	if (!slice)
+		return -ENOMEM;
+	sg_init_table(slice, max);
+	entries = krdma_sg_slice(&place, mem->length, slice, max);
+	ret = krdma_mem_alloc_mrs(mem, 1, 0) ?:
+	      krdma_mem_register_sg(mem, mem->mrs, slice, entries, mem->length, iova);
+	kvfree(slice);
+	return ret;
+}
+
+/**
+ * krdma_mem_create_view() - Register a part of memory in another PD, too
+ * @pd: the other PD, of the same device; kept by the caller
+ * @of: the memory, mapped, which stays longer
+ * @offset: start of the part
+ * @length: its bytes, not more than one key covers
+ * @access: its rights
+ * @iova: its first address for peers
+ *
+ * The view has a key and no pages: those are @of's.
+ *
+ * Context: process context; sleeps until the device has executed it.
+ * Return: the view, for krdma_mem_release(), or an ERR_PTR as krdma_mem_register().
+ */
+struct krdma_mem *krdma_mem_create_view(struct krdma_pd *pd, const struct krdma_mem *of, u64 offset,
+					u64 length, u32 access, u64 iova)
+{
+	struct krdma_mem *mem;
+	int ret;
+
+	mem = krdma_mem_create(pd, length, access);
+	if (!mem)
+		return ERR_PTR(-ENOMEM);
+	ret = krdma_mem_register_view(mem, of, offset, iova);
+	if (!ret)
+		return mem;
+	mem->unknown = true;
+	krdma_mem_release(mem);
+	return ERR_PTR(ret);
+}
+
 /**
  * krdma_mem_adopt() - Take over an ib_mr that a provider has registered for all of the memory
  * @mem: charged in @mem->one, without an ib_mr
@@ -526,6 +591,40 @@ int krdma_mem_sges(const struct krdma_mem *mem, u64 offset, u32 length,
 			.addr = chunk->addr + (offset - chunk->offset),
 			.length = part,
 			.lkey = mem->pd->ib->local_dma_lkey,
+		};
+		offset += part;
+		length -= part;
+	}
+	return count;
+}
+
+/**
+ * krdma_mem_ranges() - Find the DMA addresses of the beginning of a range of memory
+ * @mem: memory with chunks
+ * @offset: start of the range, in bytes from the start of @mem
+ * @length: bytes, all of them in @mem
+ * @lkey: the local DMA lkey of the PD where they are used
+ * @sges: filled in, without an MR
+ * @room: maximum number of @sges
+ *
+ * Context: any.
+ * Return: the number of @sges, which may cover less than @length.
+ */
+int krdma_mem_ranges(const struct krdma_mem *mem, u64 offset, u32 length, u32 lkey,
+		     struct krdma_sge *sges, unsigned int room)
+{
+	unsigned int i = krdma_mem_find_chunk(mem, offset);
+	unsigned int count;
+
+	for (count = 0; count < room && length; i++) {
+		const struct krdma_chunk *chunk = &mem->chunks[i];
+		u64 end = i + 1 < mem->chunk_count ? chunk[1].offset : mem->length;
+		u32 part = min_t(u64, length, end - offset);
+
+		sges[count++] = (struct krdma_sge) {
+			.addr = chunk->addr + (offset - chunk->offset),
+			.length = part,
+			.key = lkey,
 		};
 		offset += part;
 		length -= part;

@@ -52,7 +52,7 @@ struct krdma_chunk {
  * @direction: DMA direction
  * @table: its pages; empty if the provider manages them
  * @mapped: @table has DMA addresses
- * @chunks: the DMA addresses without gaps, for kernel memory
+ * @chunks: the DMA addresses without gaps, for kernel memory, and for memory with @pages
  * @chunk_count: number of @chunks
  * @mrs: its ib_mrs, in the order of the memory; NULL if it has none.  Each but the last spans
  *	@mr_span bytes, the first one less the offset of the memory in its page.
@@ -110,6 +110,11 @@ int krdma_mem_map_sg(struct krdma_mem *mem, struct scatterlist *sg,
 int krdma_mem_map_user(struct krdma_mem *mem, unsigned long start, bool copied);
 int krdma_mem_map_table(struct krdma_mem *mem);
 int krdma_mem_register(struct krdma_mem *mem, u64 iova);
+struct krdma_mem *krdma_mem_create_view(struct krdma_pd *pd, const struct krdma_mem *of, u64 offset,
+					u64 length, u32 access, u64 iova);
+int krdma_mem_make_chunks(struct krdma_mem *mem);
+int krdma_mem_ranges(const struct krdma_mem *mem, u64 offset, u32 length, u32 lkey,
+		     struct krdma_sge *sges, unsigned int room);
 void krdma_mem_adopt(struct krdma_mem *mem, struct ib_mr *ib);
 int krdma_mem_sges(const struct krdma_mem *mem, u64 offset, u32 length,
 		   struct ib_sge *ib_sges, unsigned int room);

@@ -157,6 +157,9 @@ static int krdma_mem_by_pinning(struct krdma_mem *mem, unsigned long start, bool
 		return ret;
 
 	ret = krdma_mem_map_table(mem);
+	/* A lane's device finds any byte at once, too. */
+	if (!ret && copied)
+		ret = krdma_mem_make_chunks(mem);
 	return ret ? ret : krdma_mem_register(mem, start);
 }
 

@@ -19,6 +19,7 @@
 
 #include "mr/desc.h"
 #include "mr/mem.h"
+#include "mr/view.h"
 #include "core/objects.h"
 #include "core/quirks.h"
 #include "mr/mr.h"
@@ -66,6 +67,8 @@ static bool krdma_mr_close_part(struct krdma_resource *resource)
 {
 	struct krdma_mr *mr = container_of(resource, struct krdma_mr, res);
 
+	if (mr->windows)
+		krdma_mr_revoke_views(mr);
 	/* Either this sees a use, or the end of the use sees that it is closed. */
 	return !(atomic_fetch_or(KRDMA_USES_CLOSED, &mr->uses) & ~KRDMA_USES_CLOSED);
 }
@@ -75,7 +78,9 @@ static void krdma_mr_revoke_work(struct work_struct *work)
 	struct krdma_mr *mr = container_of(work, struct krdma_mr, revoke);
 
 	krdma_mr_close_reach(mr);
-	krdma_mem_revoke(mr->mem);
+	/* A peer that knows a window by an rkey must not meet another MR with the same one. */
+	if (!krdma_mr_has_views(mr))
+		krdma_mem_revoke(mr->mem);
 	krdma_resource_put(&mr->res);
 }
 
@@ -118,6 +123,7 @@ static struct krdma_mr *krdma_mr_begin(struct krdma_session *session,
 	else
 		krdma_resource_set_turns(&mr->res, session);
 	refcount_set(&mr->refs, 2);
+	INIT_LIST_HEAD(&mr->views);
 	INIT_WORK(&mr->revoke, krdma_mr_revoke_work);
 	krdma_session_get(session);
 	mr->session = session;
@@ -420,6 +426,26 @@ struct krdma_mr *krdma_mr_register_user_for_lanes(struct krdma_session *session,
 EXPORT_SYMBOL_NS_GPL(krdma_mr_register_user_for_lanes, "KRDMA");
 
 /**
+ * krdma_mr_allow_windows() - Let devices of peers' hosts access an MR over lanes
+ * @mr: the MR, with remote rights, just registered and not visible to others yet
+ *
+ * Otherwise the processors of both hosts carry out what peers of lanes ask for, and check each
+ * access.  With this, the host of a peer may get a key of the device for all of the MR that one
+ * rkey covers, and its kernel checks what its programs ask for.  Writes and reads are then as fast
+ * as those of a plain connection.  krdma_mr_deregister() waits until that host says that nothing
+ * is in flight; if it does not answer in time, its lanes end.
+ *
+ * Nothing changes for memory that lanes do not access, and on iWARP devices.
+ *
+ * Context: any.
+ */
+void krdma_mr_allow_windows(struct krdma_mr *mr)
+{
+	mr->windows = mr->reaches;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_mr_allow_windows, "KRDMA");
+
+/**
  * krdma_mr_notify() - Set callbacks for the release of an MR's memory
  * @mr: the MR, just registered and not visible to others yet
  * @ended: called once, in process context, when the memory is released: no work request and no
@@ -513,8 +539,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_mr_deregister, "KRDMA");
  *
  * Work requests in flight continue.  When the last one has completed, the memory is released.
  * The peers' rkeys end earlier, and soon, unless work requests in flight need the keys
- * themselves, as with memory of a process.  In that case the rkeys end with the last of these
- * work requests; the caller can speed this up by ending their connections.
+ * themselves, as with memory of a process, or peers have windows.  In that case the rkeys end with
+ * the last of these work requests; the caller can speed this up by ending their connections.
  *
  * Context: any but NMI and hard interrupts; does not sleep.
  */

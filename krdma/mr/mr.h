@@ -5,6 +5,7 @@
 
 #include <linux/atomic.h>
 #include <linux/limits.h>
+#include <linux/list.h>
 #include <linux/overflow.h>
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
@@ -19,6 +20,7 @@ struct krdma_mem;
 struct krdma_mr_name;
 struct krdma_reaches;
 struct krdma_qp;
+struct krdma_sge;
 
 /**
  * struct krdma_mr_keys - the keys of an MR that has several
@@ -59,6 +61,8 @@ struct krdma_mr_keys {
  * @reaches: the keys in the PD's tree, if peers of lanes can access the memory; belongs to the
  *	device part, and is reset under the lock of the tree
  * @name: its name there (mr/name.c), or NULL; protected by that lock
+ * @windows: devices of peers' hosts may access it over lanes
+ * @views: its keys in other PDs (mr/view.c); protected by the lock of the tree
  * @buffer: the kernel's address of the memory, if it has one; otherwise NULL
  * @addr: its first address for local SGEs
  * @peer_addr: its first address for peers, and for the device in SGEs with a key
@@ -90,6 +94,8 @@ struct krdma_mr {
 	struct krdma_mr_keys *keys;
 	struct krdma_reaches *reaches;
 	struct krdma_mr_name *name;
+	bool windows;
+	struct list_head views;
 	void *buffer;
 	u64 addr;
 	u64 peer_addr;
@@ -127,10 +133,15 @@ void krdma_mr_copy_to(struct krdma_mr *mr, u64 addr, const void *from, u32 lengt
 /* The same for peers, by their keys (mr/reach.c). */
 int krdma_mr_open_reach(struct krdma_mr *mr);
 void krdma_mr_close_reach(struct krdma_mr *mr);
+struct krdma_mr *krdma_mr_find_reach(struct krdma_pd *pd, u32 rkey);
 struct krdma_mr *krdma_mr_reach(struct krdma_pd *pd, u32 rkey, u64 addr, u32 length, u32 access);
 u64 krdma_mr_reach_atomic(struct krdma_mr *mr, u64 addr, bool add, u64 operand, u64 swap);
 void krdma_mr_reach_write(struct krdma_mr *mr, u64 addr, const void *from, u32 length);
 void krdma_mr_reach_read(struct krdma_mr *mr, u64 addr, void *to, u32 length);
+
+/* The DMA addresses of the beginning of a range, which is in use, for a device (mr/copy.c). */
+int krdma_mr_ranges(const struct krdma_mr *mr, u64 addr, u32 length, u32 lkey,
+		    struct krdma_sge *sges, unsigned int room);
 
 /* Names for peers (mr/name.c). */
 struct krdma_mr_name *krdma_mr_name_alloc(const char *name);

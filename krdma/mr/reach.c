@@ -120,8 +120,15 @@ void krdma_mr_close_reach(struct krdma_mr *mr)
 	kvfree(reaches);
 }
 
-/* The MR with a key, and with a reference to its device part, or NULL. */
-static struct krdma_mr *krdma_reach_find(struct krdma_pd *pd, u32 rkey)
+/**
+ * krdma_mr_find_reach() - Find an MR by a key of peers
+ * @pd: the PD of the lane
+ * @rkey: the peer's key, not trusted
+ *
+ * Context: any but NMI.
+ * Return: the MR, for krdma_mr_leave(), or NULL.
+ */
+struct krdma_mr *krdma_mr_find_reach(struct krdma_pd *pd, u32 rkey)
 {
 	struct krdma_mr *mr = NULL;
 	struct rb_node *node;
@@ -163,7 +170,7 @@ static bool krdma_reach_covers(struct krdma_mr *mr, u32 rkey, u64 addr, u32 leng
  */
 struct krdma_mr *krdma_mr_reach(struct krdma_pd *pd, u32 rkey, u64 addr, u32 length, u32 access)
 {
-	struct krdma_mr *mr = pd ? krdma_reach_find(pd, rkey) : NULL;
+	struct krdma_mr *mr = pd ? krdma_mr_find_reach(pd, rkey) : NULL;
 
 	if (!mr)
 		return NULL;
