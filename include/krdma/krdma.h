@@ -602,6 +602,7 @@ struct krdma_route {
  *	milliseconds; otherwise 0
  * @sends_posted: send work requests accepted
  * @sends_completed: those of them that have completed
+ * @sends_direct: of a lane: those that its device carries out, not the peer's processor
  * @receives_posted: receives accepted
  * @receives_completed: those of them that have completed
  */
@@ -624,6 +625,7 @@ struct krdma_conn_info {
 	u32 request_age_ms;
 	u64 sends_posted;
 	u64 sends_completed;
+	u64 sends_direct;
 	u64 receives_posted;
 	u64 receives_completed;
 };

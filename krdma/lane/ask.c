@@ -7,11 +7,14 @@
  * says that it is carried out, a read or an atomic when its result is here.  The peer carries out
  * writes as they arrive, and sends results in the order of the requests, so for each kind a count
  * is enough.
+ *
+ * A write or a read that the device carries out (lane/direct.c) is done when it has completed.
  */
 #include "cm/conn.h"
 #include "core/wire.h"
 #include "io/op.h"
 #include "lane/lane.h"
+#include "lane/window.h"
 
 static bool krdma_lane_is_message(const struct krdma_lane_wqe *wqe)
 {
@@ -36,7 +39,14 @@ static bool krdma_lane_has_result(const struct krdma_lane_wqe *wqe)
 	       krdma_lane_is_atomic(wqe);
 }
 
-static bool krdma_lane_is_fenced(const struct krdma_lane_wqe *wqe)
+/**
+ * krdma_lane_is_fenced() - Check whether a work request waits for the reads before it
+ * @wqe: the work request
+ *
+ * Context: any.
+ * Return: whether it does.
+ */
+bool krdma_lane_is_fenced(const struct krdma_lane_wqe *wqe)
 {
 	return (wqe->flags & KRDMA_POST_FENCE) ||
 	       (krdma_ops[wqe->opcode].send_flags & IB_SEND_FENCE);
@@ -60,10 +70,10 @@ static bool krdma_lane_awaits_answer(const struct krdma_lane_asked *asked)
 	return asked->reads != asked->reads_completed || asked->writes != asked->writes_completed;
 }
 
-static bool krdma_lane_is_window_full(const struct krdma_lane *lane)
+static bool krdma_lane_is_full(const struct krdma_lane *lane)
 {
 	return krdma_lane_awaits_answer(&lane->asked) &&
-	       lane->send.next - lane->send.done >= KRDMA_LANE_WINDOW;
+	       lane->send.next - lane->send.done >= KRDMA_LANE_PENDING_MAX;
 }
 
 /**
@@ -108,7 +118,7 @@ bool krdma_lane_lacks_receive(const struct krdma_lane *lane)
 u32 krdma_lane_receives_needed(const struct krdma_lane *lane)
 {
 	const struct krdma_lane_queue *queue = &lane->send;
-	u32 looks = min_t(u32, krdma_lane_queued(queue), KRDMA_LANE_WINDOW);
+	u32 looks = min_t(u32, krdma_lane_queued(queue), KRDMA_LANE_PENDING_MAX);
 	u32 needed = 0;
 
 	for (u32 i = 0; i < looks; i++)
@@ -134,10 +144,10 @@ bool krdma_lane_may_send(const struct krdma_lane *lane)
 		return false;
 	if (queue->begun)
 		return true;
-	if (krdma_lane_is_window_full(lane))
+	if (krdma_lane_is_full(lane))
 		return false;
 	wqe = krdma_lane_wqe_at(queue, queue->next);
-	if (awaited && krdma_lane_is_fenced(wqe))
+	if ((awaited || krdma_lane_reads_direct(lane)) && krdma_lane_is_fenced(wqe))
 		return false;
 	if (krdma_lane_takes_receive(wqe))
 		return krdma_lane_credits_left(lane);
@@ -215,6 +225,8 @@ void krdma_lane_sent(struct krdma_lane *lane)
 		asked->positions[asked->reads++ % KRDMA_LANE_READS] = queue->next;
 	else if (!krdma_lane_is_message(wqe))
 		asked->writes++;
+	if (!krdma_lane_is_message(wqe))
+		krdma_lane_consider_window(lane, queue->next);
 	queue->next++;
 	queue->offset = 0;
 	queue->begun = false;
@@ -225,7 +237,7 @@ static bool krdma_lane_take_done(struct krdma_lane *lane, const struct krdma_lan
 {
 	struct krdma_lane_asked *asked = &lane->asked;
 
-	if (krdma_lane_is_message(wqe))
+	if (wqe->direct || krdma_lane_is_message(wqe))
 		return (s32)(asked->acked - lane->send.done) > 0;
 	if (krdma_lane_has_result(wqe)) {
 		if (asked->reads_completed == asked->reads_done)
@@ -240,7 +252,7 @@ static bool krdma_lane_take_done(struct krdma_lane *lane, const struct krdma_lan
 }
 
 /**
- * krdma_lane_awaits_ack() - Check whether the next completion waits for a frame to be acknowledged
+ * krdma_lane_awaits_ack() - Check whether the next completion waits for the device
  * @lane: the lane, attached, after krdma_lane_complete_sent()
  *
  * Context: any but NMI, with the trunk's lock held.
@@ -249,9 +261,9 @@ static bool krdma_lane_take_done(struct krdma_lane *lane, const struct krdma_lan
 bool krdma_lane_awaits_ack(const struct krdma_lane *lane)
 {
 	const struct krdma_lane_queue *queue = &lane->send;
+	const struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->done);
 
-	return queue->done != queue->next &&
-	       krdma_lane_is_message(krdma_lane_wqe_at(queue, queue->done));
+	return queue->done != queue->next && (wqe->direct || krdma_lane_is_message(wqe));
 }
 
 /**
@@ -263,7 +275,7 @@ bool krdma_lane_awaits_ack(const struct krdma_lane *lane)
 void krdma_lane_complete_sent(struct krdma_lane *lane)
 {
 	struct krdma_lane_queue *queue = &lane->send;
-	bool was_full = krdma_lane_is_window_full(lane);
+	bool was_full = krdma_lane_is_full(lane);
 	u32 before = queue->done;
 
 	lockdep_assert_held(&lane->trunk->lock);
@@ -350,6 +362,9 @@ int krdma_lane_writes_done(struct krdma_lane *lane, u32 count)
 		return -EPROTO;
 	asked->writes_done = count;
 	krdma_lane_complete_sent(lane);
+	/* One of the device may have waited for this. */
+	if (lane->direct && krdma_lane_queued(&lane->send))
+		krdma_trunk_add_ready(lane);
 	return 0;
 }
 

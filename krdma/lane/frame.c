@@ -112,6 +112,7 @@ static u32 krdma_lane_prefix(u8 type, u8 flags)
 	case KRDMA_LANE_NAME:
 		return KRDMA_LANE_OFFSET_SIZE;
 	case KRDMA_LANE_MR:
+	case KRDMA_LANE_WINDOW:
 		return KRDMA_LANE_MR_SIZE;
 	default:
 		return 0;
@@ -199,6 +200,19 @@ static bool krdma_lane_mr_is_valid(const struct krdma_lane_record *record)
 	       record->addr + record->swap >= record->addr;
 }
 
+/* A window has a number, and at least one byte. */
+static bool krdma_lane_window_is_valid(const struct krdma_lane_record *record)
+{
+	if (record->length || record->credits || record->value >= KRDMA_LANE_WINDOW_RESULTS)
+		return false;
+	if (record->value == KRDMA_LANE_WINDOW_NONE)
+		return !record->addr && !record->key && !record->total && !record->operand &&
+		       !record->swap;
+	return record->operand && record->operand <= U32_MAX && record->swap &&
+	       record->addr + record->swap >= record->addr && record->total &&
+	       !(record->total & ~KRDMA_LANE_RIGHTS);
+}
+
 /* Checks the numbers of a record whose data are in the frame. */
 static bool krdma_lane_record_is_valid(const struct krdma_lane_record *record)
 {
@@ -245,6 +259,13 @@ static bool krdma_lane_record_is_valid(const struct krdma_lane_record *record)
 		return krdma_lane_name_is_valid(record);
 	case KRDMA_LANE_MR:
 		return krdma_lane_mr_is_valid(record);
+	case KRDMA_LANE_ASK:
+		return !record->length && !record->credits;
+	case KRDMA_LANE_WINDOW:
+		return krdma_lane_window_is_valid(record);
+	case KRDMA_LANE_REVOKE:
+	case KRDMA_LANE_REVOKED:
+		return !record->length && !record->credits && !record->value;
 	default:
 		return false;
 	}
@@ -275,6 +296,7 @@ static bool krdma_lane_prefix_read(const u8 *bytes, struct krdma_lane_record *re
 		record->addr = krdma_wire_get_le64(bytes);
 		return true;
 	case KRDMA_LANE_MR:
+	case KRDMA_LANE_WINDOW:
 		record->operand = krdma_wire_get_le64(bytes + 16);
 		record->swap = krdma_wire_get_le64(bytes + 24);
 		record->total = krdma_wire_get_le32(bytes + 12);
@@ -310,6 +332,7 @@ static void krdma_lane_prefix_write(u8 *bytes, const struct krdma_lane_record *r
 		krdma_wire_put_le64(bytes + 24, record->swap);
 		break;
 	case KRDMA_LANE_MR:
+	case KRDMA_LANE_WINDOW:
 		krdma_wire_put_le32(bytes + 12, record->total);
 		krdma_wire_put_le64(bytes + 16, record->operand);
 		krdma_wire_put_le64(bytes + 24, record->swap);

@@ -72,6 +72,10 @@ enum krdma_lane_record_type {
 	KRDMA_LANE_WANT,		/* more receives are wanted */
 	KRDMA_LANE_RECALL,		/* which receives are not needed? */
 	KRDMA_LANE_YIELD,		/* the answer */
+	KRDMA_LANE_ASK,			/* for a window to an MR of the receiver */
+	KRDMA_LANE_WINDOW,		/* the answer */
+	KRDMA_LANE_REVOKE,		/* use the window no longer */
+	KRDMA_LANE_REVOKED,		/* the answer */
 };
 
 /* Flags of DATA, WRITE and RESULT. */
@@ -113,6 +117,13 @@ enum krdma_lane_close_reason {
 	KRDMA_LANE_CLOSES,
 };
 
+/* The value of KRDMA_LANE_WINDOW. */
+enum krdma_lane_window_result {
+	KRDMA_LANE_WINDOW_NONE,		/* the MR is not to be accessed by a device */
+	KRDMA_LANE_WINDOW_GIVEN,
+	KRDMA_LANE_WINDOW_RESULTS,
+};
+
 /* The value of KRDMA_LANE_MR. */
 enum krdma_lane_mr_result {
 	KRDMA_LANE_MR_NONE,		/* no MR has the name */
@@ -143,22 +154,25 @@ struct krdma_lane_hello {
  * struct krdma_lane_record - a record of a frame
  * @type: &enum krdma_lane_record_type, or an unknown type from KRDMA_LANE_OPTIONAL on
  * @flags: &enum krdma_lane_data_flags; 0 for the other types
- * @lane: number of the lane, or of the question of FIND and FOUND
+ * @lane: number of the lane, of the question of FIND and FOUND, or of the window of REVOKE and
+ *	REVOKED
  * @credits: ACCEPT, OPEN, CREDIT, DATA and WRITE: receives that the sender has for the lane since
  *	that began, with those that were yielded, modulo 2^32; otherwise 0
- * @value: FIND, OPEN: the port; with KRDMA_LANE_IMM: the immediate data; FOUND, MR, REJECT, CLOSE:
- *	the answer or the reason; DONE: WRITEs that the sender has carried out since the lane began,
- *	modulo 2^32; WANT, YIELD: a number of receives; otherwise 0
+ * @value: FIND, OPEN: the port; with KRDMA_LANE_IMM: the immediate data; FOUND, MR, WINDOW,
+ *	REJECT, CLOSE: the answer or the reason; DONE: WRITEs that the sender has carried out
+ *	since the lane began, modulo 2^32; WANT, YIELD: a number of receives; ASK: the consumers'
+ *	rkey; otherwise 0
  * @port: OPEN: port of the connecting side
  * @read_depth: OPEN, ACCEPT: reads and atomics that the sender issues at a time
  * @read_depth_in: OPEN, ACCEPT: reads and atomics that the sender serves at a time
  * @shared: OPEN, ACCEPT: the sender's receives are those of an SRQ
  * @atomic: ATOMIC: &enum krdma_lane_atomic
- * @total: DATA and WRITE with KRDMA_LANE_FIRST: bytes of all parts; READ: bytes; MR: its rights
- * @key: WRITE with KRDMA_LANE_FIRST, READ, ATOMIC, MR: the rkey
+ * @total: DATA and WRITE with KRDMA_LANE_FIRST: bytes of all parts; READ: bytes; MR, WINDOW: its
+ *	rights
+ * @key: WRITE with KRDMA_LANE_FIRST, READ, ATOMIC, MR: the rkey; WINDOW: the rkey of the link
  * @addr: with @key: the remote address; NAME: the offset in the MR
- * @operand: ATOMIC: what is compared, or added; MR: bytes of the whole MR
- * @swap: ATOMIC, compare and swap: the new value; MR: bytes that the rkey covers
+ * @operand: ATOMIC: what is compared, or added; MR: bytes of the whole MR; WINDOW: its number
+ * @swap: ATOMIC, compare and swap: the new value; MR, WINDOW: bytes that the rkey covers
  * @data: the private data, the name, or the bytes of the message; NULL for krdma_lane_frame_add()
  *	if the caller fills them in
  * @length: bytes of @data

@@ -28,6 +28,7 @@
 #include "core/objects.h"
 #include "core/session.h"
 #include "lane/lane.h"
+#include "lane/window.h"
 #include "trace.h"
 
 struct workqueue_struct *krdma_lane_workqueue;
@@ -283,6 +284,7 @@ static void krdma_lane_close(struct krdma_conn_lower *lower)
 
 static void krdma_lane_query(struct krdma_conn_lower *lower, struct krdma_conn_info *info)
 {
+	const struct krdma_lane_direct *direct;
 	struct krdma_lane *lane = krdma_lane_of(lower);
 	unsigned long flags;
 
@@ -297,6 +299,8 @@ static void krdma_lane_query(struct krdma_conn_lower *lower, struct krdma_conn_i
 		info->max_inline = lane->max_inline;
 		info->sends_posted = lane->send.posted;
 		info->sends_completed = READ_ONCE(lane->send.completed);
+		direct = READ_ONCE(lane->direct);
+		info->sends_direct = direct ? READ_ONCE(direct->sent) : 0;
 		info->receives_posted = lane->recv.posted;
 		info->receives_completed = READ_ONCE(lane->recv.completed);
 	}
@@ -407,6 +411,10 @@ void krdma_lane_detach(struct krdma_lane *lane)
 		krdma_trunk_end_finder(lane);
 		krdma_conn_put(lane->conn);
 	}
+	if (lane->direct)
+		krdma_lane_forget_windows(lane);
+	if (lane->given)
+		krdma_lane_return_windows(lane);
 	krdma_lane_queue_close(lane);
 	if (lane->bound)
 		trunk->bound--;
@@ -468,6 +476,8 @@ static void krdma_lane_end(struct krdma_conn_lower *lower)
 		spin_unlock_bh(&trunk->lock);
 		if (kick)
 			krdma_trunk_kick(trunk);
+		if (lane->direct)
+			krdma_lane_await_direct(lane);
 	}
 	krdma_lane_queues_end(lane);
 }
@@ -484,6 +494,8 @@ void krdma_lane_free(struct krdma_lane *lane)
 	krdma_lane_uncharge(lane);
 	krdma_lane_names_free(lane);
 	krdma_lane_share_free(lane);
+	kfree(lane->direct);
+	kfree(lane->given);
 	if (lane->trunk)
 		krdma_trunk_put(lane->trunk);
 	kmem_cache_free(krdma_lane_cache, krdma_object_uncount(KRDMA_OBJECT_LANE, lane));

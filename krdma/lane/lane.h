@@ -26,6 +26,9 @@
 struct krdma_conn;
 struct krdma_lane_lookup;
 struct krdma_lane_named;
+struct krdma_direct_slot;
+struct krdma_lane_direct;
+struct krdma_lane_given;
 struct krdma_lane_share;
 struct krdma_pd;
 struct krdma_trunk;
@@ -48,7 +51,7 @@ struct krdma_trunk;
  * Work requests of a lane that are sent and not done, while some of them wait for an answer of the
  * peer: one answer completes no more than these.
  */
-#define KRDMA_LANE_WINDOW	128
+#define KRDMA_LANE_PENDING_MAX	128
 /* A part of a message, a write or a result that is not the last one is not shorter than this. */
 #define KRDMA_LANE_PART_MIN	256
 /* Ports that an active trunk remembers. */
@@ -73,6 +76,7 @@ struct krdma_trunk;
  * @opcode: &enum krdma_opcode
  * @flags: send: &enum krdma_post_flags; receive: &enum krdma_wc_flags
  * @status: &enum krdma_wc_status, when it is done
+ * @direct: send: the device does it, not the peer's processor
  */
 struct krdma_lane_wqe {
 	u64 wr_id;
@@ -83,6 +87,7 @@ struct krdma_lane_wqe {
 	u8 opcode;
 	u8 flags;
 	u8 status;
+	bool direct;
 };
 
 /**
@@ -147,7 +152,8 @@ struct krdma_lane_queue {
 
 /**
  * struct krdma_lane_asked - what a lane has asked of the peer's memory (lane/ask.c)
- * @acked: the first WQE whose frames the peer may not have, in the order of posting
+ * @acked: the first WQE whose frames the peer may not have, or that the device has not completed,
+ *	in the order of posting
  * @messages: messages, and writes with immediate data, that were sent
  * @writes: writes that were sent
  * @writes_done: those that the peer has carried out
@@ -305,8 +311,11 @@ enum krdma_lane_stage {
  * @share: takes receives of an SRQ; NULL: the lane never had one
  * @asked: what it has asked of the peer's memory
  * @served: what the peer has asked of its memory
+ * @direct: what it has the link do with the peer's memory; NULL: nothing so far
+ * @given: windows to memory of its session that the peer has for it; NULL: none so far
  * @lookup: the caller that looks for an MR of the peer, or NULL; under the trunk's lock
  * @lookup_late: the answer to one that has given up is awaited; under the trunk's lock
+ * @ask_refused: there was no memory for @given: the peer gets no window; under the trunk's lock
  * @named: the answer to the peer's question for an MR, which is to be sent, or NULL; under the
  *	trunk's lock
  * @fail_status: status of the first send that was not acknowledged; under the trunk's lock
@@ -363,9 +372,12 @@ struct krdma_lane {
 	struct krdma_lane_share *share;
 	struct krdma_lane_asked asked;
 	struct krdma_lane_served served;
+	struct krdma_lane_direct *direct;
+	struct krdma_lane_given *given;
 	struct krdma_lane_lookup *lookup;
 	const struct krdma_lane_named *named;
 	bool lookup_late;
+	bool ask_refused;
 	u8 fail_status;
 
 	spinlock_t lock;		/* see above */
@@ -470,8 +482,12 @@ struct krdma_trunk_answer {
  * @pads: the transport pads private data; constant once it is up
  * @max_message: longest message of a connection on this path; constant once it is up
  * @path_mtu: path MTU; constant once it is up
+ * @windows_work: devices can access memory of the other side; constant once it is up
+ * @reads_work: they can read into memory without a key, too; constant once it is up
+ * @write_sges: SGEs of a write; constant once it is up
+ * @read_sges: SGEs of a read; constant once it is up
  * @offer_lock: held while a lane is offered to a listener, which allocates memory
- * @lock: protects the members from here to @slots, and what the lanes say
+ * @lock: protects the members from here to @direct, and what the lanes say
  * @state: &enum krdma_trunk_state
  * @error: why it ended, a negative errno
  * @was_up: it was connected before it ended
@@ -518,8 +534,19 @@ struct krdma_trunk_answer {
  * @probed_frames: passive: those when @timer has looked
  * @peer_grant: frames that the peer has granted
  * @frame_size: bytes of a frame that the peer takes
+ * @windows: windows that it gives to the peer, by number
+ * @window_count: number of them, with those that are being freed
+ * @last_window: number of the last one
+ * @revokes: those of which the peer is to be told that they end
+ * @peer_windows: windows that it has got from the peer, by number
+ * @peer_window_count: number of them
+ * @revoked: those that end, and that nothing in flight uses any more
+ * @direct_free: places of @direct that are free, as bits
+ * @direct_bytes: bytes of those that are not
+ * @direct_waiters: lanes that wait for one
  * @free: frames that are not in use
  * @slots: the frames to be sent
+ * @direct: work requests of lanes that the link carries out
  * @ready_lock: protects @ready, @dead and the end of @served; any context, inside every other lock
  *	of a trunk or lane
  * @ready: lanes that have something to send
@@ -549,6 +576,10 @@ struct krdma_trunk {
 	bool pads;
 	u32 max_message;
 	u32 path_mtu;
+	bool windows_work;
+	bool reads_work;
+	u32 write_sges;
+	u32 read_sges;
 
 	struct mutex offer_lock;	/* see above */
 	spinlock_t lock;		/* see above */
@@ -593,8 +624,19 @@ struct krdma_trunk {
 	u32 probed_frames;
 	u32 peer_grant;
 	u32 frame_size;
+	struct xarray windows;
+	u32 window_count;
+	u32 last_window;
+	struct list_head revokes;
+	struct xarray peer_windows;
+	u32 peer_window_count;
+	struct list_head revoked;
+	unsigned long direct_free;
+	u32 direct_bytes;
+	struct list_head direct_waiters;
 	struct list_head free;
 	struct krdma_frame_slot *slots;
+	struct krdma_direct_slot *direct;
 
 	spinlock_t ready_lock;		/* see above */
 	struct list_head ready;
@@ -706,6 +748,18 @@ krdma_lane_remote_at(const struct krdma_lane_queue *queue, u32 position)
 	return &queue->remotes[position & queue->mask];
 }
 
+/* The SGEs of a work request, none of them empty. */
+static inline struct krdma_sge *krdma_lane_sges_at(const struct krdma_lane_queue *queue,
+						   u32 position)
+{
+	return &queue->sges[(position & queue->mask) * queue->max_sge];
+}
+
+static inline const u8 *krdma_lane_inline_at(const struct krdma_lane *lane, u32 position)
+{
+	return lane->inline_data + (size_t)(position & lane->send.mask) * lane->max_inline;
+}
+
 /* lane/share.c */
 int krdma_lane_share_create(struct krdma_lane *lane, struct krdma_srq *srq);
 void krdma_lane_share_destroy(struct krdma_lane *lane);
@@ -722,6 +776,7 @@ u32 krdma_lane_credits_left(const struct krdma_lane *lane);
 bool krdma_lane_lacks_receive(const struct krdma_lane *lane);
 u32 krdma_lane_receives_needed(const struct krdma_lane *lane);
 bool krdma_lane_may_send(const struct krdma_lane *lane);
+bool krdma_lane_is_fenced(const struct krdma_lane_wqe *wqe);
 u32 krdma_lane_wire_length(const struct krdma_lane_wqe *wqe);
 void krdma_lane_fill_request(const struct krdma_lane *lane, struct krdma_lane_record *record);
 void krdma_lane_sent(struct krdma_lane *lane);

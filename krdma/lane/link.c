@@ -23,9 +23,11 @@
 #include "cm/conn.h"
 #include "cm/listen.h"
 #include "core/caps.h"
+#include "core/quirks.h"
 #include "core/resource.h"
 #include "core/session.h"
 #include "lane/lane.h"
+#include "lane/window.h"
 #include "trace.h"
 
 #define KRDMA_TRUNK_BYTES	(2 * KRDMA_TRUNK_FRAMES * KRDMA_LANE_FRAME_SIZE)
@@ -58,14 +60,31 @@ static int krdma_link_alloc(struct krdma_trunk *trunk)
 {
 	trunk->slots = kvzalloc_objs(*trunk->slots, KRDMA_TRUNK_FRAMES, GFP_KERNEL_ACCOUNT);
 	trunk->answers = kvzalloc_objs(*trunk->answers, KRDMA_TRUNK_ANSWERS, GFP_KERNEL_ACCOUNT);
+	trunk->direct = kvzalloc_objs(*trunk->direct, KRDMA_TRUNK_DIRECT, GFP_KERNEL_ACCOUNT);
 	trunk->buffers = kvzalloc(KRDMA_TRUNK_BYTES, GFP_KERNEL_ACCOUNT);
-	if (!trunk->slots || !trunk->answers || !trunk->buffers)
+	if (!trunk->slots || !trunk->answers || !trunk->direct || !trunk->buffers)
 		return -ENOMEM;
 	for (u32 i = 0; i < KRDMA_TRUNK_FRAMES; i++) {
 		trunk->slots[i].data = krdma_link_frame(trunk, i);
 		list_add_tail(&trunk->slots[i].node, &trunk->free);
 	}
 	return 0;
+}
+
+/*
+ * Can devices access the memory of the other side?  Not where one goes on with that when its key
+ * has ended, and not with iWARP, where a write is complete when it was sent.
+ */
+static void krdma_link_read_device(struct krdma_trunk *trunk, struct krdma_device *dev)
+{
+	const struct krdma_limits *limits = krdma_device_limits(dev);
+	u64 caps = krdma_device_caps(dev);
+
+	trunk->write_sges = min_t(u32, limits->max_send_sge, KRDMA_DIRECT_SGES);
+	trunk->read_sges = min(limits->max_read_sge, trunk->write_sges);
+	trunk->windows_work = trunk->pads && (caps & KRDMA_DEVICE_CAP_FAST_REG) &&
+			      !krdma_quirk_late_dma(krdma_device_ib(dev));
+	trunk->reads_work = caps & KRDMA_DEVICE_CAP_READ_LOCAL;
 }
 
 /* What does not change while the trunk is up. */
@@ -82,6 +101,7 @@ static int krdma_link_read_path(struct krdma_trunk *trunk)
 	cm_id = krdma_conn_cm_id(conn);
 	if (cm_id) {
 		trunk->pads = krdma_cm_pads(cm_id);
+		krdma_link_read_device(trunk, conn->dev);
 		ret = krdma_device_max_message(conn->dev, cm_id->port_num, false,
 					       &trunk->max_message);
 	}
@@ -102,7 +122,8 @@ static struct krdma_cq *krdma_link_create_cq(struct krdma_trunk *trunk)
 {
 	struct krdma_cq_attr attr = {
 		/* With the markers of the end. */
-		.depth = 2 * KRDMA_TRUNK_FRAMES + KRDMA_SEND_WQES + KRDMA_RECV_WQES,
+		.depth = 2 * KRDMA_TRUNK_FRAMES + KRDMA_TRUNK_DIRECT + KRDMA_SEND_WQES +
+			 KRDMA_RECV_WQES,
 		.where = KRDMA_CONTEXT_SOFTIRQ,
 		.vector = -1,
 		.session = trunk->session,
@@ -125,7 +146,7 @@ static struct krdma_cq *krdma_link_create_cq(struct krdma_trunk *trunk)
 int krdma_link_create(struct krdma_trunk *trunk)
 {
 	struct krdma_conn_attr attr = {
-		.send_depth = KRDMA_TRUNK_FRAMES,
+		.send_depth = KRDMA_TRUNK_FRAMES + KRDMA_TRUNK_DIRECT,
 		.recv_depth = KRDMA_TRUNK_FRAMES,
 		.session = trunk->session,
 	};
@@ -134,6 +155,8 @@ int krdma_link_create(struct krdma_trunk *trunk)
 	ret = krdma_link_alloc(trunk) ?: krdma_link_read_path(trunk);
 	if (ret)
 		return ret;
+	attr.max_send_sge = trunk->write_sges;
+	attr.max_inline = KRDMA_DIRECT_INLINE;
 	trunk->mr = krdma_mr_register(trunk->session, krdma_conn_device(trunk->conn),
 				      trunk->buffers, KRDMA_TRUNK_BYTES,
 				      KRDMA_ACCESS_LOCAL_WRITE);
@@ -179,6 +202,7 @@ void krdma_link_destroy(struct krdma_trunk *trunk)
 		WARN_ON(krdma_mr_deregister(trunk->mr));
 	INIT_LIST_HEAD(&trunk->free);
 	kvfree(trunk->buffers);
+	kvfree(trunk->direct);
 	kvfree(trunk->answers);
 	kvfree(trunk->slots);
 	krdma_session_put(trunk->session);
@@ -498,6 +522,8 @@ static int krdma_link_received(struct krdma_lane *lane, const struct krdma_lane_
 		return krdma_lane_writes_done(lane, record->value);
 	case KRDMA_LANE_MR:
 		return krdma_lane_mr_found(lane, record);
+	case KRDMA_LANE_WINDOW:
+		return krdma_lane_window_given(lane, record);
 	case KRDMA_LANE_WANT:
 		return krdma_lane_wanted(lane, record);
 	case KRDMA_LANE_RECALL:
@@ -569,6 +595,10 @@ static int krdma_link_record(struct krdma_trunk *trunk, const struct krdma_lane_
 		return krdma_link_find(trunk, record);
 	if (record->type == KRDMA_LANE_FOUND)
 		return krdma_link_found(trunk, record);
+	if (record->type == KRDMA_LANE_REVOKE)
+		return krdma_trunk_revoke(trunk, record);
+	if (record->type == KRDMA_LANE_REVOKED)
+		return krdma_trunk_revoked(trunk, record);
 	if (record->type == KRDMA_LANE_OPEN)
 		return trunk->reading ? krdma_link_open(trunk, record) : -EAGAIN;
 
@@ -596,6 +626,8 @@ static int krdma_link_record(struct krdma_trunk *trunk, const struct krdma_lane_
 	case KRDMA_LANE_WANT:
 	case KRDMA_LANE_RECALL:
 	case KRDMA_LANE_YIELD:
+	case KRDMA_LANE_ASK:
+	case KRDMA_LANE_WINDOW:
 		return krdma_link_received(lane, record);
 	case KRDMA_LANE_CREDIT:
 		return krdma_link_credit(lane, record);
@@ -722,6 +754,8 @@ void krdma_link_complete(const struct krdma_wc *wc)
 	WRITE_ONCE(trunk->served, true);
 	if (wc->opcode == KRDMA_OP_RECV)
 		krdma_link_arrived(trunk, wc);
+	else if (wc->wr_id >= KRDMA_TRUNK_FRAMES)
+		krdma_trunk_direct_done(trunk, wc);
 	else
 		krdma_link_sent(trunk, wc);
 	krdma_link_send(trunk);

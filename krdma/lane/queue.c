@@ -111,11 +111,6 @@ static const struct krdma_credits_ops krdma_lane_recv_credits_ops = {
 	.space = krdma_lane_recv_space,
 };
 
-static struct krdma_sge *krdma_lane_sges(const struct krdma_lane_queue *queue, u32 position)
-{
-	return &queue->sges[(position & queue->mask) * queue->max_sge];
-}
-
 static void krdma_lane_put_mrs(const struct krdma_sge *sges, u32 count)
 {
 	while (count)
@@ -135,7 +130,7 @@ static void krdma_lane_finish(struct krdma_lane *lane, struct krdma_lane_queue *
 
 	/* In this order: see krdma_lane_wqe_is_condemned(). */
 	WRITE_ONCE(wqe->sge_count, 0);
-	krdma_lane_put_mrs(krdma_lane_sges(queue, queue->head), count);
+	krdma_lane_put_mrs(krdma_lane_sges_at(queue, queue->head), count);
 	/* Before the consumer gets the completion: it may query, and it may post. */
 	WRITE_ONCE(queue->head, queue->head + 1);
 	WRITE_ONCE(queue->completed, queue->completed + 1);
@@ -218,7 +213,7 @@ void krdma_lane_deliver_work(struct work_struct *work)
  * @queue: one of its queues
  *
  * A frame completes no more than KRDMA_LANE_RECORDS_MAX messages.  It has no more answers of the
- * peer, each of which completes no more than KRDMA_LANE_WINDOW work requests.
+ * peer, each of which completes no more than KRDMA_LANE_PENDING_MAX work requests.
  *
  * Context: softirqs are off, with the trunk's lock held.
  */
@@ -278,16 +273,11 @@ void krdma_lane_recv_done(struct krdma_lane *lane, u8 status)
  * Copying
  */
 
-static const u8 *krdma_lane_inline(const struct krdma_lane *lane, u32 position)
-{
-	return lane->inline_data + (size_t)(position & lane->send.mask) * lane->max_inline;
-}
-
 /* Copies between the memory of a work request, from byte @skip on, and @bytes. */
 static void krdma_lane_copy(const struct krdma_lane_queue *queue, u32 position, u32 skip,
 			    u8 *bytes, u32 length, bool out)
 {
-	const struct krdma_sge *sge = krdma_lane_sges(queue, position);
+	const struct krdma_sge *sge = krdma_lane_sges_at(queue, position);
 
 	for (; length; sge++) {
 		u32 part;
@@ -327,7 +317,7 @@ void krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length)
 		memcpy(to, (u8 *)&krdma_lane_remote_at(queue, queue->next)->operand +
 		       queue->offset, length);
 	else if (wqe->flags & KRDMA_POST_INLINE)
-		memcpy(to, krdma_lane_inline(lane, queue->next) + queue->offset, length);
+		memcpy(to, krdma_lane_inline_at(lane, queue->next) + queue->offset, length);
 	else
 		krdma_lane_copy(queue, queue->next, queue->offset, to, length, true);
 	queue->offset += length;
@@ -379,7 +369,7 @@ static int krdma_lane_use_sges(struct krdma_lane *lane, struct krdma_lane_queue 
 			       const struct krdma_sge *from, u32 count, u32 access, u32 longest,
 			       struct krdma_lane_wqe *wqe)
 {
-	struct krdma_sge *to = krdma_lane_sges(queue, queue->tail);
+	struct krdma_sge *to = krdma_lane_sges_at(queue, queue->tail);
 	u64 length = 0;
 	u16 used = 0;
 	int ret;
@@ -415,7 +405,7 @@ err:
 static int krdma_lane_copy_inline(struct krdma_lane *lane, const struct krdma_send_wr *wr,
 				  u32 longest, struct krdma_lane_wqe *wqe)
 {
-	u8 *to = (u8 *)krdma_lane_inline(lane, lane->send.tail);
+	u8 *to = (u8 *)krdma_lane_inline_at(lane, lane->send.tail);
 	u32 length = 0;
 
 	for (u32 i = 0; i < wr->sge_count; i++) {
@@ -484,6 +474,7 @@ static int krdma_lane_send_one(struct krdma_lane *lane, const struct krdma_send_
 	wqe->opcode = wr->opcode;
 	wqe->flags = wr->flags;
 	wqe->imm = wr->imm;
+	wqe->direct = false;
 	if (op->traits & KRDMA_OP_REMOTE)
 		*krdma_lane_remote_at(queue, queue->tail) = (struct krdma_lane_remote) {
 			.addr = wr->remote_addr,
@@ -598,7 +589,7 @@ int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv
 static bool krdma_lane_wqe_is_condemned(const struct krdma_lane_queue *queue, u32 position)
 {
 	u16 count = READ_ONCE(krdma_lane_wqe_at(queue, position)->sge_count);
-	const struct krdma_sge *sges = krdma_lane_sges(queue, position);
+	const struct krdma_sge *sges = krdma_lane_sges_at(queue, position);
 
 	for (u16 i = 0; i < count; i++) {
 		if (READ_ONCE(sges[i].mr->condemned))
@@ -633,7 +624,7 @@ bool krdma_lane_push_recv(struct krdma_lane *lane, const struct krdma_srq_recv *
 		wqe->received = 0;
 		wqe->imm = 0;
 		for (u16 i = 0; i < recv->sge_count; i++) {
-			krdma_lane_sges(queue, queue->tail)[i] = recv->sges[i];
+			krdma_lane_sges_at(queue, queue->tail)[i] = recv->sges[i];
 			wqe->length += recv->sges[i].length;
 		}
 		wqe->sge_count = recv->sge_count;
@@ -667,7 +658,7 @@ bool krdma_lane_pop_recv(struct krdma_lane *lane, struct krdma_srq_recv *recv)
 		wqe = krdma_lane_wqe_at(queue, position);
 		*recv = (struct krdma_srq_recv) {
 			.wr_id = wqe->wr_id,
-			.sges = krdma_lane_sges(queue, position),
+			.sges = krdma_lane_sges_at(queue, position),
 			.sge_count = wqe->sge_count,
 		};
 		WRITE_ONCE(wqe->sge_count, 0);

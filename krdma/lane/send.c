@@ -18,6 +18,10 @@
 
 #include "cm/conn.h"
 #include "lane/lane.h"
+#include "lane/window.h"
+
+/* Bytes that the device does for a lane in its turn. */
+#define KRDMA_LINK_TURN		65536
 
 /* Lanes that are looked at for a frame: who posts has interrupts off. */
 #define KRDMA_LINK_LOOKS	256
@@ -362,15 +366,71 @@ static bool krdma_link_add_part(struct krdma_lane_writer *writer, struct krdma_f
 	return true;
 }
 
+/* Is a work request of the lane complete with the frame? */
+static bool krdma_link_has_sent(const struct krdma_frame_slot *slot, const struct krdma_lane *lane)
+{
+	for (u32 i = 0; i < slot->sent_count; i++) {
+		if (slot->sent[i].lane == lane)
+			return true;
+	}
+	return false;
+}
+
+/* What comes next for the messages of a lane. */
+enum krdma_link_step {
+	KRDMA_LINK_RECORD,		/* a record, if it may be sent */
+	KRDMA_LINK_WAIT,		/* nothing: for the device, or for its turn */
+	KRDMA_LINK_POST,		/* this frame, which comes before what the device does */
+};
+
+static enum krdma_link_step krdma_link_post_direct(struct krdma_frame_slot *slot,
+						   struct krdma_lane *lane, u32 *turn)
+{
+	enum krdma_direct_way way;
+	int ret;
+
+	while ((way = krdma_lane_direct_way(lane)) == KRDMA_DIRECT_NOW) {
+		if (krdma_link_has_sent(slot, lane))
+			return KRDMA_LINK_POST;
+		if (!*turn) {
+			krdma_trunk_add_ready(lane);
+			return KRDMA_LINK_WAIT;
+		}
+		ret = krdma_lane_post_direct(lane, turn);
+		if (ret) {
+			krdma_trunk_fail(lane->trunk, krdma_link_post_error(lane->trunk, ret));
+			return KRDMA_LINK_WAIT;
+		}
+	}
+	if (way == KRDMA_DIRECT_WAIT)
+		krdma_lane_direct_wait(lane);
+	/* Another one may have made room for this lane. */
+	krdma_trunk_pass_place(lane->trunk);
+	return way == KRDMA_DIRECT_WAIT ? KRDMA_LINK_WAIT : KRDMA_LINK_RECORD;
+}
+
+static enum krdma_link_step krdma_link_next_step(struct krdma_frame_slot *slot,
+						 struct krdma_lane *lane, u32 *turn)
+{
+	return lane->direct ? krdma_link_post_direct(slot, lane, turn) : KRDMA_LINK_RECORD;
+}
+
 static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
 				    struct krdma_frame_slot *slot, struct krdma_lane *lane)
 {
 	struct krdma_lane_record record = { .type = KRDMA_LANE_CREDIT, .lane = lane->number };
+	enum krdma_link_step step;
+	u32 turn = KRDMA_LINK_TURN;
 
-	while (krdma_lane_may_send(lane)) {
+	while ((step = krdma_link_next_step(slot, lane, &turn)) == KRDMA_LINK_RECORD &&
+	       krdma_lane_may_send(lane)) {
 		if (!krdma_link_add_part(writer, slot, lane))
 			return false;
 	}
+	if (step == KRDMA_LINK_POST)
+		return false;
+	if (lane->direct && !krdma_lane_add_ask(writer, lane))
+		return false;
 	if (!krdma_lane_add_want(writer, lane))
 		return false;
 	/* No message is taken any more after one that was refused. */
@@ -397,7 +457,8 @@ static bool krdma_link_add_both(struct krdma_lane_writer *writer, struct krdma_f
 	if (lane->stage != KRDMA_LANE_UP || lane->peer_closed || !lane->attached)
 		return true;
 	if (!krdma_lane_add_done(writer, lane) || !krdma_lane_add_names(writer, lane) ||
-	    !krdma_lane_add_recall(writer, lane))
+	    !krdma_lane_add_recall(writer, lane) ||
+	    (krdma_lane_owes_window(lane) && !krdma_lane_add_window(writer, lane)))
 		return false;
 	before = writer->records;
 	if (results_last)
@@ -423,6 +484,8 @@ static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer 
 	ends_last = trunk->ends_last;
 	trunk->ends_last = !ends_last && krdma_link_add_ends(trunk, writer);
 	krdma_link_add_questions(trunk, writer);
+	if (!krdma_trunk_add_revokes(trunk, writer) || !krdma_trunk_add_revoked(trunk, writer))
+		return;
 	for (u32 looks = 0; looks < KRDMA_LINK_LOOKS && all; looks++) {
 		u32 before = writer->records;
 
@@ -495,6 +558,7 @@ static bool krdma_link_owes_grants(const struct krdma_trunk *trunk)
 static bool krdma_link_has_records(const struct krdma_trunk *trunk)
 {
 	return !list_empty(&trunk->ready) || !list_empty(&trunk->unasked) ||
+	       !list_empty(&trunk->revokes) || !list_empty(&trunk->revoked) ||
 	       krdma_link_answers(trunk) || (trunk->end_count && !trunk->patient);
 }
 

@@ -18,6 +18,7 @@
 #include "cm/conn.h"
 #include "core/wire.h"
 #include "lane/lane.h"
+#include "lane/window.h"
 #include "mr/mr.h"
 
 static bool krdma_lane_owes_results(const struct krdma_lane *lane)
@@ -174,7 +175,7 @@ static int krdma_lane_serve_atomic(struct krdma_lane *lane, const struct krdma_l
 }
 
 /**
- * krdma_lane_serve() - Handle WRITE, READ, ATOMIC or NAME
+ * krdma_lane_serve() - Handle WRITE, READ, ATOMIC, NAME or ASK
  * @lane: the lane, attached and open, which has refused nothing so far
  * @record: the record
  *
@@ -192,6 +193,8 @@ int krdma_lane_serve(struct krdma_lane *lane, const struct krdma_lane_record *re
 		return krdma_lane_serve_read(lane, record);
 	case KRDMA_LANE_NAME:
 		return krdma_lane_serve_name(lane, record);
+	case KRDMA_LANE_ASK:
+		return krdma_lane_serve_ask(lane, record);
 	default:
 		return krdma_lane_serve_atomic(lane, record);
 	}

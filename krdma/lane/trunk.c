@@ -24,6 +24,7 @@
 #include "core/objects.h"
 #include "core/session.h"
 #include "lane/lane.h"
+#include "lane/window.h"
 #include "trace.h"
 
 /* How long a trunk without lanes stays. */
@@ -144,6 +145,8 @@ static void krdma_trunk_free(struct kref *refs)
 
 	WARN_ON(!list_empty(&trunk->ready) || !list_empty(&trunk->unasked) ||
 		!list_empty(&trunk->finders));
+	xa_destroy(&trunk->peer_windows);
+	xa_destroy(&trunk->windows);
 	xa_destroy(&trunk->questions);
 	xa_destroy(&trunk->lanes);
 	mutex_destroy(&trunk->offer_lock);
@@ -584,6 +587,8 @@ static void krdma_trunk_end(struct krdma_trunk *trunk)
 	spin_unlock_bh(&trunk->lock);
 	krdma_trunk_lose_lanes(trunk);
 	krdma_trunk_end_ready(trunk);
+	krdma_trunk_forget_windows(trunk);
+	krdma_trunk_end_windows(trunk);
 
 	krdma_link_destroy(trunk);
 	krdma_trunk_uncharge(trunk);
@@ -666,6 +671,12 @@ static struct krdma_trunk *krdma_trunk_alloc(bool passive)
 	INIT_LIST_HEAD(&trunk->unasked);
 	INIT_LIST_HEAD(&trunk->finders);
 	xa_init(&trunk->questions);
+	xa_init_flags(&trunk->windows, XA_FLAGS_LOCK_BH);
+	INIT_LIST_HEAD(&trunk->revokes);
+	xa_init_flags(&trunk->peer_windows, XA_FLAGS_LOCK_BH);
+	INIT_LIST_HEAD(&trunk->revoked);
+	trunk->direct_free = GENMASK(KRDMA_TRUNK_DIRECT - 1, 0);
+	INIT_LIST_HEAD(&trunk->direct_waiters);
 	INIT_LIST_HEAD(&trunk->free);
 	INIT_LIST_HEAD(&trunk->ready);
 	spin_lock_init(&trunk->ready_lock);

@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Windows that a lane uses: its writes and reads as work requests of the link's QP.
+ *
+ * A lane that has written or read with an rkey a few times, or much at once, asks for a window, and
+ * goes on by records meanwhile.  Once it has one, the device does what is in its range, and each
+ * access is checked here before: one that the peer's device refused would end the link of all
+ * lanes.  Everything else goes by records as before: other operations, and what is outside of the
+ * window, which the peer then refuses to this lane alone.
+ *
+ * The link's QP keeps the order of what is posted there, frames and work requests alike.  But the
+ * peer's processor carries out a record later than its device does what follows it.  So a work
+ * request of the device waits until the writes and reads that went by records before are done.
+ * A message need not be waited for: nothing says when its receiver looks at the memory.
+ *
+ * A long work request is posted in parts, so that lanes take turns.
+ */
+#include <linux/slab.h>
+#include <linux/wait.h>
+
+#include "cm/conn.h"
+#include "io/op.h"
+#include "lane/lane.h"
+#include "lane/window.h"
+#include "mr/mr.h"
+
+/* The longest part, and the bytes in flight at which further ones wait: others have their turn. */
+#define KRDMA_DIRECT_PART	65536
+#define KRDMA_DIRECT_BYTES	(4 * KRDMA_DIRECT_PART)
+/* A lane asks for a window at a work request of so many bytes, or after so many with one rkey. */
+#define KRDMA_DIRECT_LONG	4096
+#define KRDMA_DIRECT_OFTEN	4
+
+/*
+ * Which work requests
+ */
+
+static const struct krdma_lane_wqe *krdma_lane_next_wqe(const struct krdma_lane *lane)
+{
+	return krdma_lane_wqe_at(&lane->send, lane->send.next);
+}
+
+/* Can the device do that, if there is a window? */
+static bool krdma_lane_suits_device(const struct krdma_lane *lane, const struct krdma_lane_wqe *wqe)
+{
+	const struct krdma_trunk *trunk = lane->trunk;
+
+	if (!trunk->windows_work || !wqe->length)
+		return false;
+	if (wqe->opcode == KRDMA_OP_READ)
+		return trunk->reads_work;
+	return wqe->opcode == KRDMA_OP_WRITE &&
+	       (!(wqe->flags & KRDMA_POST_INLINE) || wqe->length <= KRDMA_DIRECT_INLINE);
+}
+
+/* The window for a work request, or NULL: it is none for a window that is known. */
+static struct krdma_peer_window *krdma_lane_find_window(const struct krdma_lane *lane, u32 position)
+{
+	const struct krdma_lane_remote *remote = krdma_lane_remote_at(&lane->send, position);
+	const struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(&lane->send, position);
+	u32 right = wqe->opcode == KRDMA_OP_READ ? KRDMA_ACCESS_REMOTE_READ :
+						   KRDMA_ACCESS_REMOTE_WRITE;
+
+	for (int i = 0; i < KRDMA_LANE_WINDOWS; i++) {
+		const struct krdma_known_window *known = &lane->direct->known[i];
+		u64 offset = remote->addr - known->addr;
+
+		if (!known->window || known->rkey != remote->rkey || known->window->revoked)
+			continue;
+		/* For an address before the first one, the offset wraps. */
+		if ((known->access & right) && offset < known->length &&
+		    wqe->length <= known->length - offset)
+			return known->window;
+	}
+	return NULL;
+}
+
+static bool krdma_trunk_has_place(const struct krdma_trunk *trunk)
+{
+	return trunk->direct_free && trunk->direct_bytes < KRDMA_DIRECT_BYTES;
+}
+
+/* The memory is about to end, so the peer refuses the whole of it to this lane. */
+static void krdma_lane_begin_again(struct krdma_lane *lane)
+{
+	lane->direct->begun = false;
+	lane->send.offset = 0;
+}
+
+/**
+ * krdma_lane_direct_way() - Find out whether the device does the next work request
+ * @lane: the lane, open on both sides, with @direct
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: the way; %KRDMA_DIRECT_NOT also if there is none.
+ */
+enum krdma_direct_way krdma_lane_direct_way(struct krdma_lane *lane)
+{
+	const struct krdma_lane_queue *queue = &lane->send;
+	const struct krdma_lane_asked *asked = &lane->asked;
+	struct krdma_lane_direct *direct = lane->direct;
+	const struct krdma_lane_wqe *wqe;
+
+	lockdep_assert_held(&lane->trunk->lock);
+
+	if (!krdma_lane_queued(queue) || queue->begun)
+		return KRDMA_DIRECT_NOT;
+	wqe = krdma_lane_next_wqe(lane);
+	if (!krdma_lane_suits_device(lane, wqe))
+		return KRDMA_DIRECT_NOT;
+	if (!krdma_lane_find_window(lane, queue->next)) {
+		if (direct->begun)
+			krdma_lane_begin_again(lane);
+		return KRDMA_DIRECT_NOT;
+	}
+	if (asked->writes != asked->writes_done || asked->reads != asked->reads_done)
+		return KRDMA_DIRECT_WAIT;
+	if (krdma_lane_is_fenced(wqe) && krdma_lane_reads_direct(lane))
+		return KRDMA_DIRECT_WAIT;
+	return krdma_trunk_has_place(lane->trunk) ? KRDMA_DIRECT_NOW : KRDMA_DIRECT_WAIT;
+}
+
+/**
+ * krdma_lane_reads_direct() - Check whether the device reads for a lane
+ * @lane: the lane
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: whether the result of a read is not there yet.
+ */
+bool krdma_lane_reads_direct(const struct krdma_lane *lane)
+{
+	return lane->direct && lane->direct->reads != lane->direct->reads_done;
+}
+
+/*
+ * Posting
+ */
+
+/* Finds the memory of the next part.  Returns the number of SGEs. */
+static u32 krdma_lane_direct_sges(struct krdma_lane *lane, struct krdma_sge *sges, u32 room)
+{
+	const struct krdma_lane_queue *queue = &lane->send;
+	const struct krdma_lane_wqe *wqe = krdma_lane_next_wqe(lane);
+	const struct krdma_sge *sge = krdma_lane_sges_at(queue, queue->next);
+	u32 left = min_t(u32, wqe->length - queue->offset, KRDMA_DIRECT_PART);
+	u32 lkey = krdma_conn_lkey(lane->trunk->conn);
+	u32 skip = queue->offset;
+	u32 count = 0;
+
+	for (; left && count < room; sge++) {
+		u32 part;
+
+		if (skip >= sge->length) {
+			skip -= sge->length;
+			continue;
+		}
+		part = min(left, sge->length - skip);
+		for (u64 addr = sge->addr + skip; part && count < room; count++) {
+			if (!krdma_mr_ranges(sge->mr, addr, part, lkey, &sges[count], 1))
+				return 0;
+			addr += sges[count].length;
+			part -= sges[count].length;
+			left -= sges[count].length;
+		}
+		skip = 0;
+	}
+	return count;
+}
+
+static u32 krdma_sges_length(const struct krdma_sge *sges, u32 count)
+{
+	u32 length = 0;
+
+	while (count)
+		length += sges[--count].length;
+	return length;
+}
+
+static void krdma_lane_posted_direct(struct krdma_lane *lane, struct krdma_peer_window *window,
+				     u32 index, u32 length)
+{
+	struct krdma_direct_slot *slot = &lane->trunk->direct[index];
+	struct krdma_lane_direct *direct = lane->direct;
+	struct krdma_lane_queue *queue = &lane->send;
+	struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->next);
+
+	krdma_conn_get(lane->conn);
+	lane->trunk->direct_free &= ~BIT(index);
+	lane->trunk->direct_bytes += length;
+	*slot = (struct krdma_direct_slot) {
+		.lane = lane,
+		.window = window,
+		.length = length,
+		.last = queue->offset + length == wqe->length,
+		.read = wqe->opcode == KRDMA_OP_READ,
+	};
+	direct->in_flight++;
+	window->in_flight++;
+	if (!slot->last) {
+		queue->offset += length;
+		direct->begun = true;
+		return;
+	}
+	wqe->direct = true;
+	direct->begun = false;
+	WRITE_ONCE(direct->sent, direct->sent + 1);
+	direct->reads += slot->read;
+	queue->next++;
+	queue->offset = 0;
+}
+
+/**
+ * krdma_lane_post_direct() - Have the device do the next work request, or its next part
+ * @lane: the lane, with %KRDMA_DIRECT_NOW
+ * @budget: bytes that the lane may still post in its turn; lowered
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: 0, or a negative errno: the link ends.
+ */
+int krdma_lane_post_direct(struct krdma_lane *lane, u32 *budget)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	const struct krdma_lane_queue *queue = &lane->send;
+	const struct krdma_lane_wqe *wqe = krdma_lane_next_wqe(lane);
+	const struct krdma_lane_remote *remote = krdma_lane_remote_at(queue, queue->next);
+	struct krdma_peer_window *window = krdma_lane_find_window(lane, queue->next);
+	struct krdma_sge sges[KRDMA_DIRECT_SGES];
+	u32 index = __ffs(trunk->direct_free);
+	struct krdma_send_wr wr = {
+		.wr_id = KRDMA_TRUNK_FRAMES + index,
+		.opcode = wqe->opcode,
+		.sges = sges,
+		.remote_addr = remote->addr + queue->offset,
+		.rkey = window->rkey,
+	};
+	u32 length;
+	int ret;
+
+	if (wqe->flags & KRDMA_POST_INLINE) {
+		wr.flags = KRDMA_POST_INLINE;
+		wr.sge_count = 1;
+		sges[0] = (struct krdma_sge) {
+			.addr = (uintptr_t)krdma_lane_inline_at(lane, queue->next),
+			.length = wqe->length,
+		};
+	} else {
+		wr.sge_count = krdma_lane_direct_sges(lane, sges, wqe->opcode == KRDMA_OP_READ ?
+						      trunk->read_sges : trunk->write_sges);
+	}
+	length = krdma_sges_length(sges, wr.sge_count);
+	if (WARN_ON_ONCE(!length))
+		return -EIO;
+	ret = krdma_conn_post_send(trunk->conn, &wr, 1);
+	if (ret < 0)
+		return ret;
+	krdma_lane_posted_direct(lane, window, index, length);
+	*budget -= min(*budget, length);
+	return 0;
+}
+
+/**
+ * krdma_lane_direct_wait() - Wait for a place among the link's work requests, if there is none
+ * @lane: the lane, with %KRDMA_DIRECT_WAIT
+ *
+ * What else it may wait for has it sent when that comes.
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_lane_direct_wait(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+
+	if (!krdma_trunk_has_place(trunk) && list_empty(&lane->direct->node))
+		list_add_tail(&lane->direct->node, &trunk->direct_waiters);
+}
+
+/**
+ * krdma_trunk_pass_place() - Let the next lane have a place among the link's work requests
+ * @trunk: the trunk; nothing is done if no place is free
+ *
+ * That lane does the same in its turn, whether or not it takes the place.
+ *
+ * Context: any but NMI, with the trunk's lock held; krdma_link_send() follows.
+ */
+void krdma_trunk_pass_place(struct krdma_trunk *trunk)
+{
+	struct krdma_lane_direct *direct;
+
+	direct = list_first_entry_or_null(&trunk->direct_waiters, struct krdma_lane_direct, node);
+	if (!direct || !krdma_trunk_has_place(trunk))
+		return;
+	list_del_init(&direct->node);
+	krdma_trunk_add_ready(direct->lane);
+}
+
+/* Nothing that is in flight uses the window any more. */
+static void krdma_peer_window_idle(struct krdma_trunk *trunk, struct krdma_peer_window *window)
+{
+	list_add_tail(&window->node, &trunk->revoked);
+}
+
+/**
+ * krdma_trunk_direct_done() - A work request of the device for a lane has completed
+ * @trunk: the trunk
+ * @wc: its completion
+ *
+ * Context: softirqs are off, with the trunk's lock held; krdma_link_send() follows.
+ */
+void krdma_trunk_direct_done(struct krdma_trunk *trunk, const struct krdma_wc *wc)
+{
+	u32 index = wc->wr_id - KRDMA_TRUNK_FRAMES;
+	struct krdma_direct_slot *slot = &trunk->direct[index];
+	struct krdma_peer_window *window = slot->window;
+	struct krdma_lane *lane = slot->lane;
+	struct krdma_lane_direct *direct = lane->direct;
+
+	lockdep_assert_held(&trunk->lock);
+
+	if (wc->status != KRDMA_WC_SUCCESS && wc->status != KRDMA_WC_WR_FLUSH_ERR &&
+	    !trunk->fail_status)
+		trunk->fail_status = wc->status;
+	if (!--window->in_flight && window->revoked)
+		krdma_peer_window_idle(trunk, window);
+	if (!--direct->in_flight)
+		wake_up(&lane->conn->wait);
+	if (!wc->status && slot->last)
+		direct->reads_done += slot->read;
+	if (!wc->status && lane->attached) {
+		/* The link completes in the order in which it was posted to. */
+		lane->asked.acked += slot->last;
+		krdma_lane_complete_sent(lane);
+		krdma_link_end_closed(lane);
+		if (krdma_lane_queued(&lane->send))
+			krdma_trunk_add_ready(lane);
+	}
+	slot->lane = NULL;
+	trunk->direct_free |= BIT(index);
+	trunk->direct_bytes -= slot->length;
+	krdma_trunk_pass_place(trunk);
+	krdma_conn_put(lane->conn);
+}
+
+/*
+ * Asking for windows
+ */
+
+/**
+ * krdma_lane_consider_window() - A work request has gone by records: ask for a window?
+ * @lane: the lane
+ * @position: of the work request
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_lane_consider_window(struct krdma_lane *lane, u32 position)
+{
+	const struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(&lane->send, position);
+	u32 rkey = krdma_lane_remote_at(&lane->send, position)->rkey;
+	struct krdma_lane_direct *direct = lane->direct;
+
+	if (!krdma_lane_suits_device(lane, wqe))
+		return;
+	if (!direct) {
+		direct = kzalloc_obj(*direct, GFP_NOWAIT | __GFP_NOWARN);
+		if (!direct)
+			return;
+		direct->lane = lane;
+		INIT_LIST_HEAD(&direct->node);
+		WRITE_ONCE(lane->direct, direct);
+	}
+	if (direct->ask_due || direct->ask_sent || (direct->is_refused && direct->refused == rkey))
+		return;
+	/* It was outside of a window, or there is one by now. */
+	for (int i = 0; i < KRDMA_LANE_WINDOWS; i++) {
+		const struct krdma_known_window *known = &direct->known[i];
+
+		if (known->window && known->rkey == rkey && !known->window->revoked)
+			return;
+	}
+	direct->seen = direct->candidate == rkey ? direct->seen + 1 : 1;
+	direct->candidate = rkey;
+	if (wqe->length < KRDMA_DIRECT_LONG && direct->seen < KRDMA_DIRECT_OFTEN)
+		return;
+	direct->seen = 0;
+	direct->asks = rkey;
+	direct->ask_due = true;
+}
+
+/**
+ * krdma_lane_add_ask() - Ask for a window
+ * @writer: the frame
+ * @lane: the lane, attached and open, with @direct
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: false: the frame is full.
+ */
+bool krdma_lane_add_ask(struct krdma_lane_writer *writer, struct krdma_lane *lane)
+{
+	struct krdma_lane_direct *direct = lane->direct;
+	struct krdma_lane_record record = { .type = KRDMA_LANE_ASK, .lane = lane->number };
+
+	if (!direct->ask_due)
+		return true;
+	if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+		return false;
+	record.value = direct->asks;
+	krdma_lane_frame_add(writer, &record);
+	direct->ask_due = false;
+	direct->ask_sent = true;
+	return true;
+}
+
+static void krdma_peer_window_put(struct krdma_peer_window *window)
+{
+	/* With a number it is in the trunk's table. */
+	if (!--window->lanes && !window->number)
+		kfree(window);
+}
+
+/* Finds or adds a window; NULL: there is no memory, or too many. */
+static struct krdma_peer_window *krdma_peer_window_get(struct krdma_trunk *trunk, u32 number,
+						       u32 rkey)
+{
+	struct krdma_peer_window *window = xa_load(&trunk->peer_windows, number);
+
+	if (!window && trunk->peer_window_count < KRDMA_TRUNK_WINDOWS) {
+		window = kzalloc_obj(*window, GFP_NOWAIT | __GFP_NOWARN);
+		if (!window)
+			return NULL;
+		window->number = number;
+		window->rkey = rkey;
+		INIT_LIST_HEAD(&window->node);
+		if (xa_err(xa_store(&trunk->peer_windows, number, window,
+				    GFP_NOWAIT | __GFP_NOWARN))) {
+			kfree(window);
+			return NULL;
+		}
+		trunk->peer_window_count++;
+	}
+	if (window)
+		window->lanes++;
+	return window;
+}
+
+static void krdma_lane_refuse_window(struct krdma_lane_direct *direct)
+{
+	direct->refused = direct->asks;
+	direct->is_refused = true;
+}
+
+/**
+ * krdma_lane_window_given() - Handle WINDOW
+ * @lane: the lane, attached and open
+ * @record: the record
+ *
+ * Context: softirqs are off, with the trunk's lock held.
+ * Return: 0, or -EPROTO: it answers nothing, or contradicts another one.
+ */
+int krdma_lane_window_given(struct krdma_lane *lane, const struct krdma_lane_record *record)
+{
+	struct krdma_lane_direct *direct = lane->direct;
+	struct krdma_peer_window *window;
+	struct krdma_known_window *known;
+
+	lockdep_assert_held(&lane->trunk->lock);
+
+	if (!direct || !direct->ask_sent)
+		return -EPROTO;
+	direct->ask_sent = false;
+	if (record->value == KRDMA_LANE_WINDOW_NONE) {
+		krdma_lane_refuse_window(direct);
+		return 0;
+	}
+	window = krdma_peer_window_get(lane->trunk, record->operand, record->key);
+	if (!window) {
+		/* REVOKE for it is answered, too. */
+		krdma_lane_refuse_window(direct);
+		return 0;
+	}
+	if (window->revoked || window->rkey != record->key) {
+		krdma_peer_window_put(window);
+		return -EPROTO;
+	}
+	known = &direct->known[direct->next++ % KRDMA_LANE_WINDOWS];
+	if (known->window)
+		krdma_peer_window_put(known->window);
+	*known = (struct krdma_known_window) {
+		.window = window,
+		.rkey = direct->asks,
+		.access = record->total,
+		.addr = record->addr,
+		.length = record->swap,
+	};
+	return 0;
+}
+
+/*
+ * The end
+ */
+
+/**
+ * krdma_trunk_revoke() - Handle REVOKE
+ * @trunk: the trunk
+ * @record: the record
+ *
+ * Context: softirqs are off, with the trunk's lock held; krdma_link_send() follows.
+ * Return: 0, or -EPROTO: the window is revoked already.
+ */
+int krdma_trunk_revoke(struct krdma_trunk *trunk, const struct krdma_lane_record *record)
+{
+	struct krdma_peer_window *window = xa_load(&trunk->peer_windows, record->lane);
+
+	lockdep_assert_held(&trunk->lock);
+
+	if (!window) {
+		krdma_link_answer(trunk, KRDMA_LANE_REVOKED, record->lane, 0);
+		return 0;
+	}
+	if (window->revoked)
+		return -EPROTO;
+	window->revoked = true;
+	if (!window->in_flight)
+		krdma_peer_window_idle(trunk, window);
+	return 0;
+}
+
+static void krdma_peer_window_forget(struct krdma_trunk *trunk, struct krdma_peer_window *window)
+{
+	xa_erase(&trunk->peer_windows, window->number);
+	trunk->peer_window_count--;
+	list_del_init(&window->node);
+	window->revoked = true;
+	window->number = 0;
+	if (!window->lanes)
+		kfree(window);
+}
+
+/**
+ * krdma_trunk_add_revoked() - Answer REVOKE, where nothing is in flight any more
+ * @trunk: the trunk
+ * @writer: the frame
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: false: the frame is full.
+ */
+bool krdma_trunk_add_revoked(struct krdma_trunk *trunk, struct krdma_lane_writer *writer)
+{
+	struct krdma_peer_window *window;
+
+	while ((window = list_first_entry_or_null(&trunk->revoked, struct krdma_peer_window,
+						  node))) {
+		struct krdma_lane_record record = {
+			.type = KRDMA_LANE_REVOKED,
+			.lane = window->number,
+		};
+
+		if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+			return false;
+		krdma_lane_frame_add(writer, &record);
+		krdma_peer_window_forget(trunk, window);
+	}
+	return true;
+}
+
+/**
+ * krdma_trunk_forget_windows() - Forget all windows of the peer
+ * @trunk: the trunk, which has ended, with a closed link
+ *
+ * Context: process context.
+ */
+void krdma_trunk_forget_windows(struct krdma_trunk *trunk)
+{
+	struct krdma_peer_window *window;
+	unsigned long number;
+
+	spin_lock_bh(&trunk->lock);
+	xa_for_each(&trunk->peer_windows, number, window) {
+		WARN_ON_ONCE(window->in_flight);
+		krdma_peer_window_forget(trunk, window);
+	}
+	spin_unlock_bh(&trunk->lock);
+}
+
+/**
+ * krdma_lane_forget_windows() - A lane ends, and posts nothing to its link any more
+ * @lane: the lane, with @direct
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_lane_forget_windows(struct krdma_lane *lane)
+{
+	struct krdma_lane_direct *direct = lane->direct;
+
+	list_del_init(&direct->node);
+	/* It may have been given a place. */
+	krdma_trunk_pass_place(lane->trunk);
+	for (int i = 0; i < KRDMA_LANE_WINDOWS; i++) {
+		if (direct->known[i].window)
+			krdma_peer_window_put(direct->known[i].window);
+		direct->known[i].window = NULL;
+	}
+}
+
+static bool krdma_lane_direct_is_idle(struct krdma_lane *lane)
+{
+	bool idle;
+
+	spin_lock_bh(&lane->trunk->lock);
+	idle = !lane->direct->in_flight;
+	spin_unlock_bh(&lane->trunk->lock);
+	return idle;
+}
+
+/**
+ * krdma_lane_await_direct() - Wait until no device uses the memory of a lane's work requests
+ * @lane: the lane, detached, with @direct
+ *
+ * The peer's device acknowledges what it has got, or the link ends: both are soon.
+ *
+ * Context: process context; sleeps.
+ */
+void krdma_lane_await_direct(struct krdma_lane *lane)
+{
+	wait_event(lane->conn->wait, krdma_lane_direct_is_idle(lane));
+}
