@@ -495,6 +495,8 @@ static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
 	seq_printf(seq, "send_depth:\t%u\nrecv_depth:\t%u\n", info.send_depth, info.recv_depth);
 	seq_printf(seq, "sends_posted:\t%llu\nsends_completed:\t%llu\n",
 		   info.sends_posted, info.sends_completed);
+	if (info.lane)
+		seq_printf(seq, "sends_direct:\t%llu\n", info.sends_direct);
 	seq_printf(seq, "receives_posted:\t%llu\nreceives_completed:\t%llu\n",
 		   info.receives_posted, info.receives_completed);
 	seq_printf(seq, "unread:\t%u\n", unread);

@@ -16,12 +16,15 @@
 
 #include "io/budget.h"
 #include "core/objects.h"
+#include "mr/mem.h"
 #include "mr/mr.h"
 #include "user/user.h"
 
 /* All access rights that this module knows. */
 #define KRDMA_USER_ACCESS	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |	\
 				 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
+
+#define KRDMA_USER_MR_FLAGS	(KRDMA_MR_REGISTER_LANES | KRDMA_MR_REGISTER_WINDOWS)
 
 /**
  * krdma_user_mr_begin() - Initialize the MRs of a session
@@ -116,9 +119,10 @@ static struct krdma_user_mr *krdma_user_mr_new(struct krdma_user_session *sessio
 	umr->account = session->account;
 	umr->charged = krdma_user_mr_pages(in);
 	umr->cost = krdma_budget_mr_bytes(umr->charged >> PAGE_SHIFT);
-	/* The list of the pages. */
+	/* The lists of the pages, and of their DMA addresses. */
 	if (in->flags & KRDMA_MR_REGISTER_LANES)
-		umr->cost += (umr->charged >> PAGE_SHIFT) * sizeof(struct page *);
+		umr->cost += (umr->charged >> PAGE_SHIFT) *
+			     (sizeof(struct page *) + sizeof(struct krdma_chunk));
 
 	ret = krdma_user_mr_reserve(umr);
 	if (ret)
@@ -165,6 +169,8 @@ static int krdma_user_mr_map(struct krdma_user_mr *umr, struct krdma_device *dev
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
 
+	if (in->flags & KRDMA_MR_REGISTER_WINDOWS)
+		krdma_mr_allow_windows(mr);
 	ret = krdma_mr_notify(mr, krdma_user_mr_ended, krdma_user_mr_freed, umr);
 	if (ret) {
 		/* No work request has used it. */
@@ -178,9 +184,11 @@ static int krdma_user_mr_map(struct krdma_user_mr *umr, struct krdma_device *dev
 static int krdma_mr_register_check(const struct krdma_mr_register_args *in)
 {
 	/* Access rights are flags: a later module may have more of them. */
-	if ((in->flags & ~KRDMA_MR_REGISTER_LANES) || (in->access & ~KRDMA_USER_ACCESS))
+	if ((in->flags & ~KRDMA_USER_MR_FLAGS) || (in->access & ~KRDMA_USER_ACCESS))
 		return -EOPNOTSUPP;
 	if (!in->length)
+		return -EINVAL;
+	if ((in->flags & KRDMA_MR_REGISTER_WINDOWS) && !(in->flags & KRDMA_MR_REGISTER_LANES))
 		return -EINVAL;
 	if (in->addr > ULONG_MAX || in->length > ULONG_MAX ||
 	    !access_ok((void __user *)(unsigned long)in->addr, in->length))

@@ -24,7 +24,7 @@ static bool check_memory(struct doctor *doctor)
 {
 	struct krdma_mr *mr;
 	int err = krdma_mr_alloc_for_lanes(doctor->session, doctor->device, TRIAL,
-					   KRDMA_ACCESS_LOCAL_WRITE, &mr);
+					   KRDMA_ACCESS_LOCAL_WRITE, 0, &mr);
 
 	if (!err) {
 		krdma_mr_deregister(mr, 0);

@@ -400,7 +400,8 @@ int memory_alloc(struct krdma *session, uint32_t device_id, bool lane, size_t le
 		 uint32_t access, struct krdma_mr **mr)
 {
 	if (lane)
-		return krdma_mr_alloc_for_lanes(session, device_id, length, access, mr);
+		return krdma_mr_alloc_for_lanes(session, device_id, length, access,
+						KRDMA_MR_REGISTER_WINDOWS, mr);
 	return krdma_mr_alloc(session, device_id, length, access, mr);
 }
 

@@ -49,7 +49,8 @@ static int allocate(size_t length, uint32_t access, struct krdma_mr **to)
 
 	access |= KRDMA_ACCESS_LOCAL_WRITE;
 	return krdma_ring_query(ring, &query, sizeof(query)) ?:
-	       krdma_mr_alloc_for_lanes(session, query.device_id, length, access, to);
+	       krdma_mr_alloc_for_lanes(session, query.device_id, length, access,
+					KRDMA_MR_REGISTER_WINDOWS, to);
 }
 
 static int take_back(struct client *client, uint64_t addr)

@@ -877,16 +877,24 @@ int krdma_mr_register(struct krdma *session, uint32_t device_id, void *data, siz
  * @data: start of the memory
  * @length: length in bytes
  * @access: &enum krdma_access
+ * @flags: 0 or KRDMA_MR_REGISTER_WINDOWS
  * @mr: receives the memory region
  *
  * It serves lanes and plain connections. krdma pins it itself, so it can have several rkeys: see
  * krdma_mr_rkey_at().
  *
- * Errors: EOPNOTSUPP (the module has no lanes, or the device no fast registration); those of
- * krdma_mr_register().
+ * With KRDMA_MR_REGISTER_WINDOWS, the devices of peers' hosts may write and read the memory over
+ * lanes, which is as fast as over plain connections. Without it, the processors of both hosts do
+ * that, and no other host gets a key of the device. With it, the kernel of the peer's host checks
+ * what its programs access, and krdma_mr_deregister() waits until that host says that nothing is in
+ * flight, for five seconds at most: then its lanes end.
+ *
+ * Errors: EOPNOTSUPP (the module has no lanes, or the device no fast registration; unknown flags);
+ * those of krdma_mr_register().
  */
 int krdma_mr_register_for_lanes(struct krdma *session, uint32_t device_id, void *data,
-				size_t length, uint32_t access, struct krdma_mr **mr);
+				size_t length, uint32_t access, uint32_t flags,
+				struct krdma_mr **mr);
 
 /**
  * krdma_mr_alloc() - Allocate zeroed memory and register it
@@ -911,6 +919,7 @@ int krdma_mr_alloc(struct krdma *session, uint32_t device_id, size_t length,
  * @device_id: the device number
  * @length: length in bytes
  * @access: &enum krdma_access
+ * @flags: 0 or KRDMA_MR_REGISTER_WINDOWS
  * @mr: receives the memory region
  *
  * As krdma_mr_alloc(), registered by krdma_mr_register_for_lanes().
@@ -918,7 +927,7 @@ int krdma_mr_alloc(struct krdma *session, uint32_t device_id, size_t length,
  * Errors: ENOMEM (no address space or memory); those of krdma_mr_register_for_lanes().
  */
 int krdma_mr_alloc_for_lanes(struct krdma *session, uint32_t device_id, size_t length,
-			     uint32_t access, struct krdma_mr **mr);
+			     uint32_t access, uint32_t flags, struct krdma_mr **mr);
 
 /**
  * krdma_mr_deregister() - Deregister a memory region

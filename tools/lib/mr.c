@@ -75,10 +75,10 @@ KRDMA_PUBLIC int krdma_mr_register(struct krdma *session, uint32_t device_id, vo
 
 KRDMA_PUBLIC int krdma_mr_register_for_lanes(struct krdma *session, uint32_t device_id,
 					     void *data, size_t length, uint32_t access,
-					     struct krdma_mr **mr)
+					     uint32_t flags, struct krdma_mr **mr)
 {
-	return register_with(session, device_id, data, length, access, KRDMA_MR_REGISTER_LANES,
-			     mr);
+	return register_with(session, device_id, data, length, access,
+			     flags | KRDMA_MR_REGISTER_LANES, mr);
 }
 
 /*
@@ -121,9 +121,11 @@ KRDMA_PUBLIC int krdma_mr_alloc(struct krdma *session, uint32_t device_id, size_
 }
 
 KRDMA_PUBLIC int krdma_mr_alloc_for_lanes(struct krdma *session, uint32_t device_id,
-					  size_t length, uint32_t access, struct krdma_mr **mr)
+					  size_t length, uint32_t access, uint32_t flags,
+					  struct krdma_mr **mr)
 {
-	return alloc_with(session, device_id, length, access, KRDMA_MR_REGISTER_LANES, mr);
+	return alloc_with(session, device_id, length, access, flags | KRDMA_MR_REGISTER_LANES,
+			  mr);
 }
 
 KRDMA_PUBLIC int krdma_mr_deregister(struct krdma_mr *mr, uint32_t flags)

@@ -12,9 +12,16 @@
  * @KRDMA_MR_REGISTER_LANES: lanes can use the memory, too, and so can the peers of lanes, with the
  *	same rkeys and rights as those of plain connections.  krdma pins it itself, whatever the
  *	device's driver supports.
+ * @KRDMA_MR_REGISTER_WINDOWS: with KRDMA_MR_REGISTER_LANES: the devices of peers' hosts may access
+ *	the memory over lanes, where that works, as over plain connections.  Without it, the
+ *	processors of both hosts carry out what peers of lanes ask for, which takes longer, and no
+ *	other host gets a key.  With it, the host of a peer gets a key for all that the rkey covers,
+ *	and its kernel checks what its programs do; and deregistration waits until that host says
+ *	that nothing is in flight, for five seconds at most: then its lanes end.
  */
 enum krdma_mr_register_flags {
 	KRDMA_MR_REGISTER_LANES = 1 << 0,
+	KRDMA_MR_REGISTER_WINDOWS = 1 << 1,
 };
 
 /**
@@ -42,11 +49,12 @@ enum krdma_mr_register_flags {
  * EACCES, EFAULT: part of the range is not mapped, or lacks the rights; EPERM: the process may
  * not lock memory; ENOMEM: it may not lock as much: see RLIMIT_MEMLOCK; EFBIG: longer than the
  * device supports; EOPNOTSUPP: the device does not support it, or unknown rights; EINVAL:
- * length 0, or a remote write or atomic right without KRDMA_ACCESS_LOCAL_WRITE; EAGAIN: the
- * pages cannot be pinned now; EADDRNOTAVAIL: krdma registers the memory itself, on a queue pair
- * that is connected to its own device, and no port of the device can connect one: it has no
- * GID, or as an iWARP device no network address; ETIMEDOUT: in the same case the device does
- * not answer; ENODEV: no such device.
+ * length 0, a remote write or atomic right without KRDMA_ACCESS_LOCAL_WRITE, or
+ * KRDMA_MR_REGISTER_WINDOWS without KRDMA_MR_REGISTER_LANES; EAGAIN: the pages cannot be
+ * pinned now; EADDRNOTAVAIL: krdma registers the memory itself, on a queue pair that is
+ * connected to its own device, and no port of the device can connect one: it has no GID, or as
+ * an iWARP device no network address; ETIMEDOUT: in the same case the device does not answer;
+ * ENODEV: no such device.
  */
 struct krdma_mr_register_args {
 	__u32 size;

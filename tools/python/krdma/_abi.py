@@ -211,6 +211,7 @@ class MrRegisterFlags(enum.IntFlag):
     """Bits of krdma_mr_register_args.flags."""
 
     LANES = 1
+    WINDOWS = 2
 
 
 class MrDeregisterFlags(enum.IntFlag):
@@ -1518,10 +1519,10 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "krdma_mr_register": (
         c_int, [c_void_p, c_uint32, c_void_p, c_size_t, c_uint32, POINTER(c_void_p)]),
     "krdma_mr_register_for_lanes": (
-        c_int, [c_void_p, c_uint32, c_void_p, c_size_t, c_uint32, POINTER(c_void_p)]),
+        c_int, [c_void_p, c_uint32, c_void_p, c_size_t, c_uint32, c_uint32, POINTER(c_void_p)]),
     "krdma_mr_alloc": (c_int, [c_void_p, c_uint32, c_size_t, c_uint32, POINTER(c_void_p)]),
     "krdma_mr_alloc_for_lanes": (
-        c_int, [c_void_p, c_uint32, c_size_t, c_uint32, POINTER(c_void_p)]),
+        c_int, [c_void_p, c_uint32, c_size_t, c_uint32, c_uint32, POINTER(c_void_p)]),
     "krdma_mr_deregister": (c_int, [c_void_p, c_uint32]),
     "krdma_mr_data": (c_void_p, [c_void_p]),
     "krdma_mr_length": (c_size_t, [c_void_p]),

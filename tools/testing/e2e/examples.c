@@ -589,7 +589,7 @@ const struct example examples[EXAMPLE_COUNT] = {
 	},
 	[EXAMPLE_MR_REGISTER] = {
 		EXAMPLE(MR_REGISTER, KIND_SESSION, krdma_mr_register_args, 48), .answers = true,
-		.known_flags = KRDMA_MR_REGISTER_LANES,
+		.known_flags = KRDMA_MR_REGISTER_LANES | KRDMA_MR_REGISTER_WINDOWS,
 		.needs = SCENE_MEMORY,
 		.once = true, .fill = fill_register, .undo = undo_register,
 	},

@@ -121,7 +121,8 @@ static const struct fuzz_field srq_create_fields[] = {
 static const int srq_create_errors[] = { NEW_FD, GIVEN_FD, ENOSPC, ENOENT, ENODEV, EIO, 0 };
 
 static const struct fuzz_field mr_register_fields[] = {
-	OF(krdma_mr_register_args, flags, FLAGS, KRDMA_MR_REGISTER_LANES),
+	OF(krdma_mr_register_args, flags, FLAGS,
+	   KRDMA_MR_REGISTER_LANES | KRDMA_MR_REGISTER_WINDOWS),
 	OF(krdma_mr_register_args, addr, ARENA, 0),
 	OF(krdma_mr_register_args, length, COUNT, 32768),
 	OF(krdma_mr_register_args, device_id, DEVICE, 0),

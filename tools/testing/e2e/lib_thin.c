@@ -169,9 +169,9 @@ static void names_over(struct __test_metadata *_metadata, FIXTURE_DATA(thin) * s
 
 	memset(longest, 'n', KRDMA_NAME_MAX);
 	ASSERT_EQ(0, krdma_mr_alloc_for_lanes(session, self->pair.device, 8192,
-					      lib_pair_access(&self->pair), &named));
+					      lib_pair_access(&self->pair), 0, &named));
 	ASSERT_EQ(0, krdma_mr_alloc_for_lanes(session, self->pair.device, 4096,
-					      KRDMA_ACCESS_REMOTE_READ, &other));
+					      KRDMA_ACCESS_REMOTE_READ, 0, &other));
 	EXPECT_EQ(-EINVAL, krdma_mr_set_name(NULL, "a name"));
 	EXPECT_EQ(-EINVAL, krdma_mr_set_name(named, longest));
 	/* Lanes cannot use the fixture's memory. */
@@ -239,9 +239,9 @@ TEST_F(thin, a_lane_and_its_memory)
 	EXPECT_EQ(-EINVAL, krdma_listener_flags(NULL, &flags));
 	EXPECT_EQ(-EINVAL, krdma_conn_create_lane(session, NULL));
 	EXPECT_EQ(-EINVAL, krdma_conn_create_lane(NULL, &a));
-	EXPECT_EQ(-EINVAL, krdma_mr_register_for_lanes(session, self->pair.device, &data, 1, 0,
+	EXPECT_EQ(-EINVAL, krdma_mr_register_for_lanes(session, self->pair.device, &data, 1, 0, 0,
 						       NULL));
-	EXPECT_EQ(-EINVAL, krdma_mr_alloc_for_lanes(session, self->pair.device, 0, 0, &new));
+	EXPECT_EQ(-EINVAL, krdma_mr_alloc_for_lanes(session, self->pair.device, 0, 0, 0, &new));
 
 	ASSERT_EQ(0, krdma_listener_address(self->pair.listener, &address));
 	((struct sockaddr_in *)&address)->sin_port = 0;
@@ -271,9 +271,9 @@ TEST_F(thin, a_lane_and_its_memory)
 	data = aligned_alloc(4096, 8192);
 	ASSERT_TRUE(!!data);
 	ASSERT_EQ(0, krdma_mr_register_for_lanes(session, self->pair.device, data, 8192,
-						 KRDMA_ACCESS_LOCAL_WRITE, &own));
+						 KRDMA_ACCESS_LOCAL_WRITE, 0, &own));
 	ASSERT_EQ(0, krdma_mr_alloc_for_lanes(session, self->pair.device, 8192,
-					      KRDMA_ACCESS_LOCAL_WRITE, &new));
+					      KRDMA_ACCESS_LOCAL_WRITE, 0, &new));
 	fill(krdma_mr_data(new), 8192, 3);
 	memset(data, 0, 8192);
 	entries[0] = krdma_entry_recv(b, 1, own, 0, 8192);

@@ -92,7 +92,8 @@ TEST_F(mr, what_cannot_be_registered)
 		uint32_t flags;
 		int error;
 	} cases[] = {
-		{ data, LENGTH, self->device, LOCAL, 2, -EOPNOTSUPP },
+		{ data, LENGTH, self->device, LOCAL, 4, -EOPNOTSUPP },
+		{ data, LENGTH, self->device, LOCAL, KRDMA_MR_REGISTER_WINDOWS, -EINVAL },
 		{ data, LENGTH, self->device, LOCAL, 1U << 31, -EOPNOTSUPP },
 		{ data, 0, self->device, LOCAL, 0, -EINVAL },
 		{ 0, 0, self->device, LOCAL, 0, -EINVAL },
