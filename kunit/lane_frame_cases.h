@@ -9,13 +9,17 @@
 
 #include "cases.h"
 
-/* Room for the longest frame of the cases, and more than a frame may have. */
+/* Room for the longest frame of the cases, and the shortest that a peer may take. */
+#define LANE_ROOM	2048
 #define LANE_SMALL	1024
 
 /* One record of each type, with the largest numbers that it may have. */
 static const u8 lane_bytes[] = { 1, 2, 3, 4, 5 };
 
 #define LANE_RECORD(kind, rest...) { .type = KRDMA_LANE_##kind, .lane = 0x81828384, rest }
+#define LANE_GIVEN(at, rights, number, bytes, rest...)					\
+	LANE_RECORD(WINDOW, .value = KRDMA_LANE_WINDOW_GIVEN, .addr = at, .total = rights,	\
+		    .operand = number, .swap = bytes, rest)
 static const struct krdma_lane_record lane_records[] = {
 	LANE_RECORD(FIND, .value = 0xfffe),
 	LANE_RECORD(FOUND, .value = KRDMA_LANE_LISTENER),
@@ -62,13 +66,20 @@ static const struct krdma_lane_record lane_records[] = {
 	LANE_RECORD(RECALL),
 	LANE_RECORD(YIELD),
 	LANE_RECORD(YIELD, .value = KRDMA_LANE_WANT_MAX),
+	LANE_RECORD(ASK),
+	LANE_RECORD(ASK, .value = 0xffffffff),
+	LANE_RECORD(WINDOW),
+	LANE_GIVEN(0xc1c2c3c4c5c6c7c8, 14, 0xffffffff, 0x1112131415161718, .key = 0xd1d2d3d4),
+	LANE_GIVEN((u64)-2, 2, 1, 1),
+	LANE_RECORD(REVOKE),
+	LANE_RECORD(REVOKED),
 };
 
 static inline u32 lane_write(u8 *frame, const struct krdma_lane_record *records, u32 count)
 {
 	struct krdma_lane_writer writer;
 
-	krdma_lane_frame_begin(&writer, frame, LANE_SMALL);
+	krdma_lane_frame_begin(&writer, frame, LANE_ROOM);
 	for (u32 i = 0; i < count; i++)
 		krdma_lane_frame_add(&writer, &records[i]);
 	return krdma_lane_frame_end(&writer, 0xb1b2b3b4);
@@ -114,7 +125,7 @@ static inline void lane_frame_check_records(struct case_report *report)
 {
 	struct krdma_lane_record record;
 	struct krdma_lane_reader reader;
-	static u8 frame[LANE_SMALL];
+	static u8 frame[LANE_ROOM];
 	u32 length;
 
 	for (u32 i = 0; i < CASES(lane_records); i++) {
@@ -138,7 +149,7 @@ static inline void lane_frame_check_records(struct case_report *report)
 static inline void lane_frame_check_wire(struct case_report *report)
 {
 	static const u8 expected[] = {
-		1, 0, 5, 0, 192, 0, 0, 0, 0xb4, 0xb3, 0xb2, 0xb1, 0, 0, 0, 0,
+		1, 0, 9, 0, 32, 1, 0, 0, 0xb4, 0xb3, 0xb2, 0xb1, 0, 0, 0, 0,
 		3, 0, 13, 0, 0x84, 0x83, 0x82, 0x81, 0xf4, 0xf3, 0xf2, 0xf1, 1, 0, 0, 0,
 		0x92, 0x91, 16, 255, 0, 0, 0, 0, 1, 2, 3, 4, 5, 0, 0, 0,
 		7, 2, 1, 0, 0x84, 0x83, 0x82, 0x81, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -153,6 +164,13 @@ static inline void lane_frame_check_wire(struct case_report *report)
 		0xc8, 0xc7, 0xc6, 0xc5, 0xc4, 0xc3, 0xc2, 0xc1, 0xd4, 0xd3, 0xd2, 0xd1,
 		1, 0, 0, 0, 0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
 		0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21,
+		19, 0, 0, 0, 0x84, 0x83, 0x82, 0x81, 0, 0, 0, 0, 0xd4, 0xd3, 0xd2, 0xd1,
+		20, 0, 32, 0, 0x84, 0x83, 0x82, 0x81, 0, 0, 0, 0, 1, 0, 0, 0,
+		0xc8, 0xc7, 0xc6, 0xc5, 0xc4, 0xc3, 0xc2, 0xc1, 0xd4, 0xd3, 0xd2, 0xd1,
+		14, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0,
+		0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
+		21, 0, 0, 0, 0x84, 0x83, 0x82, 0x81, 0, 0, 0, 0, 0, 0, 0, 0,
+		22, 0, 0, 0, 0x84, 0x83, 0x82, 0x81, 0, 0, 0, 0, 0, 0, 0, 0,
 	};
 	static const u8 hello_expected[] = {
 		'K', 'R', 'L', 'N', 1, 2, 0, 0, 0, 16, 32, 0, 4, 3, 2, 1,
@@ -169,8 +187,13 @@ static inline void lane_frame_check_wire(struct case_report *report)
 	struct krdma_lane_record records[] = {
 		lane_records[2], lane_records[8], lane_records[11], lane_records[15],
 		lane_records[16],
+		LANE_RECORD(ASK, .value = 0xd1d2d3d4),
+		LANE_GIVEN(0xc1c2c3c4c5c6c7c8, 14, 0xffffffff, 0x1112131415161718,
+			   .key = 0xd1d2d3d4),
+		LANE_RECORD(REVOKE),
+		LANE_RECORD(REVOKED),
 	};
-	static u8 frame[LANE_SMALL];
+	static u8 frame[LANE_ROOM];
 	u8 bytes[KRDMA_LANE_HELLO_SIZE];
 
 	check_expect(report, "length of a frame", 0, sizeof(expected),
@@ -186,18 +209,18 @@ static inline void lane_frame_check_wire(struct case_report *report)
 /* No part of a frame is a frame, and nothing may follow one. */
 static inline void lane_frame_check_lengths(struct case_report *report)
 {
-	static u8 frame[LANE_SMALL];
+	static u8 frame[LANE_ROOM];
 	u32 length;
 
 	memset(frame, 0, sizeof(frame));
 	length = lane_write(frame, lane_records, CASES(lane_records));
-	for (u32 i = 0; i < LANE_SMALL; i++)
+	for (u32 i = 0; i < LANE_ROOM; i++)
 		check_expect(report, "length", i, i == length, lane_is_valid(frame, i));
 	check_expect(report, "length", KRDMA_LANE_FRAME_SIZE + 8, false,
 		     lane_is_valid(frame, KRDMA_LANE_FRAME_SIZE + 8));
 
 	/* The same where the header says so. */
-	for (u32 i = KRDMA_LANE_FRAME_HEADER; i < LANE_SMALL; i++) {
+	for (u32 i = KRDMA_LANE_FRAME_HEADER; i < LANE_ROOM; i++) {
 		frame[4] = (u8)(i & 0xff);
 		frame[5] = (u8)(i >> 8);
 		check_expect(report, "length in the header", i, i == length,
@@ -218,7 +241,7 @@ static inline void lane_frame_check_bits(struct case_report *report)
 	struct krdma_lane_record record;
 	struct krdma_lane_reader reader;
 	struct krdma_lane_writer writer;
-	static u8 frame[LANE_SMALL], again[LANE_SMALL];
+	static u8 frame[LANE_ROOM], again[LANE_ROOM];
 	u32 length = lane_write(frame, lane_records, CASES(lane_records));
 
 	for (u32 bit = 0; bit < 8 * length; bit++) {
@@ -338,12 +361,46 @@ static inline void lane_frame_check_refusals(struct case_report *report)
 		LANE_RECORD(YIELD, .value = KRDMA_LANE_WANT_MAX + 1),
 		LANE_RECORD(YIELD, .credits = 1),
 		LANE_RECORD(YIELD, .data = lane_bytes, .length = 1),
-		{ .type = KRDMA_LANE_YIELD + 1 },
+		LANE_RECORD(ASK, .flags = 1),
+		LANE_RECORD(ASK, .credits = 1),
+		LANE_RECORD(ASK, .data = lane_bytes, .length = 1),
+		LANE_RECORD(WINDOW, .flags = 1),
+		LANE_RECORD(WINDOW, .credits = 1),
+		LANE_RECORD(WINDOW, .value = KRDMA_LANE_WINDOW_RESULTS),
+		LANE_RECORD(WINDOW, .data = lane_bytes, .length = 1),
+		LANE_RECORD(WINDOW, .addr = 1),
+		LANE_RECORD(WINDOW, .key = 1),
+		LANE_RECORD(WINDOW, .total = 2),
+		LANE_RECORD(WINDOW, .operand = 1),
+		LANE_RECORD(WINDOW, .swap = 1),
+		LANE_GIVEN(8, 2, 1, 8, .flags = 1),
+		LANE_GIVEN(8, 2, 1, 8, .credits = 1),
+		LANE_GIVEN(8, 2, 1, 8, .data = lane_bytes, .length = 1),
+		LANE_GIVEN(8, 2, 0, 8),
+		LANE_GIVEN(8, 2, 0x100000000, 8),
+		LANE_GIVEN(8, 2, (u64)-1, 8),
+		LANE_GIVEN(8, 2, 1, 0),
+		LANE_GIVEN(8, 0, 1, 8),
+		LANE_GIVEN(8, 1, 1, 8),
+		LANE_GIVEN(8, 3, 1, 8),
+		LANE_GIVEN(8, 16, 1, 8),
+		LANE_GIVEN(8, 0x80000002, 1, 8),
+		LANE_GIVEN((u64)-1, 2, 1, 2),
+		LANE_GIVEN(1, 2, 1, (u64)-1),
+		LANE_RECORD(REVOKE, .flags = 1),
+		LANE_RECORD(REVOKE, .credits = 1),
+		LANE_RECORD(REVOKE, .value = 1),
+		LANE_RECORD(REVOKE, .data = lane_bytes, .length = 1),
+		LANE_RECORD(REVOKED, .flags = 1),
+		LANE_RECORD(REVOKED, .credits = 1),
+		LANE_RECORD(REVOKED, .value = 1),
+		LANE_RECORD(REVOKED, .data = lane_bytes, .length = 1),
+		{ .type = KRDMA_LANE_REVOKED + 1 },
 		{ .type = KRDMA_LANE_OPTIONAL - 1 },
 	};
 	struct krdma_lane_record record = lane_records[2];
 	struct krdma_lane_writer writer;
-	static u8 frame[LANE_SMALL], data[KRDMA_LANE_DATA_MAX + 1];
+	static u8 frame[LANE_ROOM], data[KRDMA_LANE_DATA_MAX + 1];
 
 	for (u32 i = 0; i < CASES(wrong); i++)
 		check_expect(report, "invalid record", i, false,

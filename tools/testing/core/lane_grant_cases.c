@@ -116,11 +116,6 @@ static const u8 lane_miser_hello[24] = {
 	'K', 'R', 'L', 'N', 1, 1, 0, 0, 0, 16, LANE_MISER_FRAMES,
 };
 
-static u32 lane_get(const u8 *from)
-{
-	return from[0] | from[1] << 8 | from[2] << 16 | (u32)from[3] << 24;
-}
-
 /* Takes the frames that have arrived; waits if there has to be one. */
 static bool lane_miser_take(struct lane_miser *miser, bool wait)
 {

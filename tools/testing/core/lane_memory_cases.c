@@ -18,25 +18,24 @@
 /* Bytes of the memory that the peer may access. */
 #define MEMORY_SIZE	8192
 
-static void lane_put64(u8 *to, u64 value)
+void lane_put64(u8 *to, u64 value)
 {
 	lane_put(to, lower_32_bits(value));
 	lane_put(to + 4, upper_32_bits(value));
 }
 
-static u32 lane_get(const u8 *from)
+u32 lane_get(const u8 *from)
 {
 	return from[0] | from[1] << 8 | from[2] << 16 | (u32)from[3] << 24;
 }
 
-static u64 lane_get64(const u8 *from)
+u64 lane_get64(const u8 *from)
 {
 	return lane_get(from) | (u64)lane_get(from + 4) << 32;
 }
 
-/* Adds a record with @length bytes of @body, and returns the length of the frame so far. */
-static u32 lane_add_body(struct lane_stranger *stranger, u32 used, u8 type, u8 flags, u32 lane,
-			 u32 value, const void *body, u16 length)
+u32 lane_add_body(struct lane_stranger *stranger, u32 used, u8 type, u8 flags, u32 lane, u32 value,
+		  const void *body, u16 length)
 {
 	u8 *frame = stranger->from.data;
 	u32 whole = round_up(length, 8);

@@ -25,7 +25,8 @@ struct core_pair *lane_open(struct core_test *test);
 /* Types of records, see Documentation/lanes.rst. */
 enum {
 	FIND = 1, FOUND, OPEN, ACCEPT, REJECT, CLOSE, DATA, CREDIT,
-	MEM_WRITE, MEM_READ, MEM_ATOMIC, RESULT, DONE, NAME, MR, WANT, RECALL, YIELD
+	MEM_WRITE, MEM_READ, MEM_ATOMIC, RESULT, DONE, NAME, MR, WANT, RECALL, YIELD,
+	ASK, WINDOW, REVOKE, REVOKED
 };
 
 /* As many lanes in a frame take longer to open than the next frame takes to arrive. */
@@ -68,7 +69,18 @@ struct lane_range {
 	u32 length;
 };
 
-/* Adds a part of a write, of 64 bytes at most: in lane_memory_cases.c */
+/*
+ * Records with data: in lane_memory_cases.c
+ */
+
+void lane_put64(u8 *to, u64 value);
+u32 lane_get(const u8 *from);
+u64 lane_get64(const u8 *from);
+
+/* Adds a record with @length bytes of @body, and returns the length of the frame so far. */
+u32 lane_add_body(struct lane_stranger *stranger, u32 used, u8 type, u8 flags, u32 lane, u32 value,
+		  const void *body, u16 length);
+/* Adds a part of a write, of 64 bytes at most. */
 u32 lane_add_write(struct lane_stranger *stranger, u32 used, u32 lane, u8 flags, u32 imm,
 		   const struct lane_range *range, const void *data, u16 length);
 

@@ -33,6 +33,7 @@ FIXTURE_VARIANT(operation)
 	bool separate;
 	/* The connections are lanes. */
 	bool lane;
+	bool windows;
 };
 
 /* clang-format off */
@@ -44,6 +45,7 @@ FIXTURE_VARIANT_ADD(operation, array_polled) {
 };
 
 FIXTURE_VARIANT_ADD(operation, lane) { .lane = true };
+FIXTURE_VARIANT_ADD(operation, lane_with_windows) { .lane = true, .windows = true };
 FIXTURE_VARIANT_ADD(operation, lane_array_polled) {
 	.lane = true, .arrays = true, .separate = true, .ring_flags = KRDMA_RING_POLLED,
 };
@@ -60,6 +62,7 @@ FIXTURE_SETUP(operation)
 	struct pair_options pair = { .two_sessions = true, .a = options, .b = options };
 
 	lanes_by_default = variant->lane;
+	windows_by_default = variant->windows;
 	ASSERT_EQ(0, pair_open(&self->pair, &pair));
 	ASSERT_EQ(variant->lane, trunk_of(self->pair.a.conn) != 0);
 	self->a = &self->pair.a;
@@ -74,6 +77,7 @@ FIXTURE_SETUP(operation)
 FIXTURE_TEARDOWN(operation)
 {
 	lanes_by_default = false;
+	windows_by_default = false;
 	write_text(FORCE_PIN, "0");
 	mr_destroy(&self->from);
 	mr_destroy(&self->to);

@@ -275,13 +275,23 @@ uint32_t access_of_device(int session, uint32_t device_id, uint32_t access)
 }
 
 bool lanes_by_default;
+bool windows_by_default;
+
+static uint32_t mr_flags(uint32_t flags)
+{
+	if (lanes_by_default)
+		flags |= KRDMA_MR_REGISTER_LANES;
+	if (windows_by_default && (flags & KRDMA_MR_REGISTER_LANES))
+		flags |= KRDMA_MR_REGISTER_WINDOWS;
+	return flags;
+}
 
 int mr_register_with(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
 		     uint32_t flags, struct mr *mr)
 {
 	struct krdma_mr_register_args request = {
 		.size = sizeof(request),
-		.flags = flags | (lanes_by_default ? KRDMA_MR_REGISTER_LANES : 0),
+		.flags = mr_flags(flags),
 		.addr = (uintptr_t)data,
 		.length = length,
 		.device_id = device_id,

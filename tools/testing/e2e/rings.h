@@ -145,6 +145,9 @@ bool boot_driver_registers(void);
  */
 extern bool lanes_by_default;
 
+/* What is registered for lanes has windows, too. */
+extern bool windows_by_default;
+
 bool device_has_atomics(int session, uint32_t device_id);
 
 /* The access that mr_register() requests for @access: of ACCESS_ALL what the device has. */

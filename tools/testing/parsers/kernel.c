@@ -138,6 +138,18 @@ static void check_lane_record(const struct krdma_lane_record *record, const uint
 		EXPECT(record->swap <= record->operand);
 		EXPECT(!record->swap == !record->total && !(record->total & ~14U));
 		EXPECT(record->addr + record->swap >= record->addr);
+	} else if (record->type == KRDMA_LANE_WINDOW) {
+		bool given = record->value == KRDMA_LANE_WINDOW_GIVEN;
+
+		EXPECT(!record->length && record->value < KRDMA_LANE_WINDOW_RESULTS);
+		EXPECT(given == !!record->operand && record->operand <= U32_MAX);
+		EXPECT(given == !!record->swap && given == !!record->total);
+		EXPECT(given || (!record->addr && !record->key));
+		EXPECT(!(record->total & ~14U));
+		EXPECT(record->addr + record->swap >= record->addr);
+	} else if (record->type >= KRDMA_LANE_ASK && record->type <= KRDMA_LANE_REVOKED) {
+		EXPECT(!record->flags && !record->length && !record->credits);
+		EXPECT(!record->value || record->type == KRDMA_LANE_ASK);
 	} else if (record->type == KRDMA_LANE_WANT || record->type == KRDMA_LANE_YIELD) {
 		EXPECT(!record->length && record->value <= KRDMA_LANE_WANT_MAX);
 		EXPECT(record->value || record->type == KRDMA_LANE_YIELD);
