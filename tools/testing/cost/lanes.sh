@@ -9,6 +9,9 @@
 readonly lanes_kernel=70000 lanes_kernel_many=32000
 readonly lanes_programs=120000 lanes_programs_many=107000
 readonly lanes_numbers_many=51000
+# What a write or a read of 8 bytes, of 4 KiB and of 64 KiB takes with a window, by plain ones, in
+# percent.
+declare -rA lanes_window=([8]=127 [4096]=107 [65536]=103)
 
 lanes_options()
 {
@@ -47,7 +50,24 @@ lanes_of_programs_are_cheap()
 	is "$(lanes_figure programs.numbers.open-close.batch=60)+0 < $lanes_numbers_many"
 }
 
+lanes_windows_are_cheap()
+{
+	local operation size window plain most
+
+	for operation in write read; do
+		for size in 8 4096 65536; do
+			most=${lanes_window[$size]}
+			window=$(lanes_figure "window.$operation.$size")
+			plain=$(lanes_figure "plain.$operation.$size")
+			is "0$plain > 0"
+			is "0$window > 0"
+			is "$window+0 <= $plain * $most / 100"
+		done
+	done
+}
+
 check "lanes.says_what_is_wrong_with_its_options" lanes_options
 check "lanes.measures" lanes_measures
 check "lanes.a_lane_of_the_kernel_is_cheap" lanes_are_cheap
 check "lanes.a_lane_of_programs_is_cheap" lanes_of_programs_are_cheap
+check "lanes.the_device_s_work_is_cheap" lanes_windows_are_cheap
