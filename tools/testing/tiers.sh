@@ -271,7 +271,7 @@ tier_e2e_mlx4()
 tier_e2e_irdma()
 {
 	e2e_driver irdma
-	e2e_iommu irdma mr.64 pass.64 lanes.64
+	e2e_iommu irdma mr.64 pass.64 lanes.64 lane_window.64
 }
 
 tier_e2e_bnxt_re()
