@@ -5,6 +5,7 @@ import functools
 import glob
 import os
 import re
+import threading
 
 from .tree import CannotCheck, Finding
 
@@ -33,9 +34,19 @@ def documents(tree):
             if name.startswith(DOCS) or "/" not in name]
 
 
-@functools.lru_cache(maxsize=None)
+# docutils keeps what its parsers share in classes, and checks run in several threads.
+PARSER = threading.Lock()
+
+
 def parse(name, text):
     """The parsed document, and the parser's messages as (line, text)."""
+    with PARSER:
+        return parse_alone(name, text)
+
+
+@functools.lru_cache(maxsize=None)
+def parse_alone(name, text):
+    """As parse(), called by one thread at a time."""
     try:
         import docutils.core
         import docutils.nodes
