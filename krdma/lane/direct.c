@@ -53,7 +53,7 @@ static bool krdma_lane_suits_device(const struct krdma_lane *lane, const struct 
 	       (!(wqe->flags & KRDMA_POST_INLINE) || wqe->length <= KRDMA_DIRECT_INLINE);
 }
 
-/* The window for a work request, or NULL: it is none for a window that is known. */
+/* The window that a work request is within, or NULL: it is in none that the lane knows. */
 static struct krdma_peer_window *krdma_lane_find_window(const struct krdma_lane *lane, u32 position)
 {
 	const struct krdma_lane_remote *remote = krdma_lane_remote_at(&lane->send, position);
@@ -80,7 +80,10 @@ static bool krdma_trunk_has_place(const struct krdma_trunk *trunk)
 	return trunk->direct_free && trunk->direct_bytes < KRDMA_DIRECT_BYTES;
 }
 
-/* The memory is about to end, so the peer refuses the whole of it to this lane. */
+/*
+ * The window has ended, or the lane has forgotten it.  Nothing of the work request is in flight:
+ * otherwise the device could still read into its memory when it is complete.
+ */
 static void krdma_lane_begin_again(struct krdma_lane *lane)
 {
 	lane->direct->begun = false;
@@ -109,6 +112,8 @@ enum krdma_direct_way krdma_lane_direct_way(struct krdma_lane *lane)
 	if (!krdma_lane_suits_device(lane, wqe))
 		return KRDMA_DIRECT_NOT;
 	if (!krdma_lane_find_window(lane, queue->next)) {
+		if (direct->begun && direct->in_flight)
+			return KRDMA_DIRECT_WAIT;
 		if (direct->begun)
 			krdma_lane_begin_again(lane);
 		return KRDMA_DIRECT_NOT;

@@ -29,6 +29,7 @@
 #include "io/op.h"
 #include "io/srq.h"
 #include "lane/lane.h"
+#include "lane/window.h"
 #include "mr/mr.h"
 
 /* Completions that are passed on with softirqs or interrupts off. */
@@ -1004,7 +1005,8 @@ static void krdma_lane_flush(struct krdma_lane_queue *queue, u8 first)
 /* Flush what is not done.  Nobody else uses the queues of a detached lane. */
 static void krdma_lane_queues_flush(struct krdma_lane *lane)
 {
-	bool sent = lane->send.done != lane->send.next || lane->send.begun;
+	bool sent = lane->send.done != lane->send.next || lane->send.begun ||
+		    (lane->direct && lane->direct->begun);
 
 	krdma_lane_flush(&lane->send, sent ? lane->fail_status : 0);
 	krdma_lane_flush(&lane->recv, 0);

@@ -67,7 +67,7 @@ static bool krdma_mr_close_part(struct krdma_resource *resource)
 {
 	struct krdma_mr *mr = container_of(resource, struct krdma_mr, res);
 
-	if (mr->windows)
+	if (READ_ONCE(mr->windows))
 		krdma_mr_revoke_views(mr);
 	/* Either this sees a use, or the end of the use sees that it is closed. */
 	return !(atomic_fetch_or(KRDMA_USES_CLOSED, &mr->uses) & ~KRDMA_USES_CLOSED);
@@ -441,7 +441,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_mr_register_user_for_lanes, "KRDMA");
  */
 void krdma_mr_allow_windows(struct krdma_mr *mr)
 {
-	mr->windows = mr->reaches;
+	/* A peer may have guessed its rkey already. */
+	WRITE_ONCE(mr->windows, mr->reaches);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_mr_allow_windows, "KRDMA");
 

@@ -75,7 +75,7 @@ int krdma_mr_view_begin(struct krdma_mr_view *view, struct krdma_pd *of, u32 rke
 	view->mr = mr;
 	view->mem = NULL;
 	krdma_mr_view_set_range(view, rkey);
-	if (mr->windows && !krdma_mr_view_add(view))
+	if (READ_ONCE(mr->windows) && !krdma_mr_view_add(view))
 		return 0;
 	krdma_mr_leave(mr);
 	return -ENOENT;
