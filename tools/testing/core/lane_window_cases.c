@@ -379,7 +379,7 @@ static void lane_window_is_revoked(struct core_test *test)
 		goto out;
 	windows_expect_none(windows);
 
-	/* Then the key has gone, and who uses it ends his own link. */
+	/* Then the key has gone: a work request with it ends the link. */
 	core_fill(windows->own.data, 64, 3);
 	CORE_TRUE(test, windows_access(windows, KRDMA_OP_WRITE, &window));
 	CORE_TRUE(test, core_filled(windows->memory.data, 64, 2));

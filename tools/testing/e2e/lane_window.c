@@ -109,7 +109,7 @@ static int open_window(struct end *end, const struct mr *from, const struct mr *
 							&self->a, 0, 8, &self->b, 0)));	\
 } while (0)
 
-/* Only who asks often, or for much, is given one, and then the device does writes and reads. */
+/* A lane that asks often, or for much, is given one, and then the device writes and reads. */
 /* Proves: F17 */
 TEST_F(lane_window, the_device_writes_and_reads)
 {
@@ -381,7 +381,7 @@ TEST_F(lane_window, more_than_there_are_places)
 	mr_destroy(&to);
 }
 
-/* Nothing is written any more when the memory is released, whoever writes. */
+/* Nothing is written any more when the memory is released, whatever lanes do. */
 /* Proves: F17 */
 TEST_F(lane_window, released_while_lanes_write)
 {
