@@ -30,8 +30,6 @@
 #define PATIENT_MS	1000
 #define SLOT		4096
 #define SLOTS		(WINDOW / SLOT)
-/* Bytes that a program may use more after many clients. */
-#define SPARE		32768
 #define SECRET		"never to be sent"
 /* Connections that the client asks for at most. */
 #define STREAMS		4
@@ -956,7 +954,7 @@ TEST_F_TIMEOUT(bad_client, harms_neither_the_server_nor_its_files, 3600)
 	if (actions >= COMPARES)
 		EXPECT_LT(0, self->compared);
 	check_acts(_metadata, self, actions);
-	EXPECT_GE(before.bytes + SPARE, after.bytes);
+	EXPECT_GE(before.bytes + USAGE_SPARE, after.bytes);
 	EXPECT_GE(before.descriptors + 8, after.descriptors);
 	EXPECT_FALSE(usage_leaks());
 

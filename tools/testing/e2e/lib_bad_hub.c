@@ -37,8 +37,7 @@
 /* How long the hub's program waits for a bad peer. */
 #define IMPATIENCE	krdma_deadline(50)
 #define IDLE_MS		1500
-/* Bytes that a program may use more after many visits, and in between. */
-#define SPARE		32768
+/* Bytes that a program may use more while there are peers. */
 #define SPARE_MEANWHILE	1048576
 #define PEERS		16
 #define WINDOW_SIZE	65536
@@ -1033,7 +1032,7 @@ TEST_F_TIMEOUT(bad_hub, harms_neither_the_hub_nor_its_other_peers, 3600)
 		EXPECT_LT(0, self->long_messages);
 		EXPECT_LT(0, self->memories);
 	}
-	EXPECT_GE(before.bytes + SPARE, after.bytes);
+	EXPECT_GE(before.bytes + USAGE_SPARE, after.bytes);
 	EXPECT_GE(before.bytes + SPARE_MEANWHILE, self->most);
 	EXPECT_GE(before.descriptors, after.descriptors);
 	EXPECT_FALSE(usage_leaks());

@@ -33,8 +33,6 @@
 #include "session.h"
 
 #define ACTIONS		2000
-/* Bytes that a program may use more after many transfers. */
-#define SPARE		32768
 /* The neighbour's own data begin so. */
 #define MARK		"neighbour"
 #define SECRET		"never to be sent"
@@ -607,7 +605,7 @@ TEST_F_TIMEOUT(neighbour, changes_nothing_that_is_not_his, 3600)
 	EXPECT_LT(self->transfers / 10, self->complete);
 	EXPECT_LT(0, self->shared);
 	check_trees(_metadata, self, neighbour.actions);
-	EXPECT_GE(before.bytes + SPARE, after.bytes);
+	EXPECT_GE(before.bytes + USAGE_SPARE, after.bytes);
 	EXPECT_GE(before.descriptors, after.descriptors);
 	EXPECT_FALSE(usage_leaks());
 

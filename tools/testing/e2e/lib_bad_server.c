@@ -34,8 +34,6 @@
 #define PATIENT_MS	1000
 #define SLOT		4096
 #define SLOTS		(WINDOW / SLOT)
-/* Bytes that a program may use more after many visits. */
-#define SPARE		32768
 /* Connections that a client asks for at most. */
 #define STREAMS		4
 #define REQUESTS	2
@@ -1167,7 +1165,7 @@ TEST_F_TIMEOUT(bad_server, harms_neither_the_client_nor_its_files, 3600)
 	EXPECT_EQ(0, self->wrong_joins);
 	check_counts(_metadata, self, actions);
 	EXPECT_GT(LONGEST_MS, self->longest_ms);
-	EXPECT_GE(before.bytes + SPARE, after.bytes);
+	EXPECT_GE(before.bytes + USAGE_SPARE, after.bytes);
 	EXPECT_GE(before.descriptors, after.descriptors);
 	EXPECT_FALSE(usage_leaks());
 

@@ -27,7 +27,8 @@ struct usage usage_after(const struct usage *before)
 	struct usage usage = usage_now();
 	uint64_t end = now_ms() + PATIENCE_MS;
 
-	while (usage.descriptors > before->descriptors && now_ms() < end) {
+	while ((usage.descriptors > before->descriptors ||
+		usage.bytes > before->bytes + USAGE_SPARE) && now_ms() < end) {
 		sleep_ms(10);
 		usage = usage_now();
 	}

@@ -20,9 +20,13 @@ struct usage {
 
 struct usage usage_now(void);
 
+/* Bytes that a program may use more after many peers: what the library allocates once and keeps. */
+#define USAGE_SPARE	32768
+
 /*
- * The same when there are no more descriptors than before, or after PATIENCE_MS: a server closes
- * what a client used some time after the client has its file.
+ * The same when there are no more descriptors than before, and no more memory than that and
+ * USAGE_SPARE, or after PATIENCE_MS: a server ends what a client used some time after the client
+ * has its file, or has gone.
  */
 struct usage usage_after(const struct usage *before);
 
