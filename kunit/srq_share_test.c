@@ -344,6 +344,39 @@ static void test_recall_in_vain(struct kunit *test)
 	sharing_end(sharing);
 }
 
+/*
+ * One that has asked may have got more than it needs: what it got unasked was under way.  So after
+ * each use it may be asked for the rest, by those who want some then, and by those who do already.
+ */
+static void test_recall_of_too_many(struct kunit *test)
+{
+	struct sharing *sharing = sharing_begin(test);
+	struct holder *a, *b;
+
+	sharing_post(sharing, 2);
+	a = sharing_add(sharing, 0, 1);
+	b = sharing_add(sharing, 1, 2);
+	KUNIT_ASSERT_EQ(test, 1, a->count);
+	krdma_srq_want(&a->taker, 1);
+	KUNIT_ASSERT_EQ(test, 2, a->count);
+	sharing_use(sharing, a);
+	krdma_srq_want(&b->taker, 1);
+	KUNIT_EXPECT_EQ(test, 1, a->recalls);
+	krdma_srq_yielded(&a->taker, 1);
+	KUNIT_EXPECT_EQ(test, 0, a->count);
+	KUNIT_EXPECT_EQ(test, 1, b->count);
+
+	sharing_use(sharing, b);
+	krdma_srq_want(&a->taker, 2);
+	sharing_post(sharing, 2);
+	KUNIT_ASSERT_EQ(test, 2, a->count);
+	krdma_srq_want(&b->taker, 1);
+	KUNIT_EXPECT_EQ(test, 1, a->recalls);
+	sharing_use(sharing, a);
+	KUNIT_EXPECT_EQ(test, 2, a->recalls);
+	sharing_end(sharing);
+}
+
 /* Those who want some take turns: the peers, and the takers of a peer. */
 static void test_turns(struct kunit *test)
 {
@@ -488,6 +521,7 @@ static struct kunit_case krdma_srq_share_cases[] = {
 	KUNIT_CASE(test_recall),
 	KUNIT_CASE(test_recall_of_a_share),
 	KUNIT_CASE(test_recall_in_vain),
+	KUNIT_CASE(test_recall_of_too_many),
 	KUNIT_CASE(test_turns),
 	KUNIT_CASE(test_without_room),
 	KUNIT_CASE(test_end),

@@ -757,6 +757,12 @@ void krdma_srq_want(struct krdma_srq_taker *taker, u32 count)
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_srq_want);
 
+/* Is there something to distribute, or do takers want what others may hold? */
+static bool krdma_srq_is_wanted(const struct krdma_srq_pool *pool)
+{
+	return pool->count || !list_empty(&pool->wanting) || !list_empty(&pool->full);
+}
+
 /**
  * krdma_srq_used() - A taker has used a receive
  * @taker: the taker
@@ -775,8 +781,11 @@ void krdma_srq_used(struct krdma_srq_taker *taker)
 	krdma_srq_note_used(srq, taker->share);
 	if (!taker->held)
 		krdma_srq_forget_holder(taker);
+	else if (!taker->want && !taker->recalled && !taker->stopped)
+		/* What it got unasked may have been under way when it asked. */
+		krdma_srq_note_holder(taker);
 	krdma_srq_taker_list(taker);
-	more = srq->pool->count && !taker->stopped;
+	more = !taker->stopped && krdma_srq_is_wanted(srq->pool);
 	spin_unlock_irqrestore(&srq->lock, flags);
 	if (more)
 		krdma_srq_distribute(srq);
