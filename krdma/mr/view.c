@@ -74,11 +74,31 @@ int krdma_mr_view_begin(struct krdma_mr_view *view, struct krdma_pd *of, u32 rke
 		return -ENOENT;
 	view->mr = mr;
 	view->mem = NULL;
+	view->charged = 0;
 	krdma_mr_view_set_range(view, rkey);
 	if (READ_ONCE(mr->windows) && !krdma_mr_view_add(view))
 		return 0;
 	krdma_mr_leave(mr);
 	return -ENOENT;
+}
+
+/* What a device keeps for a key: at least an address for each page. */
+static u64 krdma_mr_view_bytes(const struct krdma_mr_view *view)
+{
+	u64 pages = (offset_in_page(view->addr) + view->length + PAGE_SIZE - 1) >> PAGE_SHIFT;
+
+	return sizeof(*view->mem) + pages * sizeof(u64);
+}
+
+/* The peer asks for the key, but it is the owner of the memory who allows that. */
+static int krdma_mr_view_charge(struct krdma_mr_view *view)
+{
+	u64 bytes = krdma_mr_view_bytes(view);
+	int ret = krdma_session_charge(view->mr->pd->session, bytes);
+
+	if (!ret)
+		view->charged = bytes;
+	return ret;
 }
 
 /**
@@ -87,13 +107,17 @@ int krdma_mr_view_begin(struct krdma_mr_view *view, struct krdma_pd *of, u32 rke
  * @pd: the PD of the key, of the same device; kept by the caller until the view ends
  *
  * Context: process context; sleeps until the device has executed it.
- * Return: 0, or as krdma_mem_register().
+ * Return: 0; an errno of krdma_session_charge(); or as krdma_mem_register().
  */
 int krdma_mr_view_register(struct krdma_mr_view *view, struct krdma_pd *pd)
 {
 	const struct krdma_mr *mr = view->mr;
 	struct krdma_mem *mem;
+	int ret;
 
+	ret = krdma_mr_view_charge(view);
+	if (ret)
+		return ret;
 	/* Devices want the local right beside the remote one. */
 	mem = krdma_mem_create_view(pd, mr->mem, view->addr - mr->peer_addr, view->length,
 				    view->access | (mr->access & KRDMA_ACCESS_LOCAL_WRITE),
@@ -119,6 +143,7 @@ void krdma_mr_view_end(struct krdma_mr_view *view)
 	/* A key that the device still knows keeps the pages, as one of the MR itself would. */
 	if (view->mem && !krdma_mem_release(view->mem))
 		WRITE_ONCE(mr->mem->stuck, true);
+	krdma_session_uncharge(mr->pd->session, view->charged);
 	spin_lock_irqsave(&mr->pd->reach_lock, flags);
 	list_del(&view->node);
 	spin_unlock_irqrestore(&mr->pd->reach_lock, flags);

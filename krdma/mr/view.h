@@ -19,6 +19,7 @@ struct krdma_pd;
  * @length: bytes
  * @rkey: the key
  * @access: rights of peers
+ * @charged: bytes charged to the session of the MR
  * @revoke: called when the MR is to end, which waits for krdma_mr_view_end().  In any context
  *	but NMI, with the lock of the PD's tree; more than once.
  */
@@ -30,6 +31,7 @@ struct krdma_mr_view {
 	u64 length;
 	u32 rkey;
 	u32 access;
+	u64 charged;
 	void (*revoke)(struct krdma_mr_view *view);
 };
 
