@@ -33,6 +33,7 @@
 
 struct workqueue_struct *krdma_lane_workqueue;
 struct workqueue_struct *krdma_trunk_workqueue;
+struct workqueue_struct *krdma_window_workqueue;
 
 /* A size of its own: there may be thousands, and each is cleared. */
 static struct kmem_cache *krdma_lane_cache;
@@ -646,11 +647,17 @@ int __init krdma_lanes_init(void)
 						WQ_MAX_ACTIVE);
 	if (!krdma_trunk_workqueue)
 		goto err_lane;
+	krdma_window_workqueue = alloc_workqueue(KBUILD_MODNAME "_window", WQ_UNBOUND,
+						 WQ_MAX_ACTIVE);
+	if (!krdma_window_workqueue)
+		goto err_trunk;
 	krdma_trunks_init();
 	krdma_lane_ports_init();
 	krdma_listener_set_lane_hooks(&krdma_lane_hooks);
 	return 0;
 
+err_trunk:
+	destroy_workqueue(krdma_trunk_workqueue);
 err_lane:
 	destroy_workqueue(krdma_lane_workqueue);
 err_cache:
@@ -667,6 +674,7 @@ err_cache:
  */
 void krdma_lanes_exit(void)
 {
+	destroy_workqueue(krdma_window_workqueue);
 	destroy_workqueue(krdma_trunk_workqueue);
 	destroy_workqueue(krdma_lane_workqueue);
 	kmem_cache_destroy(krdma_lane_cache);

@@ -668,6 +668,8 @@ static inline bool krdma_trunk_is_empty(const struct krdma_trunk *trunk)
 
 extern struct workqueue_struct *krdma_lane_workqueue;
 extern struct workqueue_struct *krdma_trunk_workqueue;
+/* Work items that wait for a device: as long as one does not answer, others go on. */
+extern struct workqueue_struct *krdma_window_workqueue;
 
 /* lane/lane.c */
 struct krdma_lane *krdma_lane_alloc(gfp_t gfp);

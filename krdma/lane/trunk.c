@@ -1176,4 +1176,5 @@ void krdma_trunks_exit(void)
 	/* The last steps of their beginnings and ends. */
 	flush_workqueue(krdma_trunk_workqueue);
 	flush_workqueue(krdma_lane_workqueue);
+	flush_workqueue(krdma_window_workqueue);
 }

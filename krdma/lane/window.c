@@ -30,7 +30,7 @@
 /* Has the work item look at the window; in any context but NMI. */
 static void krdma_window_kick(struct krdma_window *window, unsigned long delay)
 {
-	mod_delayed_work(krdma_lane_workqueue, &window->work, delay);
+	mod_delayed_work(krdma_window_workqueue, &window->work, delay);
 }
 
 /* The MR ends. */
