@@ -159,9 +159,9 @@ static void print_lane(const struct object *lane, const struct objects *now,
 	int digits = before ? 1 : 0;
 
 	rates_add(&rates, now, before, lane);
-	printf("    lane %-8u %7d %-15.15s %-13s %-21s %-21s %12.*f %12.*f\n", lane->id, lane->pid,
-	       lane->command, lane->state, lane->local, lane->remote, digits, rates.sends, digits,
-	       rates.receives);
+	printf("    lane %-8u %7d %-15.15s %-13s %-21s %-21s %12.*f %12.*f %12.*f\n", lane->id,
+	       lane->pid, lane->command, lane->state, lane->local, lane->remote, digits,
+	       rates.sends, digits, rates.direct, digits, rates.receives);
 }
 
 static void print_trunk(const struct trunk *trunk, const struct objects *now,
@@ -171,11 +171,12 @@ static void print_trunk(const struct trunk *trunk, const struct objects *now,
 	char device[KRDMA_NAME_MAX + 1], local[OBJECT_TEXT_MAX], peer[OBJECT_TEXT_MAX];
 	int digits = before ? 1 : 0;
 
-	printf("%-7llu %-10s %-7s %-20s %-20s %6zu %12.*f %12.*f %7llu",
+	printf("%-7llu %-10s %-7s %-20s %-20s %6zu %12.*f %12.*f %12.*f %7llu",
 	       (unsigned long long)first->trunk, device_text(device, session, first->device),
 	       trunk_state(trunk), host_text(local, first->local), host_text(peer, first->remote),
 	       trunk->count - trunk->ended, digits, trunk->rates.sends, digits,
-	       trunk->rates.receives, (unsigned long long)trunk->pending);
+	       trunk->rates.direct, digits, trunk->rates.receives,
+	       (unsigned long long)trunk->pending);
 	if (trunk->error)
 		printf("  %s", krdma_error_name(trunk->error));
 	putchar('\n');
@@ -190,12 +191,14 @@ static void print_text(const struct object *const *at, const struct objects *now
 	struct kernel_objects host = objects_of_kernel();
 	struct trunk trunk;
 
-	printf("%-7s %-10s %-7s %-20s %-20s %6s %10s%-2s %10s%-2s %7s\n", "TRUNK", "DEVICE",
-	       "STATE", "LOCAL", "PEER", "LANES", "SENDS", unit, "RECEIVES", unit, "PENDING");
+	printf("%-7s %-10s %-7s %-20s %-20s %6s %10s%-2s %10s%-2s %10s%-2s %7s\n", "TRUNK",
+	       "DEVICE", "STATE", "LOCAL", "PEER", "LANES", "SENDS", unit, "DIRECT", unit,
+	       "RECEIVES", unit, "PENDING");
 	while (next_trunk(&at, now, before, &trunk))
 		print_trunk(&trunk, now, before, session, details);
-	if (host.trunks >= 0 && host.lanes >= 0)
-		printf("the kernel has %lld trunks, %lld lanes\n", host.trunks, host.lanes);
+	if (host.trunks >= 0 && host.lanes >= 0 && host.windows >= 0)
+		printf("the kernel has %lld trunks, %lld lanes, %lld windows\n", host.trunks,
+		       host.lanes, host.windows);
 }
 
 /*
@@ -206,9 +209,11 @@ static void put_rates(struct json_object *json, const struct rates *rates, bool 
 {
 	if (per_second) {
 		json_put_rate(json, "sends_per_second", rates->sends);
+		json_put_rate(json, "sends_direct_per_second", rates->direct);
 		json_put_rate(json, "receives_per_second", rates->receives);
 	} else {
 		json_put_number(json, "sends_completed", (uint64_t)rates->sends);
+		json_put_number(json, "sends_direct", (uint64_t)rates->direct);
 		json_put_number(json, "receives_completed", (uint64_t)rates->receives);
 	}
 }
@@ -278,6 +283,7 @@ static void print_json(const struct object *const *at, const struct objects *now
 	json_put(json, "trunks", trunks);
 	put_count(json, "kernel_trunks", host.trunks);
 	put_count(json, "kernel_lanes", host.lanes);
+	put_count(json, "kernel_windows", host.windows);
 	json_put_number(json, "hidden_processes", now->hidden);
 	json_print(json, options);
 }

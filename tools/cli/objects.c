@@ -45,6 +45,7 @@ static const struct {
 	{ "depth", offsetof(struct object, depth) },
 	{ "sends_posted", offsetof(struct object, sends_waiting) },
 	{ "sends_completed", offsetof(struct object, sends) },
+	{ "sends_direct", offsetof(struct object, sends_direct) },
 	{ "receives_posted", offsetof(struct object, receives_waiting) },
 	{ "receives_completed", offsetof(struct object, receives) },
 	{ "submitted", offsetof(struct object, submitted) },
@@ -311,7 +312,7 @@ const struct object *objects_find(const struct objects *objects, const struct ob
 
 struct kernel_objects objects_of_kernel(void)
 {
-	struct kernel_objects counts = { -1, -1 };
+	struct kernel_objects counts = { -1, -1, -1 };
 	FILE *file = fopen(KERNEL_OBJECTS, "re");
 	long long number;
 	char name[64];
@@ -323,6 +324,8 @@ struct kernel_objects objects_of_kernel(void)
 			counts.trunks = number;
 		else if (!strcmp(name, "lane"))
 			counts.lanes = number;
+		else if (!strcmp(name, "window"))
+			counts.windows = number;
 	}
 	fclose(file);
 	return counts;

@@ -33,6 +33,7 @@ enum object_kind {
  * @error: why it ended: 0 or a negative errno
  * @device, @qp, @depth: numbers, or 0
  * @sends, @receives: completed work requests of a connection
+ * @sends_direct: sends of a lane that its device carries out
  * @sends_waiting, @receives_waiting: work requests of a connection that have not completed
  * @submitted, @completed, @untaken: entries of a ring
  * @lane, @trunk: a connection is a lane, of the trunk with this number
@@ -57,6 +58,7 @@ struct object {
 	uint64_t depth;
 	uint64_t sends;
 	uint64_t receives;
+	uint64_t sends_direct;
 	uint64_t sends_waiting;
 	uint64_t receives_waiting;
 	uint64_t submitted;
@@ -96,6 +98,7 @@ const struct object *objects_find(const struct objects *objects, const struct ob
 struct kernel_objects {
 	long long trunks;
 	long long lanes;
+	long long windows;
 };
 
 /* Only root can read them, where debugfs is mounted. */

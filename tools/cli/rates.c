@@ -28,6 +28,7 @@ void rates_add(struct rates *rates, const struct objects *now, const struct obje
 
 	if (!before) {
 		rates->sends += (double)object->sends;
+		rates->direct += (double)object->sends_direct;
 		rates->receives += (double)object->receives;
 		rates->submitted += (double)object->submitted;
 		rates->completed += (double)object->completed;
@@ -38,6 +39,7 @@ void rates_add(struct rates *rates, const struct objects *now, const struct obje
 		was = &nothing;
 	seconds = (double)(now->when_ns - before->when_ns) / 1e9;
 	rates->sends += rate(object->sends, was->sends, seconds);
+	rates->direct += rate(object->sends_direct, was->sends_direct, seconds);
 	rates->receives += rate(object->receives, was->receives, seconds);
 	rates->submitted += rate(object->submitted, was->submitted, seconds);
 	rates->completed += rate(object->completed, was->completed, seconds);

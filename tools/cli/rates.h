@@ -11,6 +11,7 @@
 /* Rates of one object or the sum of several; totals if there are no earlier counters. */
 struct rates {
 	double sends;
+	double direct;
 	double receives;
 	double submitted;
 	double completed;

@@ -86,8 +86,8 @@ await_lanes 4
 try krdma trunk
 # Both ends are here, with a number each.
 ended "each trunk has its line" 0 \
-	'^[0-9]+ +rxe0 +up +10\.77\.0\.1 +10\.77\.0\.1 +2 +[1-9][0-9]* +[1-9][0-9]* +[0-9]+$' \
-	'^the kernel has [2-9] trunks, [4-9] lanes$' '!lane '
+	'^[0-9]+ +rxe0 +up +10\.77\.0\.1 +10\.77\.0\.1 +2 +[1-9][0-9]* +0 +[1-9][0-9]* +[0-9]+$' \
+	'^the kernel has [2-9] trunks, [4-9] lanes, 0 windows$' '!lane '
 holds "there are as many as ends" [ "$(objects "$work/out" ' rxe0 ')" = 2 ]
 try krdma trunk -d
 ended "and each lane, with -d" 0 \
@@ -96,24 +96,25 @@ ended "and each lane, with -d" 0 \
 number=$(sed -n 's/.*of trunk //p' "$work/one")
 holds "its number is that of krdma ping" grep -q "^$number  *rxe0 " "$work/out"
 try krdma trunk -i 0.5 -c 2
-ended "again and again, what happens in a second" 0 'SENDS/s +RECEIVES/s' \
-	'^[0-9]+ +rxe0 +up .* 2 +[0-9]+\.[0-9] +[0-9]+\.[0-9] +[0-9]+$'
+ended "again and again, what happens in a second" 0 'SENDS/s +DIRECT/s +RECEIVES/s' \
+	'^[0-9]+ +rxe0 +up .* 2 +[0-9]+\.[0-9] +0\.0 +[0-9]+\.[0-9] +[0-9]+$'
 holds "so many times" [ "$(objects "$work/out" '^TRUNK')" = 2 ]
 try krdma trunk -j
 cp "$work/out" /out/trunk.json
 ended "JSON has all of it" 0 "\"trunk\":$number,\"device\":\"rxe0\",\"state\":\"up\"" \
 	'"peer":"10\.77\.0\.1"' "\"pid\":$second,\"command\":\"krdma\"" \
-	'"sends_completed":[1-9]' '"kernel_trunks":[2-9],"kernel_lanes":[4-9],"hidden_processes":0\}$'
+	'"sends_completed":[1-9][0-9]*,"sends_direct":0,' \
+	'"kernel_trunks":[2-9],"kernel_lanes":[4-9],"kernel_windows":0,"hidden_processes":0\}$'
 try krdma trunk -j -i 0.5 -c 1
 cp "$work/out" /out/trunk-rates.json
-ended "and rates" 0 '"sends_per_second":[1-9][0-9]*\.[0-9],"receives_per_second":'
+ended "and rates" 0 '"sends_per_second":[1-9][0-9]*\.[0-9],"sends_direct_per_second":0\.0,"receives_per_second":'
 try krdma stat -j
 ended "krdma stat tells lanes from others" 0 "\"qp\":0,\"kind\":\"lane\",\"trunk\":$number," \
 	'"lanes":true,"waiting":'
 grep -qs '^nobody:' /etc/passwd || echo 'nobody:x:65534:65534::/:/bin/sh' >>/etc/passwd
 try su -s /bin/sh nobody -c 'krdma trunk -j'
 ended "another user sees how many processes are hidden, and nothing of them" 0 \
-	'^\{"trunks":\[\],"kernel_trunks":null,"kernel_lanes":null,"hidden_processes":[1-9][0-9]*\}$'
+	'^\{"trunks":\[\],"kernel_trunks":null,"kernel_lanes":null,"kernel_windows":null,"hidden_processes":[1-9][0-9]*\}$'
 leave INT $second
 await_lanes 2
 leave INT $first
@@ -143,6 +144,19 @@ begin krdma bench --lanes 20 -t 60 -s 64 $host send
 await_lanes 40
 leave INT "$client"
 ended "all lanes are open at a time" 130 ', mode event, lanes: 20, of trunk [1-9][0-9]*$' '^not complete$'
+begin krdma bench --lanes 2 -t 60 -s 4k $host write
+await_lanes 4
+tries=0
+until krdma trunk | grep -q 'lanes, [1-9][0-9]* windows$'; do
+	tries=$((tries + 1))
+	[ $tries -lt $((patience * 10)) ] || break
+	usleep 100000
+done
+try krdma trunk
+ended "what the device does by windows is counted" 0 \
+	'^[0-9]+ +rxe0 +up +.* 2 +[1-9][0-9]* +[1-9][0-9]* +[0-9]+ +[0-9]+$' \
+	'lanes, [1-9][0-9]* windows$'
+leave INT "$client"
 try krdma bench --lanes 20 -c 60 -s 8,4k $host
 ended "lanes are opened and closed, and used in turn" 0 ', lanes: 20, of trunk [1-9][0-9]*$' \
 	'^connect +0 +1( +[0-9.]+){4} +- +[0-9]+ +60$' '^send +8 +1( +[0-9.]+){5} +[0-9]+ +60$' \
