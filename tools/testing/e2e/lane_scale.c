@@ -27,7 +27,7 @@
 #define PORT		7474
 #define OTHER_MACHINE	"10.77.0.2"
 /* For what 1,000 lanes do. */
-#define SCALE_MS	120000
+#define SCALE_MS	300000
 #define IDLE_MS		5000
 /* In the second round, one lane of so many is used. */
 #define STRIDE		100
