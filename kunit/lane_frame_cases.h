@@ -24,7 +24,7 @@ static const struct krdma_lane_record lane_records[] = {
 	LANE_RECORD(FIND, .value = 0xfffe),
 	LANE_RECORD(FOUND, .value = KRDMA_LANE_LISTENER),
 	LANE_RECORD(OPEN, .value = 1, .credits = 0xf1f2f3f4, .port = 0x9192, .read_depth = 16,
-		    .read_depth_in = 255, .data = lane_bytes, .length = 5),
+		    .read_depth_in = 255, .early = 0x0293, .data = lane_bytes, .length = 5),
 	LANE_RECORD(ACCEPT, .credits = 7, .read_depth = 1, .read_depth_in = 2,
 		    .data = lane_bytes, .length = 3),
 	LANE_RECORD(REJECT, .value = KRDMA_LANE_REJECT_FULL, .data = lane_bytes, .length = 1),
@@ -60,6 +60,7 @@ static const struct krdma_lane_record lane_records[] = {
 	LANE_RECORD(MR, .value = KRDMA_LANE_MR_FOUND, .total = 2, .operand = (u64)-1,
 		    .swap = 1),
 	LANE_RECORD(OPEN, .value = 1, .shared = true),
+	LANE_RECORD(OPEN, .value = 1, .early = KRDMA_LANE_EARLY_MAX),
 	LANE_RECORD(ACCEPT, .shared = true, .data = lane_bytes, .length = 3),
 	LANE_RECORD(WANT, .value = 1),
 	LANE_RECORD(WANT, .value = KRDMA_LANE_WANT_MAX),
@@ -109,6 +110,8 @@ static inline void lane_expect_same(struct case_report *report, s64 input,
 	check_expect(report, "port", input, expected->port, got->port);
 	check_expect(report, "read depth", input, expected->read_depth, got->read_depth);
 	check_expect(report, "read depth in", input, expected->read_depth_in, got->read_depth_in);
+	check_expect(report, "shared", input, expected->shared, got->shared);
+	check_expect(report, "early", input, expected->early, got->early);
 	check_expect(report, "total", input, total, got->total);
 	check_expect(report, "atomic", input, expected->atomic, got->atomic);
 	check_expect(report, "key", input, expected->key, got->key);
@@ -151,7 +154,7 @@ static inline void lane_frame_check_wire(struct case_report *report)
 	static const u8 expected[] = {
 		1, 0, 9, 0, 32, 1, 0, 0, 0xb4, 0xb3, 0xb2, 0xb1, 0, 0, 0, 0,
 		3, 0, 13, 0, 0x84, 0x83, 0x82, 0x81, 0xf4, 0xf3, 0xf2, 0xf1, 1, 0, 0, 0,
-		0x92, 0x91, 16, 255, 0, 0, 0, 0, 1, 2, 3, 4, 5, 0, 0, 0,
+		0x92, 0x91, 16, 255, 0, 0, 0x93, 2, 1, 2, 3, 4, 5, 0, 0, 0,
 		7, 2, 1, 0, 0x84, 0x83, 0x82, 0x81, 0, 0, 0, 0, 0, 0, 0, 0,
 		1, 0, 0, 0, 0, 0, 0, 0,
 		9, 1, 21, 0, 0x84, 0x83, 0x82, 0x81, 9, 0, 0, 0, 0, 0, 0, 0,
@@ -273,8 +276,12 @@ static inline void lane_frame_check_refusals(struct case_report *report)
 		LANE_RECORD(OPEN, .value = 0),
 		LANE_RECORD(OPEN, .value = 0x10000),
 		LANE_RECORD(OPEN, .value = 1, .flags = 1),
+		LANE_RECORD(OPEN, .value = 1, .early = KRDMA_LANE_EARLY_MAX + 1),
+		LANE_RECORD(OPEN, .value = 1, .early = U16_MAX),
 		LANE_RECORD(ACCEPT, .value = 1),
 		LANE_RECORD(ACCEPT, .port = 1),
+		LANE_RECORD(ACCEPT, .early = 1),
+		LANE_RECORD(ACCEPT, .early = KRDMA_LANE_EARLY_MAX),
 		LANE_RECORD(REJECT, .value = KRDMA_LANE_REJECTS),
 		LANE_RECORD(REJECT, .credits = 1),
 		LANE_RECORD(CLOSE, .value = KRDMA_LANE_CLOSES),
@@ -413,6 +420,13 @@ static inline void lane_frame_check_refusals(struct case_report *report)
 	record.length++;
 	check_expect(report, "longer private data", record.length, false,
 		     lane_is_valid(frame, lane_write(frame, &record, 1)));
+
+	/* The byte before the early message has no meaning. */
+	record = lane_records[2];
+	lane_write(frame, &record, 1);
+	frame[KRDMA_LANE_FRAME_HEADER + KRDMA_LANE_RECORD_HEADER + 5] = 1;
+	check_expect(report, "byte without a meaning", 0, false,
+		     lane_is_valid(frame, KRDMA_LANE_FRAME_HEADER + 32));
 
 	record = (struct krdma_lane_record) { .type = KRDMA_LANE_NAME, .data = data };
 	memset(data, 'a', sizeof(data));

@@ -537,6 +537,8 @@ struct krdma_conn_attr {
  * @rnr_retry_count: how often the peer retransmits a message that finds no receive here; 7:
  *	without limit; 0: 7
  * @no_rnr_retry: the peer does not retransmit such a message; overrides @rnr_retry_count
+ * @early: krdma_conn_connect(), on a lane: send work requests can be posted at once, see there;
+ *	otherwise not used
  */
 struct krdma_conn_param {
 	const void *private_data;
@@ -547,6 +549,7 @@ struct krdma_conn_param {
 	u8 retry_count;
 	u8 rnr_retry_count;
 	bool no_rnr_retry;
+	bool early;
 };
 
 /**
@@ -592,6 +595,7 @@ struct krdma_route {
  * @max_send_sge: as granted
  * @max_recv_sge: as granted
  * @max_inline: as granted
+ * @early: a lane, not connected yet, on which send work requests can be posted
  * @read_depth: as negotiated with the peer
  * @read_depth_in: as negotiated with the peer
  * @path_mtu: bytes in a packet, 0 if not known
@@ -616,6 +620,7 @@ struct krdma_conn_info {
 	u32 max_send_sge;
 	u32 max_recv_sge;
 	u32 max_inline;
+	bool early;
 	u8 read_depth;
 	u8 read_depth_in;
 	u32 path_mtu;

@@ -444,8 +444,7 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
 	if (ret)
 		return ret;
 	if (krdma_conn_uses_lower(conn))
-		ret = conn->lower->ops->connect(conn->lower, want->private_data,
-						want->private_data_len, more);
+		ret = conn->lower->ops->connect(conn->lower, want, more);
 	else
 		ret = rdma_connect(conn->cm_id, &param);
 	if (ret)
@@ -462,6 +461,12 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
  * The call only sends the request.  The answer is an event: ESTABLISHED, REJECTED, UNREACHABLE or
  * CONNECT_ERROR; krdma_conn_wait() waits for it.  Without an answer it is UNREACHABLE, after 90
  * seconds at most.  Some iWARP devices set up the TCP connection inside the call.
+ *
+ * On a lane, with &struct krdma_conn_param.early, send work requests can be posted when this has
+ * returned.  If the first one is a message of at most 992 bytes, it goes with the request, and the
+ * peer receives it when it has accepted.  What follows, and a longer message, goes then.  A message
+ * completes when the peer has accepted; a consumer with an event callback may get the completion
+ * before the event ESTABLISHED.  If the peer does not accept, all are flushed.
  *
  * Context: process context; may sleep.
  * Return: 0; -EMSGSIZE: more private data than the transport carries; -EINVAL: beyond a limit of

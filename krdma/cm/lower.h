@@ -22,7 +22,8 @@ struct krdma_conn_lower;
  *	this lower half, sets &struct krdma_conn_lower.used if so, and then passes the input
  *	CM_ROUTE_RESOLVED, at once or later.  In a handler of the connection manager.
  * @create: create the queues; under cm_lock, in state RESOLVED or REQUESTED, once
- * @connect: send the request; under cm_lock, in state CONNECTING
+ * @connect: send the request; under cm_lock, in state CONNECTING.  With
+ *	&struct krdma_conn_param.early, send work requests can be posted from then on.
  * @accept: send the answer; under cm_lock, in state ACCEPTING
  * @send: send what @connect and @accept have left, with @more, and @end, with
  *	&struct krdma_conn.ends_with_others; process context
@@ -39,14 +40,15 @@ struct krdma_conn_lower;
  *
  * All but @resolve, @resolved, @end and @free are called only if the connection uses the lower
  * half.
- * @data points to @length bytes of private data, not longer than the transport carries.  @more: the
+ * Private data, at @data or of @param, are not longer than the transport carries.  @more: the
  * caller calls @send soon, so that what it asks for now goes together with what follows.
  */
 struct krdma_conn_lower_ops {
 	bool (*resolve)(struct krdma_conn_lower *lower, const struct krdma_route *route);
 	void (*resolved)(struct krdma_conn_lower *lower);
 	int (*create)(struct krdma_conn_lower *lower, const struct krdma_conn_attr *attr);
-	int (*connect)(struct krdma_conn_lower *lower, const void *data, u8 length, bool more);
+	int (*connect)(struct krdma_conn_lower *lower, const struct krdma_conn_param *param,
+		       bool more);
 	int (*accept)(struct krdma_conn_lower *lower, const void *data, u8 length, bool more);
 	void (*send)(struct krdma_conn_lower *lower);
 	int (*reject)(struct krdma_conn_lower *lower, const void *data, u8 length);

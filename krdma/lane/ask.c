@@ -16,7 +16,14 @@
 #include "lane/lane.h"
 #include "lane/window.h"
 
-static bool krdma_lane_is_message(const struct krdma_lane_wqe *wqe)
+/**
+ * krdma_lane_is_message() - Check whether a work request sends a message
+ * @wqe: the work request
+ *
+ * Context: any.
+ * Return: whether it does.
+ */
+bool krdma_lane_is_message(const struct krdma_lane_wqe *wqe)
 {
 	return wqe->opcode == KRDMA_OP_SEND || wqe->opcode == KRDMA_OP_SEND_IMM;
 }
@@ -140,7 +147,7 @@ bool krdma_lane_may_send(const struct krdma_lane *lane)
 	u32 awaited = asked->reads - asked->reads_done;
 	const struct krdma_lane_wqe *wqe;
 
-	if (!krdma_lane_queued(queue))
+	if (!krdma_lane_queued(queue) || krdma_lane_early_waits(lane))
 		return false;
 	if (queue->begun)
 		return true;
@@ -280,6 +287,12 @@ void krdma_lane_complete_sent(struct krdma_lane *lane)
 
 	lockdep_assert_held(&lane->trunk->lock);
 
+	/*
+	 * What was sent early is done if the lane is accepted.  The device may tell that the peer
+	 * has the frame when the lane has been rejected.
+	 */
+	if (!lane->passive && !lane->accepted)
+		return;
 	while (queue->done != queue->next &&
 	       krdma_lane_take_done(lane, krdma_lane_wqe_at(queue, queue->done)))
 		krdma_lane_send_done(lane);

@@ -118,7 +118,8 @@ enum krdma_direct_way krdma_lane_direct_way(struct krdma_lane *lane)
 			krdma_lane_begin_again(lane);
 		return KRDMA_DIRECT_NOT;
 	}
-	if (asked->writes != asked->writes_done || asked->reads != asked->reads_done)
+	if (asked->writes != asked->writes_done || asked->reads != asked->reads_done ||
+	    krdma_lane_early_waits(lane))
 		return KRDMA_DIRECT_WAIT;
 	if (krdma_lane_is_fenced(wqe) && krdma_lane_reads_direct(lane))
 		return KRDMA_DIRECT_WAIT;

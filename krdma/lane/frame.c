@@ -231,9 +231,10 @@ static bool krdma_lane_record_is_valid(const struct krdma_lane_record *record)
 		return !record->length && !record->credits && record->value < KRDMA_LANE_FOUNDS;
 	case KRDMA_LANE_OPEN:
 		return record->length <= KRDMA_LANE_DATA_MAX && record->value &&
-		       record->value <= U16_MAX;
+		       record->value <= U16_MAX && record->early <= KRDMA_LANE_EARLY_MAX;
 	case KRDMA_LANE_ACCEPT:
-		return record->length <= KRDMA_LANE_DATA_MAX && !record->value && !record->port;
+		return record->length <= KRDMA_LANE_DATA_MAX && !record->value && !record->port &&
+		       !record->early;
 	case KRDMA_LANE_REJECT:
 		return record->length <= KRDMA_LANE_DATA_MAX && !record->credits &&
 		       record->value < KRDMA_LANE_REJECTS;
@@ -284,7 +285,8 @@ static bool krdma_lane_prefix_read(const u8 *bytes, struct krdma_lane_record *re
 		record->read_depth = bytes[2];
 		record->read_depth_in = bytes[3];
 		record->shared = bytes[4];
-		return bytes[4] <= 1 && krdma_lane_is_zero(bytes + 5, 3);
+		record->early = krdma_wire_get_le16(bytes + 6);
+		return bytes[4] <= 1 && !bytes[5];
 	case KRDMA_LANE_ATOMIC:
 		record->atomic = bytes[12];
 		record->operand = krdma_wire_get_le64(bytes + 16);
@@ -321,7 +323,8 @@ static void krdma_lane_prefix_write(u8 *bytes, const struct krdma_lane_record *r
 		krdma_wire_put_le16(bytes, record->port);
 		bytes[2] = record->read_depth;
 		bytes[3] = record->read_depth_in;
-		krdma_wire_put_le32(bytes + 4, record->shared);
+		krdma_wire_put_le16(bytes + 4, record->shared);
+		krdma_wire_put_le16(bytes + 6, record->early);
 		return;
 	case KRDMA_LANE_NAME:
 		krdma_wire_put_le64(bytes, record->addr);

@@ -44,6 +44,10 @@
 /* Private data of OPEN, ACCEPT and REJECT, in bytes. */
 #define KRDMA_LANE_DATA_MAX	251
 
+/* A message that goes before ACCEPT, in bytes: it and its record fit into every frame. */
+#define KRDMA_LANE_EARLY_MAX	(KRDMA_LANE_FRAME_SIZE_MIN - KRDMA_LANE_FRAME_HEADER - \
+				 KRDMA_LANE_RECORD_HEADER)
+
 /* Receives that a lane can want, or yield, at a time. */
 #define KRDMA_LANE_WANT_MAX	65535
 
@@ -166,6 +170,7 @@ struct krdma_lane_hello {
  * @read_depth: OPEN, ACCEPT: reads and atomics that the sender issues at a time
  * @read_depth_in: OPEN, ACCEPT: reads and atomics that the sender serves at a time
  * @shared: OPEN, ACCEPT: the sender's receives are those of an SRQ
+ * @early: OPEN: bytes of the longest message that may follow before ACCEPT; 0: none follows
  * @atomic: ATOMIC: &enum krdma_lane_atomic
  * @total: DATA and WRITE with KRDMA_LANE_FIRST: bytes of all parts; READ: bytes; MR, WINDOW: its
  *	rights
@@ -187,6 +192,7 @@ struct krdma_lane_record {
 	u8 read_depth;
 	u8 read_depth_in;
 	bool shared;
+	u16 early;
 	u8 atomic;
 	u32 total;
 	u32 key;

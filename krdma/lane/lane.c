@@ -45,7 +45,13 @@ static struct kmem_cache *krdma_lane_cache;
  * Finding a trunk
  */
 
-static void krdma_lane_queue_find(struct krdma_lane *lane)
+/**
+ * krdma_lane_queue_find() - Have the work item look for a trunk, or take the first message
+ * @lane: the lane
+ *
+ * Context: any but NMI.
+ */
+void krdma_lane_queue_find(struct krdma_lane *lane)
 {
 	unsigned long flags;
 
@@ -158,6 +164,11 @@ static void krdma_lane_find(struct work_struct *work)
 	struct krdma_trunk_key key;
 	unsigned long flags;
 
+	if (lane->passive) {
+		krdma_lane_early_work(lane);
+		krdma_conn_put_sync(conn);
+		return;
+	}
 	key.net = conn->session->net;
 	spin_lock_irqsave(&conn->state_lock, flags);
 	key.dev = conn->dev;
@@ -183,8 +194,8 @@ static int krdma_lane_create(struct krdma_conn_lower *lower, const struct krdma_
 	return krdma_lane_queues_create(krdma_lane_of(lower), attr);
 }
 
-static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, u8 length,
-			      bool more)
+static int krdma_lane_connect(struct krdma_conn_lower *lower,
+			      const struct krdma_conn_param *param, bool more)
 {
 	struct krdma_lane *lane = krdma_lane_of(lower);
 	struct krdma_trunk *trunk = lane->trunk;
@@ -194,14 +205,19 @@ static int krdma_lane_connect(struct krdma_conn_lower *lower, const void *data, 
 		/* The lane is not in its table yet. */
 		krdma_lane_lost(lane, trunk->error, 0);
 	} else {
-		if (length)
-			memcpy(lane->data, data, length);
-		lane->data_len = length;
+		if (param->private_data_len)
+			memcpy(lane->data, param->private_data, param->private_data_len);
+		lane->data_len = param->private_data_len;
 		krdma_lane_set_depths(lane);
 		set_bit(KRDMA_LANE_DUE_OPEN, &lane->due);
 		krdma_trunk_add_ready(lane);
-		if (!more)
+		if (param->early) {
+			/* The message that is posted next takes it along. */
+			krdma_lane_open_early(lane);
+			krdma_trunk_send_later(trunk);
+		} else if (!more) {
 			krdma_link_send(trunk);
+		}
 	}
 	spin_unlock_bh(&trunk->lock);
 	return 0;
@@ -225,8 +241,16 @@ static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u
 		krdma_lane_share_start(lane);
 		/* Before a message can arrive. */
 		krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
+		if (lane->early) {
+			/* What callbacks make ready is sent below, or soon by krdma_lane_send(). */
+			WRITE_ONCE(lane->trunk->served, true);
+			/* Of a lane that is not open yet, the peer has begun nothing. */
+			WARN_ON_ONCE(krdma_lane_take_early(lane));
+		}
 		krdma_trunk_add_ready(lane);
-		if (!more)
+		if (more)
+			krdma_trunk_end_served(lane->trunk);
+		else
 			krdma_link_send(lane->trunk);
 		ret = 0;
 	}
@@ -298,6 +322,7 @@ static void krdma_lane_query(struct krdma_conn_lower *lower, struct krdma_conn_i
 		info->max_send_sge = lane->send.max_sge;
 		info->max_recv_sge = krdma_lane_srq(lane) ? 0 : lane->recv.max_sge;
 		info->max_inline = lane->max_inline;
+		info->early = lane->send.open && info->state == KRDMA_CONN_CONNECTING;
 		info->sends_posted = lane->send.posted;
 		info->sends_completed = READ_ONCE(lane->send.completed);
 		direct = READ_ONCE(lane->direct);
@@ -417,6 +442,9 @@ void krdma_lane_detach(struct krdma_lane *lane)
 	if (lane->given)
 		krdma_lane_return_windows(lane);
 	krdma_lane_queue_close(lane);
+	/* The peer decides how long the rest of the lane stays. */
+	kfree(lane->early);
+	lane->early = NULL;
 	if (lane->bound)
 		trunk->bound--;
 	lane->bound = false;
@@ -497,6 +525,7 @@ void krdma_lane_free(struct krdma_lane *lane)
 	krdma_lane_share_free(lane);
 	kfree(lane->direct);
 	kfree(lane->given);
+	kfree(lane->early);
 	if (lane->trunk)
 		krdma_trunk_put(lane->trunk);
 	kmem_cache_free(krdma_lane_cache, krdma_object_uncount(KRDMA_OBJECT_LANE, lane));

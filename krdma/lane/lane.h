@@ -253,6 +253,24 @@ struct krdma_lane_share {
 	bool recall_sent;
 };
 
+/**
+ * struct krdma_lane_early - the first message of the peer, before the lane is accepted
+ * @size: bytes of @data
+ * @kept: there is one
+ * @flags: those of its record
+ * @imm: its immediate data
+ * @length: its length
+ * @data: its bytes
+ */
+struct krdma_lane_early {
+	u32 size;
+	bool kept;
+	u8 flags;
+	u32 imm;
+	u32 length;
+	u8 data[];
+};
+
 /* Bits of &struct krdma_lane.due: records that are to be sent. */
 enum krdma_lane_due {
 	KRDMA_LANE_DUE_OPEN,
@@ -275,9 +293,10 @@ enum krdma_lane_stage {
  * @conn: the connection, which keeps the lane; NULL before the attach of a passive one
  * @passive: a peer has opened it
  * @trunk: the trunk, with a reference; set once, before @lower.used
- * @find_work: finds or makes a trunk; holds a reference to @conn while it is queued
+ * @find_work: active: finds or makes a trunk; passive: takes the message of @early; holds a
+ *	reference to @conn while it is queued
  * @searched: @find_work was queued
- * @ending: no new trunk is to be found
+ * @ending: it is queued no more
  * @tries: trunks that were tried; by @find_work and under the trunk's lock, never at once
  * @routed: the consumer left the local address to the routing tables
  * @find_node: entry of one of the trunk's two lists of lanes that wait for it; under the trunk's
@@ -285,6 +304,7 @@ enum krdma_lane_stage {
  * @ticket: number of its question there, while that waits for the answer; otherwise 0
  * @asked_at: when it began to wait there, in jiffies; under the trunk's lock
  * @stage: &enum krdma_lane_stage; under the trunk's lock
+ * @accepted: active: ACCEPT has arrived; under the trunk's lock
  * @broken: it ends, because a message did not fit or a request was refused; under the trunk's lock
  * @peer_closed: the peer has closed it, and completions of sends that it got are awaited; under the
  *	trunk's lock
@@ -302,6 +322,12 @@ enum krdma_lane_stage {
  * @port: the peer's port, of an active one
  * @data: private data to be sent with OPEN, ACCEPT or REJECT; set before the bit of @due
  * @data_len: bytes of @data
+ * @early_max: active: bytes of the longest message that may be sent before the lane is accepted; 0:
+ *	none; under the trunk's lock
+ * @early_waits: passive: the message of @early may wait for a receive; written under the trunk's
+ *	lock
+ * @early: passive: the peer's first message; NULL: it has been received, or there is none; under
+ *	the trunk's lock
  * @peer_credits: receives that the peer has had for the lane; under the trunk's lock
  * @peer_shares: those are of an SRQ; under the trunk's lock
  * @advertised: own receives that the peer knows of, with @yielded; under the trunk's lock, read
@@ -351,6 +377,7 @@ struct krdma_lane {
 	unsigned long asked_at;
 
 	u8 stage;
+	bool accepted;
 	bool broken;
 	bool peer_closed;
 	u8 peer_status;
@@ -365,6 +392,9 @@ struct krdma_lane {
 	u16 port;
 	u8 data[KRDMA_LANE_DATA_MAX];
 	u8 data_len;
+	u16 early_max;
+	bool early_waits;
+	struct krdma_lane_early *early;
 	u32 peer_credits;
 	bool peer_shares;
 	u32 advertised;
@@ -678,6 +708,7 @@ void krdma_lane_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn);
 void krdma_lane_bind(struct krdma_lane *lane);
 void krdma_lane_found(struct krdma_lane *lane, bool found);
 void krdma_lane_retry(struct krdma_lane *lane);
+void krdma_lane_queue_find(struct krdma_lane *lane);
 void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status);
 void krdma_lane_detach(struct krdma_lane *lane);
 
@@ -773,7 +804,18 @@ int krdma_lane_yielded(struct krdma_lane *lane, const struct krdma_lane_record *
 bool krdma_lane_add_recall(struct krdma_lane_writer *writer, struct krdma_lane *lane);
 bool krdma_lane_add_want(struct krdma_lane_writer *writer, struct krdma_lane *lane);
 
+/* lane/early.c */
+void krdma_lane_open_early(struct krdma_lane *lane);
+bool krdma_lane_has_early(const struct krdma_lane *lane);
+bool krdma_lane_early_waits(const struct krdma_lane *lane);
+int krdma_lane_early_alloc(struct krdma_lane *lane, u32 size, gfp_t gfp);
+int krdma_lane_keep_early(struct krdma_lane *lane, const struct krdma_lane_record *record);
+int krdma_lane_take_early(struct krdma_lane *lane);
+int krdma_lane_follow_early(struct krdma_lane *lane, const struct krdma_lane_record *record);
+void krdma_lane_early_work(struct krdma_lane *lane);
+
 /* lane/ask.c */
+bool krdma_lane_is_message(const struct krdma_lane_wqe *wqe);
 u32 krdma_lane_credits_left(const struct krdma_lane *lane);
 bool krdma_lane_lacks_receive(const struct krdma_lane *lane);
 u32 krdma_lane_receives_needed(const struct krdma_lane *lane);
@@ -817,6 +859,7 @@ bool krdma_trunk_reach(struct krdma_trunk *trunk, struct krdma_lane *lane,
 /* lane/ready.c */
 void krdma_trunk_add_ready(struct krdma_lane *lane);
 void krdma_trunk_ready(struct krdma_lane *lane);
+void krdma_trunk_end_served(struct krdma_trunk *trunk);
 struct krdma_lane *krdma_trunk_next_ready(struct krdma_trunk *trunk);
 void krdma_trunk_return_ready(struct krdma_lane *lane, bool used);
 void krdma_trunk_end_lane(struct krdma_lane *lane);
@@ -846,6 +889,7 @@ void krdma_link_destroy(struct krdma_trunk *trunk);
 void krdma_link_up(struct krdma_trunk *trunk, const struct krdma_lane_hello *hello);
 void krdma_link_read_late(struct krdma_trunk *trunk);
 void krdma_link_complete(const struct krdma_wc *wc);
+int krdma_link_message(struct krdma_lane *lane, const struct krdma_lane_record *record);
 
 /* lane/send.c */
 void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8 value);

@@ -317,6 +317,10 @@ static struct krdma_lane *krdma_link_new_lane(struct krdma_trunk *trunk,
 	lane->peer_shares = record->shared;
 	lane->lower.pads = trunk->pads;
 	lane->lower.used = true;
+	if (record->early && krdma_lane_early_alloc(lane, record->early, KRDMA_GFP_OTHERS)) {
+		krdma_lane_free(lane);
+		return NULL;
+	}
 	/* Under the trunk's lock, for which who posts with interrupts off does not wait. */
 	spin_lock_bh(&trunk->lock);
 	if (xa_err(xa_store(&trunk->lanes, lane->number, lane, GFP_NOWAIT | __GFP_NOWARN))) {
@@ -397,6 +401,7 @@ static int krdma_link_accepted(struct krdma_lane *lane, const struct krdma_lane_
 	if (lane->stage != KRDMA_LANE_ASKED)
 		return -EPROTO;
 	lane->stage = KRDMA_LANE_UP;
+	lane->accepted = true;
 	lane->peer_credits = record->credits;
 	lane->peer_shares = record->shared;
 	krdma_lane_share_start(lane);
@@ -404,6 +409,7 @@ static int krdma_link_accepted(struct krdma_lane *lane, const struct krdma_lane_
 	krdma_lane_set_depths(lane);
 	krdma_conn_save_answer(lane->conn, record->data, record->length);
 	krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
+	krdma_lane_complete_sent(lane);
 	/* Receives that were posted meanwhile. */
 	krdma_trunk_add_ready(lane);
 	return 0;
@@ -483,8 +489,15 @@ static int krdma_link_begin_message(struct krdma_lane *lane,
 	return 0;
 }
 
-/* A part of a message. */
-static int krdma_link_message(struct krdma_lane *lane, const struct krdma_lane_record *record)
+/**
+ * krdma_link_message() - Handle DATA
+ * @lane: the lane, attached and open, which has refused nothing so far
+ * @record: the record, a part of a message
+ *
+ * Context: softirqs are off, with the trunk's lock held.
+ * Return: 0, or -EPROTO: it does not follow what was before, or there is no receive.
+ */
+int krdma_link_message(struct krdma_lane *lane, const struct krdma_lane_record *record)
 {
 	struct krdma_lane_queue *queue = &lane->recv;
 	int ret = 0;
@@ -506,6 +519,14 @@ static int krdma_link_message(struct krdma_lane *lane, const struct krdma_lane_r
 	return 0;
 }
 
+/* Before the lane is accepted. */
+static int krdma_link_received_early(struct krdma_lane *lane,
+				     const struct krdma_lane_record *record)
+{
+	return krdma_lane_keep_early(lane, record) ?:
+	       krdma_link_take_credits(lane, record->credits);
+}
+
 /* A record that the peer sends once both sides are open. */
 static int krdma_link_received(struct krdma_lane *lane, const struct krdma_lane_record *record)
 {
@@ -513,6 +534,8 @@ static int krdma_link_received(struct krdma_lane *lane, const struct krdma_lane_
 
 	if (lane->stage == KRDMA_LANE_OVER || lane->peer_closed || lane->broken)
 		return 0;
+	if (lane->stage == KRDMA_LANE_NEW)
+		return krdma_link_received_early(lane, record);
 	if (lane->stage != KRDMA_LANE_UP)
 		return -EPROTO;
 	switch (record->type) {
@@ -542,6 +565,11 @@ static int krdma_link_received(struct krdma_lane *lane, const struct krdma_lane_
 	/* Nothing that follows what was refused is done. */
 	if (lane->served.refused)
 		return 0;
+	if (lane->early) {
+		ret = krdma_lane_follow_early(lane, record);
+		if (ret || lane->served.refused)
+			return ret == -EINPROGRESS ? 0 : ret;
+	}
 	ret = record->type == KRDMA_LANE_DATA ? krdma_link_message(lane, record) :
 						krdma_lane_serve(lane, record);
 	if (ret || lane->served.refused)

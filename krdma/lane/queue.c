@@ -577,6 +577,8 @@ int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv
 	 * krdma_link_received(): at least one of the two sides sees what the other has written.
 	 */
 	smp_mb();
+	if (READ_ONCE(lane->early_waits))
+		krdma_lane_queue_find(lane);
 	if (krdma_lane_owes_credits(lane))
 		krdma_trunk_ready(lane);
 	return accepted;

@@ -68,6 +68,25 @@ void krdma_trunk_ready(struct krdma_lane *lane)
 }
 
 /**
+ * krdma_trunk_end_served() - From now on, who posts sends it
+ * @trunk: the trunk
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_trunk_end_served(struct krdma_trunk *trunk)
+{
+	unsigned long flags;
+
+	lockdep_assert_held(&trunk->lock);
+
+	if (!trunk->served)
+		return;
+	spin_lock_irqsave(&trunk->ready_lock, flags);
+	trunk->served = false;
+	spin_unlock_irqrestore(&trunk->ready_lock, flags);
+}
+
+/**
  * krdma_trunk_next_ready() - Take the lane whose turn it is
  * @trunk: the trunk
  *

@@ -254,6 +254,7 @@ static bool krdma_link_add_open(struct krdma_trunk *trunk, struct krdma_lane_wri
 		return true;
 	}
 	record.lane = lane->number;
+	record.early = lane->early_max;
 	record.credits = krdma_link_advertise(lane);
 	krdma_link_fill_depths(lane, &record);
 	krdma_lane_frame_add(writer, &record);
@@ -364,6 +365,21 @@ static bool krdma_link_add_part(struct krdma_lane_writer *writer, struct krdma_f
 		krdma_link_note_sent(slot, lane);
 	}
 	return true;
+}
+
+/* The first message, whole, if it may go before ACCEPT.  Returns false if the frame is full. */
+static bool krdma_link_add_early(struct krdma_lane_writer *writer, struct krdma_frame_slot *slot,
+				 struct krdma_lane *lane)
+{
+	u32 room;
+
+	if (!krdma_lane_has_early(lane))
+		return true;
+	room = krdma_lane_frame_room(writer, KRDMA_LANE_DATA, KRDMA_LANE_FIRST | KRDMA_LANE_LAST);
+	if (room == U32_MAX || room < krdma_lane_wqe_at(&lane->send, lane->send.next)->length)
+		return false;
+	lane->early_max = 0;
+	return krdma_link_add_part(writer, slot, lane);
 }
 
 /* Is a work request of the lane complete with the frame? */
@@ -493,6 +509,7 @@ static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer 
 		if (!lane)
 			break;
 		all = krdma_link_add_open(trunk, writer, lane) &&
+		      krdma_link_add_early(writer, slot, lane) &&
 		      krdma_link_add_accept(writer, lane) &&
 		      krdma_link_add_both(writer, slot, lane) &&
 		      krdma_link_add_end(trunk, writer, lane);
@@ -615,16 +632,10 @@ static bool krdma_link_can_send(const struct krdma_trunk *trunk)
  */
 void krdma_link_send(struct krdma_trunk *trunk)
 {
-	unsigned long flags;
-
 	lockdep_assert_held(&trunk->lock);
 
 	/* What is added from now on may be missed below. */
-	if (trunk->served) {
-		spin_lock_irqsave(&trunk->ready_lock, flags);
-		trunk->served = false;
-		spin_unlock_irqrestore(&trunk->ready_lock, flags);
-	}
+	krdma_trunk_end_served(trunk);
 	if (!krdma_link_can_send(trunk))
 		return;
 	while (krdma_link_send_frame(trunk))

@@ -49,11 +49,13 @@ static void krdma_lane_taker_given(struct krdma_srq_taker *taker)
 {
 	struct krdma_lane *lane = krdma_lane_of_taker(taker);
 
+	/* As in krdma_lane_post_recv(). */
+	smp_mb();
+	if (READ_ONCE(lane->early_waits))
+		krdma_lane_queue_find(lane);
 	/* ACCEPT tells it. */
 	if (test_bit(KRDMA_LANE_DUE_ACCEPT, &lane->due))
 		return;
-	/* As in krdma_lane_post_recv(). */
-	smp_mb();
 	if (krdma_lane_owes_credits(lane))
 		krdma_trunk_ready(lane);
 }

@@ -379,11 +379,13 @@ int krdma_user_private_data(u64 from, u32 length, u8 *data)
 	return 0;
 }
 
-static int krdma_user_conn_param(const struct krdma_conn_param_args *args, u8 *data,
+/* The flags of KRDMA_CONN_CONNECT and KRDMA_CONN_ACCEPT. */
+#define KRDMA_USER_PARAM_FLAGS	(KRDMA_CONN_PARAM_PLAIN | KRDMA_CONN_PARAM_NO_RNR_RETRY)
+
+static int krdma_user_conn_param(const struct krdma_conn_param_args *args, u32 known, u8 *data,
 				 struct krdma_conn_param *param)
 {
-	if ((args->flags & ~(KRDMA_CONN_PARAM_PLAIN | KRDMA_CONN_PARAM_NO_RNR_RETRY)) ||
-	    args->reserved)
+	if ((args->flags & ~known) || args->reserved)
 		return -EOPNOTSUPP;
 	if (args->read_depth > U8_MAX || args->read_depth_in > U8_MAX ||
 	    args->retry_count > KRDMA_RETRIES_MAX || args->rnr_retry_count > KRDMA_RETRIES_MAX)
@@ -400,6 +402,7 @@ static int krdma_user_conn_param(const struct krdma_conn_param_args *args, u8 *d
 		.retry_count = args->retry_count,
 		.rnr_retry_count = args->rnr_retry_count,
 		.no_rnr_retry = args->flags & KRDMA_CONN_PARAM_NO_RNR_RETRY,
+		.early = args->flags & KRDMA_CONN_PARAM_EARLY,
 	};
 	return krdma_user_private_data(args->private_data, args->private_data_len, data);
 }
@@ -430,7 +433,8 @@ int krdma_user_conn_connect(struct krdma_ucmd *ucmd)
 	bool resolved;
 	int ret;
 
-	ret = krdma_user_conn_param(&ucmd->buffer->conn_param, data, &param);
+	ret = krdma_user_conn_param(&ucmd->buffer->conn_param,
+				    KRDMA_USER_PARAM_FLAGS | KRDMA_CONN_PARAM_EARLY, data, &param);
 	if (ret)
 		return ret;
 	/* In this order: if there is no QP, the state is from before its creation. */
@@ -459,7 +463,8 @@ int krdma_user_conn_accept(struct krdma_ucmd *ucmd)
 	struct krdma_conn_info info;
 	int ret;
 
-	ret = krdma_user_conn_param(&ucmd->buffer->conn_param, data, &param);
+	ret = krdma_user_conn_param(&ucmd->buffer->conn_param, KRDMA_USER_PARAM_FLAGS, data,
+				    &param);
 	if (ret)
 		return ret;
 	/*

@@ -270,10 +270,16 @@ struct krdma_conn_create_qp_args {
  *	too may see them padded with zeroes
  * @KRDMA_CONN_PARAM_NO_RNR_RETRY: the peer does not retransmit a message that finds no receive
  *	here
+ * @KRDMA_CONN_PARAM_EARLY: KRDMA_CONN_CONNECT of a lane: entries can be submitted at once.  If the
+ *	first one is a message of at most 992 bytes, it goes with the connection request, and is
+ *	received when the peer has accepted.  What follows, and a longer message, goes then.  A
+ *	message completes when the connection is accepted.  If it is not, all are flushed.  A plain
+ *	connection ignores the flag: on it, entries can be submitted when it is connected.
  */
 enum krdma_conn_param_flags {
 	KRDMA_CONN_PARAM_PLAIN = 1 << 0,
 	KRDMA_CONN_PARAM_NO_RNR_RETRY = 1 << 1,
+	KRDMA_CONN_PARAM_EARLY = 1 << 2,
 };
 
 /**

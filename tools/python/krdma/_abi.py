@@ -258,6 +258,7 @@ class ConnParamFlags(enum.IntFlag):
 
     PLAIN = 1
     NO_RNR_RETRY = 2
+    EARLY = 4
 
 
 class DisconnectFlags(enum.IntFlag):

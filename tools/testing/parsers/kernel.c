@@ -158,6 +158,8 @@ static void check_lane_record(const struct krdma_lane_record *record, const uint
 	}
 	if (record->type == KRDMA_LANE_OPEN || record->type == KRDMA_LANE_FIND)
 		EXPECT(record->value && record->value <= U16_MAX);
+	EXPECT(record->early <= KRDMA_LANE_EARLY_MAX);
+	EXPECT(!record->early || record->type == KRDMA_LANE_OPEN);
 }
 
 /* The first byte says whether the header's length is set to the true one. */
