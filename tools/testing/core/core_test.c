@@ -51,6 +51,7 @@ static const struct core_case *const core_tables[] = {
 	core_lane_share_cases,
 	core_lane_window_cases,
 	core_lane_giver_cases,
+	core_lane_early_cases,
 	core_memory_cases,
 	core_account_cases,
 	core_reclaim_cases,

@@ -68,6 +68,7 @@ extern const struct core_case core_lane_memory_cases[];
 extern const struct core_case core_lane_share_cases[];
 extern const struct core_case core_lane_window_cases[];
 extern const struct core_case core_lane_giver_cases[];
+extern const struct core_case core_lane_early_cases[];
 extern const struct core_case core_memory_cases[];
 extern const struct core_case core_account_cases[];
 extern const struct core_case core_reclaim_cases[];

@@ -24,6 +24,7 @@ krdma_core_test-y += tools/testing/core/lane_memory_cases.o
 krdma_core_test-y += tools/testing/core/lane_share_cases.o
 krdma_core_test-y += tools/testing/core/lane_window_cases.o
 krdma_core_test-y += tools/testing/core/lane_giver_cases.o
+krdma_core_test-y += tools/testing/core/lane_early_cases.o
 krdma_core_test-y += tools/testing/core/lane_peer_cases.o
 krdma_core_test-y += tools/testing/core/memory_cases.o
 krdma_core_test-y += tools/testing/core/netns_cases.o

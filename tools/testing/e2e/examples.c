@@ -674,7 +674,8 @@ const struct example examples[EXAMPLE_COUNT] = {
 		EXAMPLE(CONN_CONNECT, KIND_CONN, krdma_conn_param_args, 40),
 		.needs = SCENE_LISTENER | SCENE_QUEUE,
 		.once = true, .again = -EALREADY,
-		.known_flags = KRDMA_CONN_PARAM_PLAIN | KRDMA_CONN_PARAM_NO_RNR_RETRY,
+		.known_flags = KRDMA_CONN_PARAM_PLAIN | KRDMA_CONN_PARAM_NO_RNR_RETRY |
+			       KRDMA_CONN_PARAM_EARLY,
 		.reserved = RESERVED(krdma_conn_param_args), .arm = arm_prepared,
 	},
 	[EXAMPLE_CONN_ACCEPT] = {

@@ -279,7 +279,8 @@ static const int conn_prepare_errors[] = {
 
 static const struct fuzz_field conn_terms_fields[] = {
 	OF(krdma_conn_param_args, flags, FLAGS,
-	   KRDMA_CONN_PARAM_PLAIN | KRDMA_CONN_PARAM_NO_RNR_RETRY),
+	   KRDMA_CONN_PARAM_PLAIN | KRDMA_CONN_PARAM_NO_RNR_RETRY |
+	   KRDMA_CONN_PARAM_EARLY),
 	OF(krdma_conn_param_args, private_data, ARENA, 0),
 	OF(krdma_conn_param_args, private_data_len, COUNT, 60),
 	OF(krdma_conn_param_args, read_depth, COUNT, 16),
