@@ -8,9 +8,12 @@
  * Runs where the clock counts instructions (tools/vm/run --icount).  Prints a line for each figure:
  * the instructions of one connection, both ends.  Each program has one ring for all of its
  * connections, and each connection a descriptor at each end, or, where the line says "numbers",
- * none: then a call opens, takes, accepts or closes all of them.
+ * none: then a call opens, takes, accepts or closes all of them.  "request" is a message and its
+ * answer besides: over a lane for each, where the message is sent when the lane is open, or early;
+ * and over one lane for all, which is not closed.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +25,7 @@
 #include <unistd.h>
 
 #include <krdma.h>
+#include <krdma_entry.h>
 
 #define PORT		7490
 #define PATIENCE_MS	60000
@@ -37,12 +41,21 @@ enum how {
 	PLAIN,
 	LANES,
 	NUMBERS,
+	LATE,
+	EARLY,
+	ALONE,
 };
+
+static bool has_request(enum how how)
+{
+	return how >= LATE;
+}
 
 struct side {
 	struct sockaddr_in address;
 	struct krdma *session;
 	struct krdma_ring *ring;
+	struct krdma_mr *mr;
 	uint32_t device;
 	struct krdma_conn *conns[COUNT];
 	struct krdma_conns_entry entries[COUNT];
@@ -82,6 +95,8 @@ static void side_open(struct side *side)
 						NULL, patience(), &side->device));
 	args.device_id = side->device;
 	check("ring", krdma_ring_create(side->session, &args, &side->ring));
+	check("memory", krdma_mr_alloc_for_lanes(side->session, side->device, 16,
+						 KRDMA_ACCESS_LOCAL_WRITE, 0, &side->mr));
 }
 
 static void prepare(struct side *side, struct krdma_conn *conn)
@@ -97,18 +112,63 @@ static void prepare(struct side *side, struct krdma_conn *conn)
 }
 
 /*
+ * Requests
+ */
+
+static void post_receive(struct side *side, struct krdma_conn *conn)
+{
+	struct krdma_sqe entry = krdma_entry_recv(conn, 0, side->mr, 0, 8);
+
+	check("receive", krdma_ring_post(side->ring, &entry, 1, NULL));
+}
+
+static void post_send(struct side *side, struct krdma_conn *conn)
+{
+	struct krdma_sqe entry = krdma_entry_send(conn, 0, side->mr, 8, 8);
+
+	entry.flags |= KRDMA_SQE_UNSIGNALED;
+	check("send", krdma_ring_post(side->ring, &entry, 1, NULL));
+}
+
+static void await_message(struct side *side)
+{
+	struct krdma_cqe cqe;
+	size_t got;
+
+	do {
+		check("message", krdma_ring_wait(side->ring, &cqe, 1, 1, patience(), &got));
+		/* Receives of lanes that were closed are flushed. */
+	} while (cqe.status == KRDMA_WC_WR_FLUSH_ERR);
+	check("message", cqe.status ? -EIO : 0);
+}
+
+static void answer(struct side *side, struct krdma_conn *conn)
+{
+	await_message(side);
+	post_receive(side, conn);
+	post_send(side, conn);
+}
+
+/*
  * The passive program
  */
 
-static void serve_batch(struct side *side, struct krdma_listener *listener, unsigned int batch)
+static void serve_batch(struct side *side, struct krdma_listener *listener, enum how how,
+			unsigned int batch)
 {
 	unsigned int i;
 
 	for (i = 0; i < batch; i++) {
 		check("request", krdma_listener_next(listener, KRDMA_FOREVER, &side->conns[i]));
 		prepare(side, side->conns[i]);
+		if (has_request(how))
+			post_receive(side, side->conns[i]);
 		check("accept", krdma_conn_accept(side->conns[i], NULL, NULL, 0));
+		if (has_request(how))
+			answer(side, side->conns[i]);
 	}
+	for (i = 1; how == ALONE && i < (ROUNDS + WARM) * COUNT; i++)
+		answer(side, side->conns[0]);
 	for (i = 0; i < batch; i++) {
 		check("end", krdma_conn_await_closed(side->conns[i], KRDMA_FOREVER));
 		krdma_conn_close(side->conns[i]);
@@ -166,7 +226,9 @@ static void serve(const struct sockaddr_in *address, enum how how, unsigned int 
 		if (how == NUMBERS)
 			serve_numbers(&side, listener);
 		else
-			serve_batch(&side, listener, batch);
+			serve_batch(&side, listener, how, batch);
+		if (how == ALONE)
+			break;
 	}
 	exit(0);
 }
@@ -182,11 +244,19 @@ static void begin(struct side *side, bool lane, struct krdma_conn **conn)
 	check("resolve", krdma_conn_resolve(*conn, (struct sockaddr *)&side->address, NULL));
 }
 
-static void ask(struct side *side, struct krdma_conn *conn)
+static void ask(struct side *side, struct krdma_conn *conn, enum how how)
 {
+	const struct krdma_conn_param_args early = {
+		.size = sizeof(early), .flags = KRDMA_CONN_PARAM_EARLY,
+	};
+
 	check("resolve", krdma_conn_wait(conn, patience(), NULL));
 	prepare(side, conn);
-	check("connect", krdma_conn_connect(conn, NULL, NULL, 0));
+	if (has_request(how))
+		post_receive(side, conn);
+	check("connect", krdma_conn_connect(conn, how == EARLY ? &early : NULL, NULL, 0));
+	if (how == EARLY)
+		post_send(side, conn);
 }
 
 static void run_numbers(struct side *side)
@@ -211,32 +281,64 @@ static void run_batch(struct side *side, enum how how, unsigned int batch)
 		return;
 	}
 	for (i = 0; i < batch; i++)
-		begin(side, how == LANES, &side->conns[i]);
+		begin(side, how != PLAIN, &side->conns[i]);
 	for (i = 0; i < batch; i++)
-		ask(side, side->conns[i]);
-	for (i = 0; i < batch; i++)
+		ask(side, side->conns[i], how);
+	for (i = 0; i < batch && how != EARLY; i++)
 		check("connect", krdma_conn_wait(side->conns[i], patience(), NULL));
+	for (i = 0; i < batch && has_request(how); i++) {
+		if (how != EARLY)
+			post_send(side, side->conns[i]);
+		await_message(side);
+	}
 	for (i = 0; i < batch; i++)
 		krdma_conn_close(side->conns[i]);
 }
 
+/* A lane that is there, for all requests. */
+static void open_one(struct side *side)
+{
+	begin(side, true, &side->conns[0]);
+	ask(side, side->conns[0], ALONE);
+	check("connect", krdma_conn_wait(side->conns[0], patience(), NULL));
+}
+
+static void run_one(struct side *side)
+{
+	post_send(side, side->conns[0]);
+	await_message(side);
+	post_receive(side, side->conns[0]);
+}
+
 static void run(const struct sockaddr_in *address, enum how how, unsigned int batch)
 {
-	static const char *const names[] = { "plain", "lane", "numbers" };
+	static const char *const names[] = {
+		"plain.open-close", "lane.open-close", "numbers.open-close",
+		"lane.open-request-close.late", "lane.open-request-close.early", "lane.request",
+	};
 	struct side side = { .address = *address };
 	uint64_t began, least = UINT64_MAX;
 
 	side_open(&side);
+	if (how == ALONE)
+		open_one(&side);
 	for (unsigned int round = 0; round < ROUNDS + WARM; round++) {
 		began = now();
-		for (unsigned int i = 0; i < COUNT; i += batch)
-			run_batch(&side, how, batch);
+		for (unsigned int i = 0; i < COUNT; i += batch) {
+			if (how == ALONE)
+				run_one(&side);
+			else
+				run_batch(&side, how, batch);
+		}
 		if (round >= WARM && now() - began < least)
 			least = now() - began;
 	}
-	printf("programs.%s.open-close.batch=%u %llu\n", names[how], batch,
+	printf("programs.%s.batch=%u %llu\n", names[how], batch,
 	       (unsigned long long)(least / COUNT));
 	fflush(stdout);
+	if (how == ALONE)
+		krdma_conn_close(side.conns[0]);
+	check("memory", krdma_mr_deregister(side.mr, 0));
 	krdma_ring_close(side.ring);
 	krdma_close(side.session);
 }
@@ -274,6 +376,9 @@ int main(int argc, char **argv)
 	measure(&address, LANES, 1);
 	measure(&address, LANES, COUNT);
 	measure(&address, NUMBERS, COUNT);
+	measure(&address, LATE, 1);
+	measure(&address, EARLY, 1);
+	measure(&address, ALONE, 1);
 	measure(&address, PLAIN, 1);
 	measure(&address, PLAIN, COUNT);
 	return 0;

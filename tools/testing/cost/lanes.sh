@@ -9,6 +9,8 @@
 readonly lanes_kernel=70000 lanes_kernel_many=32000
 readonly lanes_programs=120000 lanes_programs_many=107000
 readonly lanes_numbers_many=51000
+# What a first message saves at least if it goes with the request, of the same programs.
+readonly lanes_early_saves=20000
 # What a write or a read of 8 bytes, of 4 KiB and of 64 KiB takes with a window, by plain ones, in
 # percent.
 declare -rA lanes_window=([8]=127 [4096]=107 [65536]=103)
@@ -50,6 +52,16 @@ lanes_of_programs_are_cheap()
 	is "$(lanes_figure programs.numbers.open-close.batch=60)+0 < $lanes_numbers_many"
 }
 
+lanes_early_saves()
+{
+	local early late
+
+	early=$(lanes_figure programs.lane.open-request-close.early.batch=1)
+	late=$(lanes_figure programs.lane.open-request-close.late.batch=1)
+	is "0$early > 0"
+	is "${early}+$lanes_early_saves < ${late}+0"
+}
+
 lanes_windows_are_cheap()
 {
 	local operation size window plain most
@@ -70,4 +82,5 @@ check "lanes.says_what_is_wrong_with_its_options" lanes_options
 check "lanes.measures" lanes_measures
 check "lanes.a_lane_of_the_kernel_is_cheap" lanes_are_cheap
 check "lanes.a_lane_of_programs_is_cheap" lanes_of_programs_are_cheap
+check "lanes.a_message_that_goes_early_saves_one_of_its_own" lanes_early_saves
 check "lanes.the_device_s_work_is_cheap" lanes_windows_are_cheap
