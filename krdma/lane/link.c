@@ -381,11 +381,13 @@ static int krdma_link_open(struct krdma_trunk *trunk, const struct krdma_lane_re
 		reason = KRDMA_LANE_REJECT_FULL;
 		if (trunk->lane_count < KRDMA_TRUNK_LANES_MAX &&
 		    trunk->untold + trunk->taken_back < KRDMA_TRUNK_UNTOLD) {
+			krdma_trunk_end_served(trunk);
 			spin_unlock_bh(&trunk->lock);
 			offered = krdma_link_offer(trunk, listener, record);
 			/* The peer may ask for as long as it likes. */
 			cond_resched();
 			spin_lock_bh(&trunk->lock);
+			WRITE_ONCE(trunk->served, true);
 		}
 		krdma_listener_put(listener);
 	}
@@ -734,7 +736,7 @@ static void krdma_link_read_frames(struct krdma_trunk *trunk)
 
 /**
  * krdma_link_read_late() - Read what completions have left
- * @trunk: the trunk, in any state but the last one
+ * @trunk: the trunk, in any state but the last one; krdma_link_send() follows, unless it ends
  *
  * Context: process context, the trunk's work item; may sleep.
  */
@@ -742,8 +744,10 @@ void krdma_link_read_late(struct krdma_trunk *trunk)
 {
 	spin_lock_bh(&trunk->lock);
 	trunk->reading = true;
+	WRITE_ONCE(trunk->served, true);
 	krdma_link_read_frames(trunk);
 	trunk->reading = false;
+	krdma_trunk_end_served(trunk);
 	spin_unlock_bh(&trunk->lock);
 }
 
