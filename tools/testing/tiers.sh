@@ -797,7 +797,7 @@ core_build()
 }
 
 # core_run SERIES DIR PROVIDER SECONDS RUN...: over real devices, or fake ones, with what core_build
-# has built; a storm of SECONDS; RUN is the way to a VM.
+# has built; a storm of SECONDS; RUN is the way to a VM.  $core_quick may be 1.
 core_run()
 {
 	local series=$1 dir=$2 provider=$3 seconds=$4
@@ -805,7 +805,7 @@ core_run()
 
 	"$@" --provider "$provider" --module "$dir/krdma.ko" \
 		--file "$topdir/build/testing/core/$series:/core" \
-		-- "KRDMA_STORM=$seconds sh /core/run.sh"
+		-- "KRDMA_STORM=$seconds KRDMA_QUICK=${core_quick:-} sh /core/run.sh"
 }
 
 # core SERIES PROVIDER SECONDS RUN...: both.
@@ -835,6 +835,14 @@ tier_core_7_2()
 
 # Natively, over rxe and siw; not the storm, whose threads want processors of their own.
 tier_core_uml()
+{
+	local core_quick=1
+
+	core uml both 0 "$topdir/tools/vm/run" --kernel uml --quiet
+}
+
+# And all of it.
+tier_core_uml_whole()
 {
 	core uml both 0 "$topdir/tools/vm/run" --kernel uml --quiet
 }
