@@ -134,6 +134,26 @@ try "$here/echo_many" $host 7476 "to the next one"
 ended "and the next worker the next" 0 '^to the next one$'
 leave KILL "$server"
 
+# Clients with lanes, which have a number each and no descriptor.
+"$here/lane_kv" serve $host >"$work/server" 2>&1 </dev/null &
+server=$!
+await_listener lane_kv
+try "$here/lane_kv" $host planet earth
+ended "a key is stored, by a request that comes with the connection" 0 '^earth$'
+try "$here/lane_kv" $host planet
+ended "and found" 0 '^earth$'
+try "$here/lane_kv" $host moon
+ended "another key is not found" 1 '^lane_kv: cannot find the key: No such file or directory$'
+try "$here/lane_kv" many 500 $host planet
+ended "500 clients are answered" 0 '^500 clients were answered$'
+try "$here/lane_kv" $host planet mars
+ended "and one after them" 0 '^mars$'
+leave KILL "$server"
+try "$here/lane_kv" $host planet
+ended "no store for lanes" 1 '^lane_kv: cannot connect: Connection refused$'
+try "$here/lane_kv" many 0 $host planet
+ended "no clients" 2 '^usage: lane_kv serve ADDRESS$'
+
 # Memory of a server for many clients, 1000 bytes of it.
 "$here/remote_malloc" --serve 1000 >"$work/server" 2>&1 </dev/null &
 server=$!
