@@ -130,11 +130,21 @@ class Connection(Object):
         self.ring = ring
         return ring
 
-    def connect(self, private_data: bytes = b"", timeout: Optional[float] = 10) -> None:
-        """Connects: it is resolved and has its queue pair."""
+    def connect(self, private_data: bytes = b"", timeout: Optional[float] = 10,
+                early: bool = False) -> None:
+        """Connects: it is resolved and has its queue pair.
+
+        With early, a lane does not wait: its first message, if that is short, goes with the
+        request.  wait() waits until it is connected.
+        """
+        flags = _abi.ConnParamFlags.EARLY if early and self.trunk else 0
+        param = _abi.krdma_conn_param_args(size=ctypes.sizeof(_abi.krdma_conn_param_args),
+                                           flags=flags)
         with self._handle as handle:
-            check(lib.krdma_conn_connect(handle, None, private_data, len(private_data)), self._what)
-        self._wait(timeout)
+            check(lib.krdma_conn_connect(handle, ctypes.byref(param), private_data,
+                                         len(private_data)), self._what)
+        if not flags:
+            self._wait(timeout)
 
     def accept(self, private_data: bytes = b"", timeout: Optional[float] = 10) -> None:
         """Accepts the request of a peer.

@@ -120,12 +120,15 @@ class Memory(Region):
     """
 
     def __init__(self, session: Handle, device_id: int, data: Any, access: Access,
-                 lanes: bool = False) -> None:
+                 lanes: bool = False, windows: bool = False) -> None:
         buffer = Buffer(data, bool(access))
         pointer = ctypes.c_void_p()
-        register = lib.krdma_mr_register_for_lanes if lanes else lib.krdma_mr_register
+        register, flags = lib.krdma_mr_register, []
+        if lanes or windows:
+            register = lib.krdma_mr_register_for_lanes
+            flags = [_abi.MrRegisterFlags.WINDOWS if windows else 0]
         with session as owner:
-            check(register(owner, device_id, buffer.address, buffer.length, access,
+            check(register(owner, device_id, buffer.address, buffer.length, access, *flags,
                            ctypes.byref(pointer)),
                   f"register {buffer.length} bytes of memory", _REGISTER_HINT)
 

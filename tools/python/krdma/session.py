@@ -282,20 +282,22 @@ class Session(Object):
         return srq
 
     def register(self, device: Union[Device, int], data: Any,
-                 access: Access = Access.LOCAL_WRITE, lanes: bool = False) -> Memory:
+                 access: Access = Access.LOCAL_WRITE, lanes: bool = False,
+                 windows: bool = False) -> Memory:
         """Registers the memory of an object: a bytearray, a memoryview, an array of numpy.
 
         The object's memory must be contiguous, and writable unless there is no right.  With lanes,
-        lanes can use it, too.
+        lanes can use it, too.  With windows, the devices of lanes' peers access it themselves.
         """
-        memory = Memory(self._handle, _number(device), data, access, lanes)
+        memory = Memory(self._handle, _number(device), data, access, lanes, windows)
         self._children.add(memory)
         return memory
 
     def alloc(self, device: Union[Device, int], length: int,
-              access: Access = Access.LOCAL_WRITE, lanes: bool = False) -> Memory:
+              access: Access = Access.LOCAL_WRITE, lanes: bool = False,
+              windows: bool = False) -> Memory:
         """Zeroed memory that is registered; Memory.view is its bytes."""
-        return self.register(device, allocated(length), access, lanes)
+        return self.register(device, allocated(length), access, lanes, windows)
 
     def memory_cache(self, device: Union[Device, int], access: Access = Access.LOCAL_WRITE,
                      limit: int = 1 << 26) -> MemoryCache:

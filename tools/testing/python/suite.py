@@ -398,20 +398,51 @@ def test_lanes():
         raises(krdma.Error, there.set_name, "there", number=errno.EACCES)
         raises(krdma.NotFound, a.find_memory, "there", timeout=PATIENCE)
         with second.register(b.device_id, bytearray(8192), Access.REMOTE_READ,
-                             lanes=True) as named:
+                             windows=True) as named:
             named.set_name("there")
             remote = a.find_memory("there", 4096, timeout=PATIENCE)
             same((remote.address, remote.length, remote.rkey, remote.access),
                  (named.address + 4096, 4096, named.rkey, Access.REMOTE_READ))
             named.set_name(None)
-            a.ring.post(entry.read(a, here, remote, 0, 64))
-            a.ring.wait(timeout=PATIENCE)[0].check()
+            for _ in range(20):
+                a.ring.post(entry.read(a, here, remote, 0, 64))
+                a.ring.wait(timeout=PATIENCE)[0].check()
             raises(krdma.NotFound, a.find_memory, "there", timeout=PATIENCE)
         plain = first.alloc(a.device_id, 64)
         raises(krdma.Error, a.ring.post, entry.send(a, plain), number=errno.EOPNOTSUPP)
         remote = krdma.RemoteMemory(0, 64, 1, Access.REMOTE_WRITE)
         a.ring.post(entry.write(a, here, remote, 0, 8))
         same(a.ring.wait(timeout=PATIENCE)[0].status, WcStatus.REM_ACCESS_ERR)
+
+
+# Proves: F18
+def test_an_early_message():
+    with krdma.Session() as first, krdma.Session() as second:
+        listener = second.listen((HOST, 0), lanes=True)
+        for lane in True, False:
+            a = first.create_lane() if lane else first.connection()
+            a.resolve(listener.address)
+            a.create_qp()
+            here = first.alloc(a.device_id, 64, lanes=True)
+            here.view[:5] = b"early"
+            if lane:
+                a.connect(early=True)
+                a.ring.post(entry.send(a, here))
+                same(a.query().state, ConnState.CONNECTING)
+            else:
+                asks = Thread(a.connect, early=True)
+            b = listener.accept(PATIENCE)
+            b.create_qp()
+            there = second.alloc(b.device_id, 64, lanes=True)
+            b.ring.post(entry.recv(b, there))
+            b.accept()
+            if not lane:
+                asks.get()
+                a.ring.post(entry.send(a, here))
+            b.ring.wait(timeout=PATIENCE)[0].check()
+            same(bytes(there.view[:5]), b"early")
+            a.ring.wait(timeout=PATIENCE)[0].check()
+            same(a.wait(PATIENCE), ConnState.CONNECTED)
 
 
 def test_a_lane_to_a_listener_without_lanes():
