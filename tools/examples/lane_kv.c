@@ -261,6 +261,7 @@ static void ask_many(const struct sockaddr_in *to, uint32_t count)
 	struct krdma_conns_entry *entries = calloc(count, sizeof(*entries));
 	uint32_t each = (count + RINGS - 1) / RINGS, first, mine;
 
+	check("allocate", entries ? 0 : -ENOMEM);
 	for (uint32_t i = 0; i < count; i++)
 		memcpy(&entries[i].remote, to, sizeof(*to));
 	for (first = 0; first < count; first += mine) {

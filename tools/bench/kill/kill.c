@@ -7,7 +7,7 @@
  * Runs where the clock counts instructions (tools/vm/run --icount).  Prints two lines for each
  * number of plain connections and of lanes: the instructions until the process can be waited for,
  * and until nothing of it is left.  They are those of the whole machine, so what the other end
- * does when it is told is part of both; it keeps its connections.  Each connection of the process
+ * does when its connections end is part of both; it keeps them.  Each connection of the process
  * that is killed has memory in a receive.
  */
 #include <arpa/inet.h>
