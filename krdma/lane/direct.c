@@ -93,11 +93,13 @@ static void krdma_lane_begin_again(struct krdma_lane *lane)
 /**
  * krdma_lane_direct_way() - Find out whether the device does the next work request
  * @lane: the lane, open on both sides, with @direct
+ * @window: set to the window of its memory, if the device does it
  *
  * Context: any but NMI, with the trunk's lock held.
  * Return: the way; %KRDMA_DIRECT_NOT also if there is none.
  */
-enum krdma_direct_way krdma_lane_direct_way(struct krdma_lane *lane)
+enum krdma_direct_way krdma_lane_direct_way(struct krdma_lane *lane,
+					    struct krdma_peer_window **window)
 {
 	const struct krdma_lane_queue *queue = &lane->send;
 	const struct krdma_lane_asked *asked = &lane->asked;
@@ -111,7 +113,8 @@ enum krdma_direct_way krdma_lane_direct_way(struct krdma_lane *lane)
 	wqe = krdma_lane_next_wqe(lane);
 	if (!krdma_lane_suits_device(lane, wqe))
 		return KRDMA_DIRECT_NOT;
-	if (!krdma_lane_find_window(lane, queue->next)) {
+	*window = krdma_lane_find_window(lane, queue->next);
+	if (!*window) {
 		if (direct->begun && direct->in_flight)
 			return KRDMA_DIRECT_WAIT;
 		if (direct->begun)
@@ -218,18 +221,18 @@ static void krdma_lane_posted_direct(struct krdma_lane *lane, struct krdma_peer_
 /**
  * krdma_lane_post_direct() - Have the device do the next work request, or its next part
  * @lane: the lane, with %KRDMA_DIRECT_NOW
+ * @window: the window that its memory is in
  * @budget: bytes that the lane may still post in its turn; lowered
  *
  * Context: any but NMI, with the trunk's lock held.
  * Return: 0, or a negative errno: the link ends.
  */
-int krdma_lane_post_direct(struct krdma_lane *lane, u32 *budget)
+int krdma_lane_post_direct(struct krdma_lane *lane, struct krdma_peer_window *window, u32 *budget)
 {
 	struct krdma_trunk *trunk = lane->trunk;
 	const struct krdma_lane_queue *queue = &lane->send;
 	const struct krdma_lane_wqe *wqe = krdma_lane_next_wqe(lane);
 	const struct krdma_lane_remote *remote = krdma_lane_remote_at(queue, queue->next);
-	struct krdma_peer_window *window = krdma_lane_find_window(lane, queue->next);
 	struct krdma_sge sges[KRDMA_DIRECT_SGES];
 	u32 index = __ffs(trunk->direct_free);
 	struct krdma_send_wr wr = {

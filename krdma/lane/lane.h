@@ -898,6 +898,7 @@ void krdma_link_tell_closed(struct krdma_lane *lane, u8 type);
 int krdma_link_post_error(const struct krdma_trunk *trunk, int error);
 void krdma_link_send(struct krdma_trunk *trunk);
 bool krdma_link_send_one(struct krdma_trunk *trunk);
+bool krdma_link_post_now(struct krdma_lane *lane);
 void krdma_link_probe(struct krdma_trunk *trunk);
 void krdma_link_end_closed(struct krdma_lane *lane);
 void krdma_link_sent(struct krdma_trunk *trunk, const struct krdma_wc *wc);

@@ -39,6 +39,21 @@ void krdma_trunk_add_ready(struct krdma_lane *lane)
 	krdma_trunk_list_ready(lane);
 }
 
+/* Returns whether a device has, or will have, all that the lane has to send. */
+static bool krdma_trunk_post_now(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	unsigned long flags;
+	bool all;
+
+	if (!READ_ONCE(lane->direct) || in_hardirq() ||
+	    !spin_trylock_irqsave(&trunk->lock, flags))
+		return false;
+	all = krdma_link_post_now(lane);
+	spin_unlock_irqrestore(&trunk->lock, flags);
+	return all;
+}
+
 /**
  * krdma_trunk_ready() - A lane may have something to send
  * @lane: the lane
@@ -54,7 +69,7 @@ void krdma_trunk_ready(struct krdma_lane *lane)
 	unsigned long flags;
 	bool more;
 
-	if (krdma_trunk_list_ready(lane))
+	if (krdma_trunk_post_now(lane) || krdma_trunk_list_ready(lane))
 		return;
 	/* Interrupts stay off for one frame only. */
 	if (in_hardirq() || !spin_trylock_irqsave(&trunk->lock, flags)) {

@@ -399,24 +399,32 @@ enum krdma_link_step {
 	KRDMA_LINK_POST,		/* this frame, which comes before what the device does */
 };
 
+/* Returns false if the link accepts nothing. */
+static bool krdma_link_post_part(struct krdma_lane *lane, struct krdma_peer_window *window,
+				 u32 *turn)
+{
+	int ret = krdma_lane_post_direct(lane, window, turn);
+
+	if (ret)
+		krdma_trunk_fail(lane->trunk, krdma_link_post_error(lane->trunk, ret));
+	return !ret;
+}
+
 static enum krdma_link_step krdma_link_post_direct(struct krdma_frame_slot *slot,
 						   struct krdma_lane *lane, u32 *turn)
 {
+	struct krdma_peer_window *window;
 	enum krdma_direct_way way;
-	int ret;
 
-	while ((way = krdma_lane_direct_way(lane)) == KRDMA_DIRECT_NOW) {
+	while ((way = krdma_lane_direct_way(lane, &window)) == KRDMA_DIRECT_NOW) {
 		if (krdma_link_has_sent(slot, lane))
 			return KRDMA_LINK_POST;
 		if (!*turn) {
 			krdma_trunk_add_ready(lane);
 			return KRDMA_LINK_WAIT;
 		}
-		ret = krdma_lane_post_direct(lane, turn);
-		if (ret) {
-			krdma_trunk_fail(lane->trunk, krdma_link_post_error(lane->trunk, ret));
+		if (!krdma_link_post_part(lane, window, turn))
 			return KRDMA_LINK_WAIT;
-		}
 	}
 	if (way == KRDMA_DIRECT_WAIT)
 		krdma_lane_direct_wait(lane);
@@ -459,6 +467,12 @@ static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
 	return true;
 }
 
+/* Are both sides of the lane open? */
+static bool krdma_link_is_open(const struct krdma_lane *lane)
+{
+	return lane->stage == KRDMA_LANE_UP && !lane->peer_closed && lane->attached;
+}
+
 /*
  * Results for the peer, and the lane's own messages and requests.  Either may fill a frame, so they
  * take turns in being first.  The count of writes, names of MRs, RECALL and YIELD come before both.
@@ -470,7 +484,7 @@ static bool krdma_link_add_both(struct krdma_lane_writer *writer, struct krdma_f
 	u32 before;
 	bool all;
 
-	if (lane->stage != KRDMA_LANE_UP || lane->peer_closed || !lane->attached)
+	if (!krdma_link_is_open(lane))
 		return true;
 	if (!krdma_lane_add_done(writer, lane) || !krdma_lane_add_names(writer, lane) ||
 	    !krdma_lane_add_recall(writer, lane) ||
@@ -656,6 +670,35 @@ bool krdma_link_send_one(struct krdma_trunk *trunk)
 	return krdma_link_can_send(trunk) && krdma_link_send_frame(trunk) &&
 	       !list_empty(&trunk->ready) && !list_empty(&trunk->free) &&
 	       trunk->peer_grant - trunk->sent_frames > 1;
+}
+
+/**
+ * krdma_link_post_now() - Have the device do what a lane has posted, without a turn
+ * @lane: the lane, with @direct
+ *
+ * Most work requests of the device are alone, and need no frame.  Those of a lane that is in the
+ * list, or behind another one, wait for their turn.
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ * Return: true: that was all; false: something may be left, for the lane's turn.
+ */
+bool krdma_link_post_now(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	struct krdma_peer_window *window;
+	u32 turn = KRDMA_LINK_TURN;
+
+	lockdep_assert_held(&trunk->lock);
+
+	/* What others add meanwhile comes later. */
+	if (!list_empty_careful(&trunk->ready) || !krdma_link_is_open(lane) ||
+	    !krdma_link_can_send(trunk))
+		return false;
+	while (turn && krdma_lane_direct_way(lane, &window) == KRDMA_DIRECT_NOW) {
+		if (!krdma_link_post_part(lane, window, &turn))
+			return true;
+	}
+	return !krdma_lane_queued(&lane->send);
 }
 
 /**
