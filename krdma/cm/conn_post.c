@@ -128,9 +128,11 @@ static int krdma_conn_result(struct krdma_conn *conn, int ret)
 }
 
 /* A connection without a QP: a lane, or one that has no queues yet. */
-static int krdma_conn_post_send_lower(struct krdma_conn *conn, const struct krdma_send_wr *wrs,
-				      int count)
+static noinline int krdma_conn_post_send_lower(struct krdma_conn *conn,
+					       const struct krdma_send_wr *wrs, int count)
 {
+	if (count <= 0)
+		return -EINVAL;
 	if (!krdma_conn_uses_lower(conn))
 		return krdma_conn_refusal(conn);
 	return krdma_conn_result(conn, conn->lower->ops->post_send(conn->lower, wrs, count));
@@ -180,12 +182,11 @@ int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wr
 {
 	struct krdma_qp *qp = krdma_conn_qp(conn);
 
-	if (unlikely(count <= 0))
-		return -EINVAL;
 	if (unlikely(!qp))
 		return krdma_conn_post_send_lower(conn, wrs, count);
-
-	return krdma_conn_result(conn, krdma_qp_post_send(qp, wrs, count));
+	if (likely(count == 1))
+		return krdma_qp_post_one(qp, wrs);
+	return krdma_qp_post_send(qp, wrs, count);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_post_send, "KRDMA");
 

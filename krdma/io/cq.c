@@ -446,9 +446,11 @@ static noinline int krdma_cq_take_more(struct krdma_cq *cq, struct krdma_wc *out
 	krdma_wq_end_batch(cq);
 	taken = count - cq->out_room;
 	WRITE_ONCE(cq->more, batch == budget && !taken);
+	/* Without room, nobody looks at @out or @flat. */
 	cq->out_room = 0;
-	cq->flat = NULL;
-	return taken || !cq->ended ? taken : -ENODEV;
+	if (likely(taken))
+		return taken;
+	return cq->ended ? -ENODEV : 0;
 }
 
 /* Takes at most @count completions to @ring, or to @out if that is NULL. */

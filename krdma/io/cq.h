@@ -42,7 +42,7 @@ struct krdma_credits_ops {
  * struct krdma_credits - count of entries that have been taken and returned
  * @depth: total number of credits
  * @taken: credits taken so far; protected by the post lock of the owner
- * @returned: credits returned so far; written under the CQ's poll lock, read without it
+ * @given: @depth, and credits returned so far; written under the CQ's poll lock, read without it
  * @waiting: completions in the CQ's backlog; protected by the poll lock
  * @left_behind: those of them whose entries of the CQ are no longer reserved by the owner, because
  *	it was detached: the oldest ones; protected by the poll lock
@@ -55,7 +55,7 @@ struct krdma_credits_ops {
 struct krdma_credits {
 	u32 depth;
 	u32 taken;
-	u32 returned;
+	u32 given;
 	u32 waiting;
 	u32 left_behind;
 	bool wanted;
@@ -64,11 +64,17 @@ struct krdma_credits {
 
 bool krdma_credits_take_late(struct krdma_credits *credits, u32 count);
 
+static inline void krdma_credits_init(struct krdma_credits *credits, u32 depth,
+				      const struct krdma_credits_ops *ops)
+{
+	*credits = (struct krdma_credits) { .depth = depth, .given = depth, .ops = ops };
+}
+
 /* Number of credits that can be taken; exact under the post lock. */
 static inline u32 krdma_credits_left(const struct krdma_credits *credits)
 {
 	/* Pairs with the release in krdma_credits_give(): the WQE is free, too. */
-	return credits->depth - (credits->taken - smp_load_acquire(&credits->returned));
+	return smp_load_acquire(&credits->given) - credits->taken;
 }
 
 /* Take credits, or have @ops->space() called when there are some; under the post lock. */
@@ -93,7 +99,7 @@ static inline void krdma_credits_untake(struct krdma_credits *credits, u32 count
 static inline void krdma_credits_give(struct krdma_credits *credits, u32 count)
 {
 	/* Pairs with the acquire in krdma_credits_left(). */
-	smp_store_release(&credits->returned, credits->returned + count);
+	smp_store_release(&credits->given, credits->given + count);
 }
 
 /* Notify a caller that was refused; a full barrier separates this from krdma_credits_give(). */

@@ -64,7 +64,7 @@ enum krdma_op_form {
 struct krdma_op {
 	enum ib_wr_opcode last;
 	enum ib_wr_opcode part;
-	u8 send_flags;
+	u32 send_flags;
 	u8 post_flags;
 	u64 caps;
 	u8 traits;

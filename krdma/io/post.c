@@ -830,6 +830,7 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 	struct krdma_wr_scratch *scratch;
 	struct krdma_wq *wq = &qp->send;
 	const struct ib_send_wr **bad;
+	const struct krdma_sge *sge;
 	const struct krdma_op *op;
 	union krdma_flat_head head;
 	union krdma_wr *ib_wr;
@@ -864,20 +865,17 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 		if (send_flags < 0)
 			return 0;
 	}
-	length = ring ? READ_ONCE(flat->length) : wr->sges->length;
-	mr = ring ? krdma_usual_find(post, READ_ONCE(flat->mr)) : wr->sges->mr;
+	sge = ring ? NULL : wr->sges;
+	length = ring ? READ_ONCE(flat->length) : sge->length;
+	mr = ring ? krdma_usual_find(post, READ_ONCE(flat->mr)) : sge->mr;
 	/* The length is also refused here if it is 0. */
 	if (unlikely(length - 1 >= qp->max_message || (ring && !mr) ||
 		     !krdma_credits_left(&wq->credits)))
 		return 0;
-	/* Most operations only read local memory, for which every MR has the right. */
-	access = krdma_send_access(qp, op);
-	if (mr && unlikely(access & ~mr->access))
-		return 0;
 
 	krdma_wr_scratch_enter();
 	scratch = this_cpu_ptr(krdma_wr_scratches);
-	ib_wr = &scratch->wrs[0];
+	ib_wr = &scratch->lone;
 	if (likely(op->form == KRDMA_FORM_RDMA)) {
 		addr = ring ? READ_ONCE(flat->remote_addr) : wr->remote_addr;
 		if (unlikely(addr + (length - 1) < addr))
@@ -894,9 +892,14 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 				     length, ib_wr)) {
 		goto out;
 	}
-	addr = ring ? READ_ONCE(flat->addr) : wr->sges->addr;
-	used = mr ? krdma_mr_use_fast(mr, qp->pd, addr, length, 0, &scratch->sges[0]) :
-		    krdma_usual_mapped(qp, access, wr->sges, &scratch->sges[0]);
+	addr = ring ? READ_ONCE(flat->addr) : sge->addr;
+	/* Most operations only read local memory, for which every MR has the right. */
+	access = krdma_send_access(qp, op);
+	if (likely(mr))
+		used = !(access & ~mr->access) &&
+		       krdma_mr_use_fast(mr, qp->pd, addr, length, 0, &scratch->lone_sge);
+	else
+		used = krdma_usual_mapped(qp, access, sge, &scratch->lone_sge);
 	if (unlikely(!used))
 		goto out;
 
@@ -909,7 +912,8 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 	wqe = &wq->wqes[index];
 	wqe->wr_id = ring ? READ_ONCE(flat->wr_id) : wr->wr_id;
 	wqe->length = length;
-	wqe->kind = KRDMA_WQE_KIND(head.opcode, KRDMA_WQE_LAST, 1);
+	wqe->kind = KRDMA_WQE_KIND(0, KRDMA_WQE_LAST, 1);
+	wqe->opcode = head.opcode;
 	if (!mr)
 		wqe->mr_count = 0;
 	wq->mrs[index * wq->max_sge] = mr;
@@ -922,13 +926,10 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 	}
 	wq->credits.taken++;
 
-	ib_wr->send.next = NULL;
+	/* All others have been set once: see struct krdma_wr_scratch. */
 	ib_wr->send.wr_cqe = &wqe->cqe;
-	ib_wr->send.sg_list = &scratch->sges[0];
-	ib_wr->send.num_sge = 1;
 	ib_wr->send.opcode = op->last;
 	ib_wr->send.send_flags = send_flags;
-	ib_wr->send.ex.imm_data = 0;
 	/* Pairs with the acquire in krdma_wq_outstanding(). */
 	smp_store_release(&wq->tail, tail + 1);
 	bad = &scratch->bad;
@@ -947,11 +948,12 @@ out:
 	return ret;
 }
 
-/* Posts any number of any work requests.  Returns as krdma_qp_post_send(). */
-static noinline int krdma_send_post(struct krdma_wq *wq, const struct krdma_send_wr *wrs,
+/* Posts any work requests, at least one.  Returns as krdma_qp_post_send(). */
+static noinline int krdma_send_post(struct krdma_qp *qp, const struct krdma_send_wr *wrs,
 				    int count)
 {
 	struct krdma_usual usual = { .wrs = wrs };
+	struct krdma_wq *wq = &qp->send;
 	int ret = 0;
 	int sent;
 	u32 built;
@@ -961,7 +963,7 @@ static noinline int krdma_send_post(struct krdma_wq *wq, const struct krdma_send
 	krdma_wr_scratch_lock(wq);
 	wq->chain.accepted = 0;
 	wq->chain.open_parts = 0;
-	while (count && !ret) {
+	do {
 		/* It pays from the second work request on. */
 		if (count > 1) {
 			built = krdma_usual_build(wq, &usual, krdma_usual_room(wq, count),
@@ -973,7 +975,7 @@ static noinline int krdma_send_post(struct krdma_wq *wq, const struct krdma_send
 		}
 		ret = krdma_send_one(wq, usual.wrs++);
 		count--;
-	}
+	} while (count && !ret);
 	/* Also posts what was built before a work request that cannot be built. */
 	sent = krdma_send_post_list(wq);
 	krdma_wr_scratch_unlock();
@@ -986,18 +988,25 @@ static noinline int krdma_send_post(struct krdma_wq *wq, const struct krdma_send
 	return krdma_post_result(wq, ret);
 }
 
+/* After a post, without the lock of the SQ. */
+static __always_inline int krdma_send_conclude(struct krdma_qp *qp, int ret, bool partial)
+{
+	/* What the device has a part of counts as accepted, and closes the SQ. */
+	if (unlikely(partial))
+		qp->owner->ops->failed(qp->owner, -EIO);
+	/* The owner knows why the SQ is closed. */
+	return unlikely(ret == -ENOTCONN) ? qp->owner->ops->refusal(qp->owner) : ret;
+}
+
 /**
- * krdma_qp_post_send() - Post send work requests
+ * krdma_qp_post_one() - Post a send work request
  * @qp: the QP
- * @wrs: the work requests; copied
- * @count: number of work requests, at least 1
+ * @wr: the work request; copied
  *
- * If the device accepts only a part of a work request, the owner is told that the QP has failed.
- *
- * Context: any but NMI; does not sleep, does not call the consumer.
- * Return: as krdma_conn_post_send(); -ENOTCONN: the QP is not open.
+ * Context: as krdma_qp_post_send().
+ * Return: as krdma_conn_post_send().
  */
-int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int count)
+int krdma_qp_post_one(struct krdma_qp *qp, const struct krdma_send_wr *wr)
 {
 	struct krdma_wq *wq = &qp->send;
 	bool partial = false;
@@ -1005,18 +1014,41 @@ int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int
 	int ret = 0;
 
 	spin_lock_irqsave(&wq->lock, flags);
-	if (likely(count == 1 && wq->open))
-		ret = krdma_lone_post(qp, wrs, NULL, false);
-	if (!ret) {
-		ret = krdma_send_post(wq, wrs, count);
-		/* It counts as accepted, and closes the SQ. */
+	if (likely(wq->open))
+		ret = krdma_lone_post(qp, wr, NULL, false);
+	if (unlikely(!ret)) {
+		ret = krdma_send_post(qp, wr, 1);
 		partial = ret > 0 && qp->partial;
 	}
 	spin_unlock_irqrestore(&wq->lock, flags);
+	return krdma_send_conclude(qp, ret, partial);
+}
 
-	if (unlikely(partial))
-		qp->owner->ops->failed(qp->owner, -EIO);
-	return ret;
+/**
+ * krdma_qp_post_send() - Post send work requests
+ * @qp: the QP
+ * @wrs: the work requests; copied
+ * @count: number of work requests
+ *
+ * If the device accepts only a part of a work request, the owner is told that the QP has failed.
+ *
+ * Context: any but NMI; does not sleep, does not call the consumer.
+ * Return: as krdma_conn_post_send().
+ */
+int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int count)
+{
+	struct krdma_wq *wq = &qp->send;
+	unsigned long flags;
+	bool partial;
+	int ret;
+
+	if (count <= 0)
+		return -EINVAL;
+	spin_lock_irqsave(&wq->lock, flags);
+	ret = krdma_send_post(qp, wrs, count);
+	partial = ret > 0 && qp->partial;
+	spin_unlock_irqrestore(&wq->lock, flags);
+	return krdma_send_conclude(qp, ret, partial);
 }
 
 /*

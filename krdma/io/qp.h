@@ -98,6 +98,7 @@ void krdma_qp_free(struct krdma_qp *qp);
  * Post work requests, see krdma_conn_post_send() and krdma_conn_post_recv().  -ENOTCONN: the QP is
  * not open.
  */
+int krdma_qp_post_one(struct krdma_qp *qp, const struct krdma_send_wr *wr);
 int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int count);
 int krdma_qp_post_recv(struct krdma_qp *qp, const struct krdma_recv_wr *wrs, int count);
 int krdma_qp_post_flat(struct krdma_qp *qp, struct krdma_flat_post *post);

@@ -565,8 +565,7 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 	INIT_LIST_HEAD(&srq->pd_node);
 	spin_lock_init(&srq->lock);
 	INIT_WORK(&srq->free_work, krdma_srq_free_work);
-	srq->credits.depth = attr->depth;
-	srq->credits.ops = &krdma_srq_credits_ops;
+	krdma_credits_init(&srq->credits, attr->depth, &krdma_srq_credits_ops);
 	srq->max_sge = max_sge;
 
 	ret = krdma_srq_charge(srq, attr->depth);

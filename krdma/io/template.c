@@ -6,7 +6,7 @@
  * checks the operation, the rights, the keys and both ranges, and builds the device's work request.
  * A post compares offsets and length with the ranges, and sets four members of that work request.
  *
- * A post that the prepared work request cannot express is left to krdma_qp_post_send(), which posts
+ * A post that the prepared work request cannot express is left to krdma_qp_post_one(), which posts
  * it or finds the errno: one of 0 bytes or of more than a message, one whose memory needs several
  * SGEs, and each one that has to be refused.
  *
@@ -302,7 +302,6 @@ EXPORT_SYMBOL_NS_GPL(krdma_template_destroy, "KRDMA");
 static noinline int krdma_template_post_any(struct krdma_template *template, u64 wr_id, u64 offset,
 					    u64 remote_offset, u32 length, u32 flags)
 {
-	struct krdma_qp *qp = template->wq->qp;
 	struct krdma_send_wr wr = template->wr;
 	struct krdma_sge sge = {
 		.mr = template->mr,
@@ -327,9 +326,7 @@ static noinline int krdma_template_post_any(struct krdma_template *template, u64
 	wr.sges = &sge;
 	wr.sge_count = 1;
 	wr.remote_addr += remote_offset;
-	ret = krdma_qp_post_send(qp, &wr, 1);
-	if (ret == -ENOTCONN)
-		return qp->owner->ops->refusal(qp->owner);
+	ret = krdma_qp_post_one(template->wq->qp, &wr);
 	return min(ret, 0);
 }
 

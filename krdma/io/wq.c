@@ -90,8 +90,7 @@ int krdma_wq_init(struct krdma_wq *wq, struct krdma_qp *qp, struct krdma_cq *cq,
 	wq->qp = qp;
 	wq->cq = cq;
 	spin_lock_init(&wq->lock);
-	wq->credits.depth = depth;
-	wq->credits.ops = &krdma_wq_credits_ops;
+	krdma_credits_init(&wq->credits, depth, &krdma_wq_credits_ops);
 	wq->max_sge = max_sge;
 	init_completion(&wq->drained);
 	if (!count)

@@ -72,6 +72,8 @@ struct krdma_wqe {
 
 /**
  * struct krdma_wr_scratch - per-CPU buffers where work requests are built
+ * @lone: a send work request that is posted without a list, with @lone_sge and no immediate data
+ * @lone_sge: its SGE
  * @lock: see private.h; protects all members
  * @wrs: list of send work requests that is being built
  * @recv_wrs: list of receive work requests that is being built
@@ -81,10 +83,13 @@ struct krdma_wqe {
  * @sge_ends: for each SGE of the consumer, the end of its entries in @wr_sges
  * @bad: where the provider stores the work request that it refuses
  *
- * The contents are not used after the call that posts, because a device has then copied what it
+ * But for what krdma_wr_scratches_init() sets in @lone, the contents are not used after the call that posts, because a device has then copied what it
  * needs.  So all QPs share the buffers, which stay in the CPU's cache.
  */
 struct krdma_wr_scratch {
+	/* First, so that they have the address of the buffers. */
+	union krdma_wr lone;
+	struct ib_sge lone_sge;
 	local_lock_t lock;		/* see above */
 	union {
 		union krdma_wr wrs[KRDMA_WR_LIST_MAX];

@@ -23,8 +23,13 @@ int krdma_wr_scratches_init(void)
 	krdma_wr_scratches = alloc_percpu(struct krdma_wr_scratch);
 	if (!krdma_wr_scratches)
 		return -ENOMEM;
-	for_each_possible_cpu(cpu)
-		local_lock_init(&per_cpu_ptr(krdma_wr_scratches, cpu)->lock);
+	for_each_possible_cpu(cpu) {
+		struct krdma_wr_scratch *scratch = per_cpu_ptr(krdma_wr_scratches, cpu);
+
+		local_lock_init(&scratch->lock);
+		scratch->lone.send.sg_list = &scratch->lone_sge;
+		scratch->lone.send.num_sge = 1;
+	}
 	return 0;
 }
 

@@ -775,8 +775,7 @@ static void krdma_lane_queue_init(struct krdma_lane_queue *queue, u32 depth, u32
 
 	queue->mask = count - 1;
 	queue->max_sge = max_sge;
-	queue->credits.depth = depth;
-	queue->credits.ops = ops;
+	krdma_credits_init(&queue->credits, depth, ops);
 	queue->wqes = memory;
 	queue->sges = memory + count * sizeof(*queue->wqes);
 }
