@@ -402,12 +402,14 @@ static bool krdma_conn_take_down(struct krdma_conn *conn, bool wait)
 }
 
 /*
- * Tear down.  This waits neither for a call nor, as long as pages are mapped, for the consumer: it
- * is called again when they are through.
+ * Tear down.  This waits neither for a call nor, as long as pages are mapped, for the consumer, nor
+ * for what the lower half still has in use: it is called again when they are through.
  */
 static void krdma_conn_tear_down(struct krdma_conn *conn, bool wait)
 {
 	if (!conn->is_taken && !krdma_conn_take_down(conn, wait))
+		return;
+	if (conn->lower && !conn->lower->ops->ended(conn->lower))
 		return;
 	/* No message arrives before the peer can consider itself connected. */
 	if (conn->qp && !krdma_qp_end(conn->qp, conn->owes_peer))
@@ -495,6 +497,20 @@ static void krdma_conn_run(struct krdma_conn *conn, bool wait)
 }
 
 /*
+ * By the work item.  Returns false if a thread ends the connection, which may have looked before the
+ * reason for the work item: then it queues the work item once more.
+ */
+static bool krdma_conn_trylock_end(struct krdma_conn *conn)
+{
+	if (mutex_trylock(&conn->end_lock))
+		return true;
+	WRITE_ONCE(conn->end_was_missed, true);
+	/* Either the thread sees this after it has unlocked, or this sees it unlocked. */
+	smp_mb();
+	return mutex_trylock(&conn->end_lock);
+}
+
+/*
  * By the work item, without @wait, and by threads that close.  It is known late whether the lower
  * half is used, so the work item comes here in any case.
  */
@@ -502,14 +518,18 @@ static void krdma_conn_run_lower(struct krdma_conn *conn, bool wait)
 {
 	if (wait)
 		mutex_lock(&conn->end_lock);
-	else if (!mutex_trylock(&conn->end_lock))
-		/* A thread ends the connection. */
+	else if (!krdma_conn_trylock_end(conn))
 		return;
+	WRITE_ONCE(conn->end_was_missed, false);
 	krdma_conn_run(conn, wait);
 	/* Nothing else does that if the end is driven. */
 	if (READ_ONCE(conn->driven))
 		krdma_conn_run(conn, wait);
 	mutex_unlock(&conn->end_lock);
+	/* Pairs with krdma_conn_trylock_end(). */
+	smp_mb();
+	if (READ_ONCE(conn->end_was_missed))
+		krdma_conn_queue(conn);
 }
 
 /**
@@ -517,8 +537,9 @@ static void krdma_conn_run_lower(struct krdma_conn *conn, bool wait)
  * @conn: the connection, in any state
  *
  * Disconnects it, as krdma_conn_disconnect(), or aborts it if it is not connected.  A lane has
- * ended when this returns, and its work requests have completed: do not call this from a callback
- * for completions.
+ * ended when this returns, and its work requests have completed, unless a device still carries out
+ * some of them: then a work item ends it when the device is through.  Do not call this from a
+ * callback for completions.
  *
  * Context: process context; may sleep.
  */

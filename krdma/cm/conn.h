@@ -113,6 +113,7 @@ enum krdma_conn_turn {
  * @grace_pending: @grace_work waits for the peer's answer; for @work alone
  * @grace_given: @grace_work has been queued for the teardown; for @work alone
  * @flushed: work requests were flushed before this side ended the connection
+ * @end_was_missed: @work has found @end_lock locked, and is queued when it is released
  * @end_is_locked_out: @work has found @cm_lock locked, and is queued when it is released
  * @driven: the end of a connection that uses @lower is done by a thread that holds @end_lock, and
  *	@work is not scheduled any more; set once, under @state_lock
@@ -196,6 +197,7 @@ struct krdma_conn {
 	bool flushed;
 	/* Under several locks; together, so that a connection takes little more than 1 KiB. */
 	bool end_is_locked_out;
+	bool end_was_missed;
 	bool driven;
 	bool ends_with_others;
 	u8 ack_timeout;

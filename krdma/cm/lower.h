@@ -30,15 +30,18 @@ struct krdma_conn_lower;
  * @reject: send the answer; under cm_lock, in state CLOSING; it must copy the data
  * @open: send work requests can be posted; under state_lock
  * @close: nothing can be posted any more; under state_lock; also before @create
- * @end: everything that was posted completes, and the lower half is not used any more.  Also if
- *	the connection does not use it.  By the connection's work item; may sleep.
+ * @end: the lower half begins to end, and tells the peer, without waiting for it.  Also if the
+ *	connection does not use it.  By the thread or work item that ends the connection; may sleep.
+ * @ended: after @end: completes everything that was posted, unless something still uses its memory.
+ *	Then it returns false, has krdma_conn_queue() called when that is over, and is called again
+ *	by the work item.  Afterwards the lower half is not used any more.  By the same; may sleep.
  * @post_send: as krdma_conn_post_send(); -ENOTCONN: not open
  * @post_recv: as krdma_conn_post_recv(); -ENOTCONN: closed
  * @find_mr: as krdma_conn_find_mr(), with a name that can be one; process context; sleeps
  * @query: fills in what describes the queues; any context
- * @free: frees the lower half, after @end or if the connection never began; may sleep
+ * @free: frees the lower half, after @ended or if the connection never began; may sleep
  *
- * All but @resolve, @resolved, @end and @free are called only if the connection uses the lower
+ * All but @resolve, @resolved, @end, @ended and @free are called only if the connection uses the lower
  * half.
  * Private data, at @data or of @param, are not longer than the transport carries.  @more: the
  * caller calls @send soon, so that what it asks for now goes together with what follows.
@@ -55,6 +58,7 @@ struct krdma_conn_lower_ops {
 	void (*open)(struct krdma_conn_lower *lower);
 	void (*close)(struct krdma_conn_lower *lower);
 	void (*end)(struct krdma_conn_lower *lower);
+	bool (*ended)(struct krdma_conn_lower *lower);
 	int (*post_send)(struct krdma_conn_lower *lower, const struct krdma_send_wr *wrs,
 			 int count);
 	int (*post_recv)(struct krdma_conn_lower *lower, const struct krdma_recv_wr *wrs,

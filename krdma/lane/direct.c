@@ -15,8 +15,8 @@
  *
  * A long work request is posted in parts, so that lanes take turns.
  */
+#include <linux/jiffies.h>
 #include <linux/slab.h>
-#include <linux/wait.h>
 
 #include "cm/conn.h"
 #include "io/op.h"
@@ -30,6 +30,8 @@
 /* A lane asks for a window at a work request of so many bytes, or after so many with one rkey. */
 #define KRDMA_DIRECT_LONG	4096
 #define KRDMA_DIRECT_OFTEN	4
+/* How long the end of a lane waits for the device, in jiffies. */
+#define KRDMA_DIRECT_END	(5 * HZ)
 
 /*
  * Which work requests
@@ -330,8 +332,8 @@ void krdma_trunk_direct_done(struct krdma_trunk *trunk, const struct krdma_wc *w
 		trunk->fail_status = wc->status;
 	if (!--window->in_flight && window->revoked)
 		krdma_peer_window_idle(trunk, window);
-	if (!--direct->in_flight)
-		wake_up(&lane->conn->wait);
+	if (!--direct->in_flight && direct->ending)
+		krdma_conn_queue(lane->conn);
 	if (!wc->status && slot->last)
 		direct->reads_done += slot->read;
 	if (!wc->status && lane->attached) {
@@ -609,25 +611,61 @@ void krdma_lane_forget_windows(struct krdma_lane *lane)
 	}
 }
 
-static bool krdma_lane_direct_is_idle(struct krdma_lane *lane)
+/**
+ * krdma_lane_direct_ended() - Check that no device uses the memory of a lane's work requests
+ * @lane: the lane, detached, with @direct
+ *
+ * The link takes back no work request that it has, but by its own end.  The peer decides how long
+ * they are carried out: it may have no receive for a frame that was posted before.  So the trunk
+ * ends if that takes long, and with it the other lanes.
+ *
+ * Context: process context.
+ * Return: false: some are in flight.  krdma_conn_queue() is called when they are not any more.
+ */
+bool krdma_lane_direct_ended(struct krdma_lane *lane)
 {
-	bool idle;
+	struct krdma_lane_direct *direct = lane->direct;
+	struct krdma_trunk *trunk = lane->trunk;
+	bool ended;
 
-	spin_lock_bh(&lane->trunk->lock);
-	idle = !lane->direct->in_flight;
-	spin_unlock_bh(&lane->trunk->lock);
-	return idle;
+	spin_lock_bh(&trunk->lock);
+	ended = !direct->in_flight;
+	if (!ended && !direct->ending) {
+		direct->ending = true;
+		direct->ending_at = jiffies;
+		krdma_trunk_start_drain(trunk, KRDMA_DIRECT_END);
+	}
+	spin_unlock_bh(&trunk->lock);
+	return ended;
 }
 
 /**
- * krdma_lane_await_direct() - Wait until no device uses the memory of a lane's work requests
- * @lane: the lane, detached, with @direct
+ * krdma_trunk_drain() - End a trunk whose device keeps a lane from its end for too long
+ * @work: drain of the trunk
  *
- * The peer's device acknowledges what it has got, or the link ends: both are soon.
- *
- * Context: process context; sleeps.
+ * Context: process context, a work item.
  */
-void krdma_lane_await_direct(struct krdma_lane *lane)
+void krdma_trunk_drain(struct work_struct *work)
 {
-	wait_event(lane->conn->wait, krdma_lane_direct_is_idle(lane));
+	struct krdma_trunk *trunk = container_of(work, struct krdma_trunk, drain.work);
+	unsigned long until, oldest = 0;
+	bool waits = false;
+
+	spin_lock_bh(&trunk->lock);
+	for (u32 i = 0; i < KRDMA_TRUNK_DIRECT; i++) {
+		const struct krdma_lane *lane = trunk->direct[i].lane;
+
+		if (!lane || !lane->direct->ending)
+			continue;
+		until = lane->direct->ending_at + KRDMA_DIRECT_END;
+		if (!waits || time_before(until, oldest))
+			oldest = until;
+		waits = true;
+	}
+	if (waits && time_before(jiffies, oldest))
+		krdma_trunk_start_drain(trunk, oldest - jiffies);
+	else if (waits)
+		krdma_trunk_fail(trunk, -ETIMEDOUT);
+	spin_unlock_bh(&trunk->lock);
+	krdma_trunk_put(trunk);
 }

@@ -17,7 +17,8 @@
  * trunk holds no reference: the end of the connection removes the lane from it, under the trunk's
  * lock, and leaves there only that the lane has ended, if the peer has to know.  A lane that has
  * not answered yet is kept, without its queues, until its answer is sent.  The end waits for
- * neither.
+ * neither.  It comes back when the device has completed what it does for the lane: the peer decides
+ * how long that takes, so no thread sleeps meanwhile (lane/direct.c).
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -505,10 +506,17 @@ static void krdma_lane_end(struct krdma_conn_lower *lower)
 		spin_unlock_bh(&trunk->lock);
 		if (kick)
 			krdma_trunk_kick(trunk);
-		if (lane->direct)
-			krdma_lane_await_direct(lane);
 	}
+}
+
+static bool krdma_lane_ended(struct krdma_conn_lower *lower)
+{
+	struct krdma_lane *lane = krdma_lane_of(lower);
+
+	if (lane->direct && !krdma_lane_direct_ended(lane))
+		return false;
 	krdma_lane_queues_end(lane);
+	return true;
 }
 
 /**
@@ -547,6 +555,7 @@ static const struct krdma_conn_lower_ops krdma_lane_ops = {
 	.open = krdma_lane_open,
 	.close = krdma_lane_close,
 	.end = krdma_lane_end,
+	.ended = krdma_lane_ended,
 	.post_send = krdma_lane_post_send,
 	.post_recv = krdma_lane_post_recv,
 	.find_mr = krdma_lane_find_mr,

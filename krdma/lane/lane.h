@@ -594,6 +594,7 @@ struct krdma_trunk_answer {
  *	more, and its peer does not take what was sent, or sends nothing for long
  * @later: sends the ends of lanes that nothing else has taken along; queued with a reference
  * @hurry: ends that do not wait for @later; under @lock
+ * @drain: ends the trunk if its device keeps a lane from its end; queued with a reference
  * @busy: @connect_work has not finished; under @lock
  * @link_over: the link has ended, or is to end; under @lock
  */
@@ -682,6 +683,7 @@ struct krdma_trunk {
 	struct work_struct connect_work;
 	struct delayed_work timer;
 	struct delayed_work later;
+	struct delayed_work drain;
 	u32 hurry;
 	bool busy;
 	bool link_over;
@@ -873,6 +875,7 @@ void krdma_trunk_get(struct krdma_trunk *trunk);
 void krdma_trunk_put(struct krdma_trunk *trunk);
 void krdma_trunk_kick(struct krdma_trunk *trunk);
 void krdma_trunk_send_later(struct krdma_trunk *trunk);
+void krdma_trunk_start_drain(struct krdma_trunk *trunk, unsigned long delay);
 void krdma_trunk_fail(struct krdma_trunk *trunk, int error);
 void krdma_trunk_set_timer(struct krdma_trunk *trunk);
 struct krdma_session *krdma_trunk_session_create(struct net *net);

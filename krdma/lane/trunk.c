@@ -227,6 +227,25 @@ static void krdma_trunk_later(struct work_struct *work)
 }
 
 /**
+ * krdma_trunk_start_drain() - Have @drain run after some time, unless it runs earlier anyway
+ * @trunk: the trunk
+ * @delay: how long it takes, in jiffies
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_trunk_start_drain(struct krdma_trunk *trunk, unsigned long delay)
+{
+	lockdep_assert_held(&trunk->lock);
+
+	/* Its end cancels @drain only once. */
+	if (trunk->state == KRDMA_TRUNK_ENDED)
+		return;
+	krdma_trunk_get(trunk);
+	if (!queue_delayed_work(krdma_lane_workqueue, &trunk->drain, delay))
+		krdma_trunk_put(trunk);
+}
+
+/**
  * krdma_trunk_fail() - Have a trunk end
  * @trunk: the trunk
  * @error: why, a negative errno
@@ -597,6 +616,8 @@ static void krdma_trunk_end(struct krdma_trunk *trunk)
 		krdma_trunk_put(trunk);
 	if (cancel_delayed_work_sync(&trunk->later))
 		krdma_trunk_put(trunk);
+	if (cancel_delayed_work_sync(&trunk->drain))
+		krdma_trunk_put(trunk);
 	wake_up_all(&krdma_trunks_wait);
 	krdma_trunk_put(trunk);
 }
@@ -683,6 +704,7 @@ static struct krdma_trunk *krdma_trunk_alloc(bool passive)
 	INIT_WORK(&trunk->work, krdma_trunk_work);
 	INIT_DELAYED_WORK(&trunk->timer, krdma_trunk_timer);
 	INIT_DELAYED_WORK(&trunk->later, krdma_trunk_later);
+	INIT_DELAYED_WORK(&trunk->drain, krdma_trunk_drain);
 	return trunk;
 }
 

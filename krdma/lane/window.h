@@ -155,6 +155,8 @@ struct krdma_known_window {
  * @seen: such work requests one after the other
  * @begun: a part of the work request at the lane's next position is posted
  * @in_flight: work requests of the device that have not completed
+ * @ending: the lane has ended, and waits for those of @in_flight
+ * @ending_at: since when, in jiffies
  * @sent: work requests of the lane that were posted
  * @reads: reads among the posted ones
  * @reads_done: those that the device has completed
@@ -175,6 +177,8 @@ struct krdma_lane_direct {
 	u32 seen;
 	bool begun;
 	u32 in_flight;
+	bool ending;
+	unsigned long ending_at;
 	u32 sent;
 	u32 reads;
 	u32 reads_done;
@@ -214,7 +218,8 @@ void krdma_lane_consider_window(struct krdma_lane *lane, u32 position);
 int krdma_lane_window_given(struct krdma_lane *lane, const struct krdma_lane_record *record);
 bool krdma_lane_add_ask(struct krdma_lane_writer *writer, struct krdma_lane *lane);
 void krdma_lane_forget_windows(struct krdma_lane *lane);
-void krdma_lane_await_direct(struct krdma_lane *lane);
+bool krdma_lane_direct_ended(struct krdma_lane *lane);
+void krdma_trunk_drain(struct work_struct *work);
 int krdma_trunk_revoke(struct krdma_trunk *trunk, const struct krdma_lane_record *record);
 bool krdma_trunk_add_revoked(struct krdma_trunk *trunk, struct krdma_lane_writer *writer);
 void krdma_trunk_direct_done(struct krdma_trunk *trunk, const struct krdma_wc *wc);

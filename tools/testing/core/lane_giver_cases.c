@@ -2,6 +2,8 @@
 /*
  * Lanes: windows, with a peer that gives them by records that it makes by itself.
  */
+#include <linux/ktime.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "fixture.h"
@@ -338,10 +340,113 @@ out:
 	windows_close(windows);
 }
 
+/*
+ * A peer that takes nothing
+ */
+
+/* More than may end at a time for one user. */
+#define STALLED		6
+/* As krdma has it: how long the end of a lane waits for the device. */
+#define STALL_MS	5000
+/* What does not wait for it takes less. */
+#define STALL_SOON_MS	3000
+
+/* The lane has a window to all of the stranger's memory. */
+static bool windows_give(struct windows *windows, struct core_end *end, u32 number)
+{
+	struct core_buffer remote = { .info = windows->own.info };
+	struct window window = windows_own(windows, 5);
+	const u8 *record;
+
+	remote.info.rkey = WINDOWS_RKEY;
+	if (!CORE_EQ(windows->test, 1, core_rdma(end, 1, KRDMA_OP_WRITE, &windows->memory, 0,
+						 WINDOW_LONG, &remote, 0, 0)))
+		return false;
+	do {
+		record = windows_next(windows, CORE_TIMEOUT_MS);
+	} while (record && record[0] == MEM_WRITE);
+	if (!CORE_TRUE(windows->test, record) || !CORE_EQ(windows->test, ASK, record[0]))
+		return false;
+	windows_post(windows, windows_add(windows, lane_begin(windows->stranger), number, &window));
+	windows_say(windows, DONE, number, 1);
+	return core_expect_send(end, 1, KRDMA_WC_SUCCESS);
+}
+
+/* The stranger has no receive for a frame, so the device does nothing that is behind it. */
+static void windows_stall(struct windows *windows)
+{
+	struct core_end *end = &windows->stranger->end;
+	struct krdma_wc wc;
+
+	windows->grant += LANE_FRAMES;
+	for (u32 i = 0; i < LANE_FRAMES; i++) {
+		windows_say(windows, FIND, i + 1, lane_port_of(windows->pair));
+		CORE_TRUE(windows->test, core_await_receive(end, &wc, CORE_TIMEOUT_MS));
+	}
+	windows_say(windows, FIND, LANE_FRAMES + 1, lane_port_of(windows->pair));
+}
+
+static void windows_end_stalled(struct windows *windows, struct core_end *ends)
+{
+	struct core_buffer remote = { .info = windows->own.info };
+	struct core_test *test = windows->test;
+	ktime_t begin;
+
+	remote.info.rkey = WINDOWS_RKEY;
+	windows_stall(windows);
+	for (u32 i = 0; i < STALLED; i++)
+		CORE_EQ(test, 1, core_rdma(&ends[i], 2, KRDMA_OP_WRITE, &windows->memory, 0, 64,
+					   &remote, 0, 0));
+	/* Work items end them, and a thread ends the last one. */
+	begin = ktime_get();
+	for (u32 i = 0; i < STALLED - 1; i++)
+		CORE_EQ(test, 0, krdma_conn_disconnect(ends[i].conn));
+	krdma_conn_end(ends[STALLED - 1].conn);
+	/* One of the same session, for which the device does nothing. */
+	CORE_EQ(test, 0, krdma_conn_disconnect(windows->lane.conn));
+	CORE_TRUE(test, core_await_event(&windows->lane, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
+	CORE_TRUE(test, ktime_ms_delta(ktime_get(), begin) < STALL_SOON_MS);
+
+	/* Nothing says that the device is through before the link is over. */
+	for (u32 i = 0; i < STALLED; i++) {
+		CORE_TRUE(test, core_await_event(&ends[i], KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
+		core_expect_send(&ends[i], 2, KRDMA_WC_WR_FLUSH_ERR);
+	}
+	CORE_TRUE(test, ktime_ms_delta(ktime_get(), begin) >= STALL_MS);
+	CORE_TRUE(test, core_await_event(&windows->stranger->end, KRDMA_EVENT_CLOSED,
+					 CORE_TIMEOUT_MS));
+	/* With a lane that nobody has ended. */
+	CORE_TRUE(test, core_await_event(&ends[STALLED], KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
+}
+
+/* Lanes end in bounded time whatever the peer does, and keep no other connection from its end. */
+/* Proves: F17 */
+static void lane_window_stalled(struct core_test *test)
+{
+	struct windows *windows = windows_begin(test);
+	struct core_end *ends = kzalloc_objs(*ends, STALLED + 1, GFP_KERNEL);
+	bool made = windows && CORE_TRUE(test, ends);
+
+	for (u32 i = 0; i <= STALLED && made; i++)
+		made = core_end_init(&ends[i], test, NULL) &&
+		       windows_open(windows, &ends[i], i + 2) &&
+		       (i == STALLED || windows_give(windows, &ends[i], i + 2));
+	if (made)
+		windows_end_stalled(windows, ends);
+	for (u32 i = 0; i <= STALLED && ends; i++) {
+		core_end_close(&ends[i]);
+		core_end_free(&ends[i]);
+	}
+	kfree(ends);
+	if (windows)
+		windows_close(windows);
+}
+
 const struct core_case core_lane_giver_cases[] = {
 	CORE_CASE(lane_window_lies),
 	CORE_CASE(lane_window_deceives),
 	CORE_CASE(lane_window_revoked_in_flight),
 	CORE_CASE(lane_window_revoke_unknown),
+	CORE_CASE(lane_window_stalled),
 	{}
 };

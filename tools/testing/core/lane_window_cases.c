@@ -195,8 +195,7 @@ static bool windows_link(struct windows *windows, u16 frames)
 	       windows_make(windows, &windows->own, windows->stranger->session);
 }
 
-/* Opens the next lane, and has it accepted. */
-static bool windows_open(struct windows *windows, struct core_end *end, u32 number)
+bool windows_open(struct windows *windows, struct core_end *end, u32 number)
 {
 	struct core_test *test = windows->test;
 

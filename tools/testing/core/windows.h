@@ -57,6 +57,8 @@ struct windows *windows_begin(struct core_test *test);
 /* Another stranger, with another lane 1. */
 bool windows_again(struct windows *windows, u16 frames);
 void windows_close(struct windows *windows);
+/* Opens the next lane, and has it accepted. */
+bool windows_open(struct windows *windows, struct core_end *end, u32 number);
 
 void windows_post(struct windows *windows, u32 used);
 void windows_violate(struct windows *windows, u32 used);
