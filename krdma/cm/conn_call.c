@@ -554,8 +554,9 @@ static int krdma_conn_accept_locked(struct krdma_conn *conn,
 		return ret;
 	if (krdma_conn_uses_lower(conn)) {
 		WRITE_ONCE(conn->confirmed, true);
-		return conn->lower->ops->accept(conn->lower, want->private_data,
-						want->private_data_len, more);
+		ret = conn->lower->ops->accept(conn->lower, want->private_data,
+					       want->private_data_len, more);
+		return ret && ret != -ENOTCONN ? krdma_conn_fail(conn, ret) : ret;
 	}
 	rdma_lock_handler(conn->cm_id);
 	ret = rdma_set_ack_timeout(conn->cm_id, krdma_conn_asked_timeout(conn)) ?:

@@ -195,20 +195,39 @@ static int krdma_lane_create(struct krdma_conn_lower *lower, const struct krdma_
 	return krdma_lane_queues_create(krdma_lane_of(lower), attr);
 }
 
+/* Copies private data for the record that sends them.  Most lanes have none. */
+static int krdma_lane_copy_data(const void *data, u8 length, u8 **copy)
+{
+	*copy = length ? kmemdup(data, length, GFP_KERNEL_ACCOUNT) : NULL;
+	return length && !*copy ? -ENOMEM : 0;
+}
+
+/* The lane has none so far.  They go with the record, or with the lane. */
+static void krdma_lane_set_data(struct krdma_lane *lane, u8 *data, u8 length)
+{
+	lockdep_assert_held(&lane->trunk->lock);
+
+	lane->data = data;
+	lane->data_len = length;
+}
+
 static int krdma_lane_connect(struct krdma_conn_lower *lower,
 			      const struct krdma_conn_param *param, bool more)
 {
 	struct krdma_lane *lane = krdma_lane_of(lower);
 	struct krdma_trunk *trunk = lane->trunk;
+	u8 *data;
+	int ret;
 
+	ret = krdma_lane_copy_data(param->private_data, param->private_data_len, &data);
+	if (ret)
+		return ret;
 	spin_lock_bh(&trunk->lock);
+	krdma_lane_set_data(lane, data, param->private_data_len);
 	if (trunk->state != KRDMA_TRUNK_UP || trunk->link_over) {
 		/* The lane is not in its table yet. */
 		krdma_lane_lost(lane, trunk->error, 0);
 	} else {
-		if (param->private_data_len)
-			memcpy(lane->data, param->private_data, param->private_data_len);
-		lane->data_len = param->private_data_len;
 		krdma_lane_set_depths(lane);
 		set_bit(KRDMA_LANE_DUE_OPEN, &lane->due);
 		krdma_trunk_add_ready(lane);
@@ -229,13 +248,17 @@ static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u
 			     bool more)
 {
 	struct krdma_lane *lane = krdma_lane_of(lower);
-	int ret = -ENOTCONN;
+	u8 *copy;
+	int ret;
 
+	ret = krdma_lane_copy_data(data, length, &copy);
+	if (ret)
+		return ret;
+	ret = -ENOTCONN;
 	spin_lock_bh(&lane->trunk->lock);
 	if (lane->attached && lane->stage == KRDMA_LANE_NEW) {
-		if (length)
-			memcpy(lane->data, data, length);
-		lane->data_len = length;
+		krdma_lane_set_data(lane, copy, length);
+		copy = NULL;
 		lane->stage = KRDMA_LANE_UP;
 		krdma_lane_set_depths(lane);
 		set_bit(KRDMA_LANE_DUE_ACCEPT, &lane->due);
@@ -256,6 +279,7 @@ static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u
 		ret = 0;
 	}
 	spin_unlock_bh(&lane->trunk->lock);
+	kfree(copy);
 	return ret;
 }
 
@@ -275,15 +299,19 @@ static void krdma_lane_send(struct krdma_conn_lower *lower)
 static int krdma_lane_reject(struct krdma_conn_lower *lower, const void *data, u8 length)
 {
 	struct krdma_lane *lane = krdma_lane_of(lower);
+	u8 *copy;
 
+	/* Without memory it is rejected without them. */
+	if (krdma_lane_copy_data(data, length, &copy))
+		length = 0;
 	/* krdma_lane_detach() has it sent. */
 	spin_lock_bh(&lane->trunk->lock);
 	if (lane->stage == KRDMA_LANE_NEW) {
-		if (length)
-			memcpy(lane->data, data, length);
-		lane->data_len = length;
+		krdma_lane_set_data(lane, copy, length);
+		copy = NULL;
 	}
 	spin_unlock_bh(&lane->trunk->lock);
+	kfree(copy);
 	return 0;
 }
 
@@ -531,6 +559,7 @@ void krdma_lane_free(struct krdma_lane *lane)
 	krdma_lane_uncharge(lane);
 	krdma_lane_names_free(lane);
 	krdma_lane_share_free(lane);
+	kfree(lane->data);
 	kfree(lane->direct);
 	kfree(lane->given);
 	kfree(lane->early);

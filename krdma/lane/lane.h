@@ -74,20 +74,20 @@ struct krdma_trunk;
  * @imm: immediate data
  * @sge_count: entries of its SGEs, none of them empty
  * @opcode: &enum krdma_opcode
+ * @direct: send: the device does it, not the peer's processor
  * @flags: send: &enum krdma_post_flags; receive: &enum krdma_wc_flags
  * @status: &enum krdma_wc_status, when it is done
- * @direct: send: the device does it, not the peer's processor
  */
 struct krdma_lane_wqe {
 	u64 wr_id;
 	u32 length;
 	u32 received;
 	u32 imm;
-	u16 sge_count;
-	u8 opcode;
+	u8 sge_count;
+	u8 opcode : 7;
+	u8 direct : 1;
 	u8 flags;
 	u8 status;
-	bool direct;
 };
 
 /**
@@ -320,8 +320,9 @@ enum krdma_lane_stage {
  * @due: bits of &enum krdma_lane_due
  * @close_reason: &enum krdma_lane_close_reason; under the trunk's lock
  * @port: the peer's port, of an active one
- * @data: private data to be sent with OPEN, ACCEPT or REJECT; set before the bit of @due
- * @data_len: bytes of @data
+ * @data: private data to be sent with OPEN, ACCEPT or REJECT; NULL: none, or sent; set before the
+ *	bit of @due; under the trunk's lock
+ * @data_len: bytes of @data; under the trunk's lock
  * @early_max: active: bytes of the longest message that may be sent before the lane is accepted; 0:
  *	none; under the trunk's lock
  * @early_waits: passive: the message of @early may wait for a receive; written under the trunk's
@@ -390,7 +391,7 @@ struct krdma_lane {
 	unsigned long due;
 	u8 close_reason;
 	u16 port;
-	u8 data[KRDMA_LANE_DATA_MAX];
+	u8 *data;
 	u8 data_len;
 	u16 early_max;
 	bool early_waits;

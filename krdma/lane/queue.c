@@ -964,6 +964,9 @@ int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_at
 		budget.recv_depth = KRDMA_SRQ_HOLDS;
 		budget.recv_sge = attr->srq->max_sge;
 	}
+	/* A WQE counts them in a byte.  Hardly a device takes as many. */
+	if (max(budget.send_sge, budget.recv_sge) > U8_MAX)
+		return -EINVAL;
 	/* krdma_conn_join() keeps the session of @attr. */
 	lane->session = attr->session ?: conn->session;
 	lane->context = conn->context;

@@ -181,6 +181,14 @@ static void krdma_link_add_questions(struct krdma_trunk *trunk, struct krdma_lan
 	}
 }
 
+/* Its private data are in the frame. */
+static void krdma_link_drop_data(struct krdma_lane *lane)
+{
+	kfree(lane->data);
+	lane->data = NULL;
+	lane->data_len = 0;
+}
+
 /* Is there room for a record with the lane's private data? */
 static bool krdma_link_has_room(const struct krdma_lane_writer *writer,
 				const struct krdma_lane *lane, u8 type)
@@ -258,6 +266,7 @@ static bool krdma_link_add_open(struct krdma_trunk *trunk, struct krdma_lane_wri
 	record.credits = krdma_link_advertise(lane);
 	krdma_link_fill_depths(lane, &record);
 	krdma_lane_frame_add(writer, &record);
+	krdma_link_drop_data(lane);
 	lane->stage = KRDMA_LANE_ASKED;
 	return true;
 }
@@ -279,6 +288,7 @@ static bool krdma_link_add_accept(struct krdma_lane_writer *writer, struct krdma
 	record.credits = krdma_link_advertise(lane);
 	krdma_link_fill_depths(lane, &record);
 	krdma_lane_frame_add(writer, &record);
+	krdma_link_drop_data(lane);
 	return true;
 }
 

@@ -28,6 +28,33 @@
  * The object
  */
 
+/* A size of its own: there may be thousands, and each is cleared. */
+static struct kmem_cache *krdma_user_conn_cache;
+
+/**
+ * krdma_user_conns_init() - Allocate what all connections share
+ *
+ * Context: process context; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int krdma_user_conns_init(void)
+{
+	krdma_user_conn_cache = KMEM_CACHE(krdma_user_conn, SLAB_ACCOUNT);
+	return krdma_user_conn_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * krdma_user_conns_exit() - Free what krdma_user_conns_init() has allocated
+ *
+ * There are no connections any more.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_user_conns_exit(void)
+{
+	kmem_cache_destroy(krdma_user_conn_cache);
+}
+
 /* After an RCU grace period: no context that found it by its ID still uses it. */
 static void krdma_user_conn_free(struct work_struct *work)
 {
@@ -46,7 +73,7 @@ static void krdma_user_conn_free(struct work_struct *work)
 	krdma_user_session_put(conn->session);
 	mutex_destroy(&conn->create_qp_lock);
 	mutex_destroy(&conn->read_lock);
-	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_CONN, conn));
+	kmem_cache_free(krdma_user_conn_cache, krdma_object_uncount(KRDMA_OBJECT_USER_CONN, conn));
 }
 
 /**
@@ -82,7 +109,8 @@ struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *session
 	ret = krdma_user_account_charge_object(session->account, KRDMA_CONN_BYTES);
 	if (ret)
 		return ERR_PTR(ret);
-	conn = krdma_object_count(KRDMA_OBJECT_USER_CONN, kzalloc_obj(*conn, GFP_KERNEL_ACCOUNT));
+	conn = krdma_object_count(KRDMA_OBJECT_USER_CONN,
+				  kmem_cache_zalloc(krdma_user_conn_cache, GFP_KERNEL_ACCOUNT));
 	if (!conn) {
 		ret = -ENOMEM;
 		goto err_charge;
@@ -105,7 +133,7 @@ struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *session
 	return conn;
 
 err_free:
-	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_CONN, conn));
+	kmem_cache_free(krdma_user_conn_cache, krdma_object_uncount(KRDMA_OBJECT_USER_CONN, conn));
 err_charge:
 	krdma_user_account_uncharge_object(session->account, KRDMA_CONN_BYTES);
 	return ERR_PTR(ret);

@@ -378,12 +378,22 @@ int krdma_user_init(void)
 {
 	int ret;
 
+	ret = krdma_user_conns_init();
+	if (ret)
+		return ret;
+	ret = -ENOMEM;
 	krdma_user_workqueue = alloc_workqueue(KBUILD_MODNAME "_user", WQ_UNBOUND, 0);
 	if (!krdma_user_workqueue)
-		return -ENOMEM;
+		goto err_conns;
 	ret = misc_register(&krdma_misc);
 	if (ret)
-		destroy_workqueue(krdma_user_workqueue);
+		goto err_workqueue;
+	return 0;
+
+err_workqueue:
+	destroy_workqueue(krdma_user_workqueue);
+err_conns:
+	krdma_user_conns_exit();
 	return ret;
 }
 
@@ -417,6 +427,7 @@ void krdma_user_exit(void)
 	 */
 	rcu_barrier();
 	destroy_workqueue(krdma_user_workqueue);
+	krdma_user_conns_exit();
 	WARN_ON(!xa_empty(&krdma_user_dests));
 	xa_destroy(&krdma_user_dests);
 

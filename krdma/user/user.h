@@ -688,6 +688,8 @@ extern const struct krdma_conn_ops krdma_user_conn_ops;
  */
 struct krdma_user_conn *krdma_user_conn_new(struct krdma_user_session *session,
 					    struct krdma_user_fd *ufd);
+int krdma_user_conns_init(void);
+void krdma_user_conns_exit(void);
 struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *session);
 int krdma_user_conn_create_core(struct krdma_user_conn *conn, bool lane);
 int krdma_user_conn_take_core(struct krdma_user_conn *conn, struct krdma_listener *listener,
