@@ -210,6 +210,47 @@ static void test_arm_that_rings(struct kunit *test)
 	conn_pair_end(pair);
 }
 
+static void as_ionic(struct fake_device *fake)
+{
+	fake_device_become(fake, fake_personality_find("ionic"));
+}
+
+static void as_bnxt_re(struct fake_device *fake)
+{
+	fake_device_become(fake, fake_personality_find("bnxt_re"));
+	fake->ib.ops.driver_id = RDMA_DRIVER_BNXT_RE;
+}
+
+/*
+ * A driver that takes all completions of the device when it is polled, returns as many as were asked
+ * for, and does not look at the rest when the CQ is armed.
+ */
+static void test_arm_after_part(struct kunit *test)
+{
+	static void (* const tunes[])(struct fake_device *fake) = { as_ionic, as_bnxt_re };
+	static const int parts[] = { 1, 2, 16, 20, 31, 32 };
+	struct krdma_wc *wcs = kunit_kcalloc(test, 40, sizeof(*wcs), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, wcs);
+	for (unsigned int i = 0; i < ARRAY_SIZE(tunes) * ARRAY_SIZE(parts); i++) {
+		struct conn_setup setup = polled;
+		int part = parts[i / 2];
+		struct conn_pair *pair;
+
+		setup.tune = tunes[i % 2];
+		pair = conn_pair_new(test, &setup);
+		KUNIT_ASSERT_EQ(test, 32, conn_post_writes(&pair->client, 0, 32));
+		KUNIT_ASSERT_EQ(test, part, krdma_cq_poll(pair->cq, wcs, part));
+		KUNIT_EXPECT_EQ_MSG(test, part < 32, krdma_cq_arm(pair->cq), "after %d", part);
+		KUNIT_EXPECT_EQ_MSG(test, part < 32 ? 0 : -ETIMEDOUT, krdma_cq_wait(pair->cq, 1),
+				    "after %d", part);
+		if (part < 32)
+			KUNIT_EXPECT_EQ(test, 32 - part, krdma_cq_poll(pair->cq, wcs, 40));
+		KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
+		conn_pair_end(pair);
+	}
+}
+
 /* A call that asks for another one gets it, without new completions. */
 static void test_ready_again(struct kunit *test)
 {
@@ -502,6 +543,7 @@ static struct kunit_case queue_ready_cases[] = {
 	KUNIT_CASE(test_arm_elsewhere),
 	KUNIT_CASE_SLOW(test_arm_tells),
 	KUNIT_CASE(test_arm_that_rings),
+	KUNIT_CASE(test_arm_after_part),
 	KUNIT_CASE(test_ready_again),
 	KUNIT_CASE(test_ready_polls),
 	KUNIT_CASE(test_stash_tells),

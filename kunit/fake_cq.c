@@ -165,6 +165,7 @@ static int fake_poll_cq(struct ib_cq *ib_cq, int count, struct ib_wc *wc)
 		fake_release_slots(entry);
 		wc[taken++] = entry->wc;
 	}
+	cq->seen = cq->tail;
 	fake_end(flags);
 
 	return taken;
@@ -185,6 +186,14 @@ static bool fake_cq_is_behind(struct fake_cq *cq)
 	return false;
 }
 
+/* Returns true if there is a completion of which arming knows. */
+static bool fake_cq_shows(const struct fake_cq *cq)
+{
+	bool keeps = to_fake(cq->ib.device)->personality->keeps_polled;
+
+	return cq->tail != (keeps ? cq->seen : cq->head);
+}
+
 static int fake_req_notify_cq(struct ib_cq *ib_cq, enum ib_cq_notify_flags notify)
 {
 	enum fake_arm arm = to_fake(ib_cq->device)->personality->arm;
@@ -193,7 +202,7 @@ static int fake_req_notify_cq(struct ib_cq *ib_cq, enum ib_cq_notify_flags notif
 	bool missed;
 
 	flags = fake_begin();
-	missed = (notify & IB_CQ_REPORT_MISSED_EVENTS) && cq->head != cq->tail;
+	missed = (notify & IB_CQ_REPORT_MISSED_EVENTS) && fake_cq_shows(cq);
 	if (missed && arm == FAKE_ARM_INSTEAD)
 		goto out;
 	/* A CQ that is armed for all completions stays so when it is armed for solicited ones. */
@@ -223,6 +232,7 @@ static void fake_lose_srq_slot(struct fake_qp *qp, struct fake_wc *entry)
 
 static void fake_forget_in(struct fake_cq *cq, struct fake_qp *qp, bool drop)
 {
+	unsigned int seen = cq->seen;
 	unsigned int from, to;
 
 	for (from = cq->head, to = cq->head; from != cq->tail; from++) {
@@ -231,6 +241,7 @@ static void fake_forget_in(struct fake_cq *cq, struct fake_qp *qp, bool drop)
 		if (entry->qp == qp) {
 			if (drop) {
 				fake_lose_srq_slot(qp, entry);
+				cq->seen -= (int)(from - seen) < 0;
 				continue;
 			}
 			entry->qp = NULL;

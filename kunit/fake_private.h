@@ -62,6 +62,7 @@ struct fake_wc {
  * @wq: ib.cqe entries
  * @head: the next entry to be polled, a free-running counter
  * @tail: the next entry to be written, a free-running counter
+ * @seen: the next entry that no poll has seen, a free-running counter
  * @armed: the consumer wants to be notified of the next completion
  * @armed_for: which completions that are
  * @bell: in the list of CQs whose handler fake_end() calls
@@ -75,6 +76,7 @@ struct fake_cq {
 	struct fake_wc *wq;
 	unsigned int head;
 	unsigned int tail;
+	unsigned int seen;
 	bool armed;
 	enum ib_cq_notify_flags armed_for;
 	struct list_head bell;

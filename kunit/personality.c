@@ -215,6 +215,8 @@ const struct fake_personality fake_personalities[] = {
 		.told = FAKE_TOLD_SOFTIRQ,
 		/* bnxt_re/ib_verbs.c:4379 bnxt_re_req_notify_cq(): "goto exit" skips the arming */
 		.arm = FAKE_ARM_INSTEAD,
+		/* bnxt_re/ib_verbs.c bnxt_re_poll_cq(): those of bnxt_qplib_process_flush_list() */
+		.keeps_polled = true,
 		/* bnxt_re/qplib_fp.c:1989: after a post in ERR a work item calls the handler */
 		.flush_ms = 1,
 		/* bnxt_re/main.c:1626 bnxt_re_handle_qp_async_event(): not ordered with CQEs */
@@ -430,6 +432,8 @@ const struct fake_personality fake_personalities[] = {
 		.told = FAKE_TOLD_HARDIRQ,
 		/* ionic/ionic_datapath.c:670 ionic_req_notify_vcq_cq() */
 		.arm = FAKE_ARM_REPORTS,
+		/* ionic/ionic_datapath.c ionic_poll_vcq_cq(): an entry completes many; poll_sq */
+		.keeps_polled = true,
 		.last_wqe = FAKE_LAST_WQE_NEVER,
 		/* ionic/ionic_fw.h:185 ionic_to_ib_status() */
 		FAKE_STATUS_IB,

@@ -153,6 +153,8 @@ enum fake_last_wqe {
  * Completions
  * @told: context in which the handler is called
  * @arm: what arming reports of existing completions
+ * @keeps_polled: a poll moves all completions to a list of the driver's own, of which it returns as
+ *	many as asked for; arming does not look at that list
  * @flush_ms: delay of flushed completions, in milliseconds; 0: none
  * @last_wqe: when IB_EVENT_QP_LAST_WQE_REACHED is raised
  * @remote_access: status of an access that the peer refuses
@@ -202,6 +204,7 @@ struct fake_personality {
 
 	enum fake_told told;
 	enum fake_arm arm;
+	bool keeps_polled;
 	unsigned int flush_ms;
 	enum fake_last_wqe last_wqe;
 	enum ib_wc_status remote_access;

@@ -350,6 +350,30 @@ static void test_arming(struct kunit *test)
 	each_driver(test, driver_arming);
 }
 
+/* Two completions, of which one is polled. */
+static void driver_arming_after_part(struct kunit *test, const struct fake_personality *driver,
+				     struct pair *pair)
+{
+	struct side *a = &pair->a;
+	const int flags = IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS;
+	struct ib_wc wc;
+
+	pair_connect(test, pair, false);
+	for (unsigned int i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, 0, side_receive(&pair->b, i, 0, 8));
+		KUNIT_ASSERT_EQ(test, 0, side_send(a, i, 0, 8, IB_SEND_SIGNALED));
+	}
+	KUNIT_EXPECT_EQ(test, 1, ib_poll_cq(a->cq, 1, &wc));
+	KUNIT_EXPECT_EQ(test, driver->arm != FAKE_ARM_RINGS && !driver->keeps_polled,
+			ib_req_notify_cq(a->cq, flags));
+	KUNIT_EXPECT_EQ(test, 1, ib_poll_cq(a->cq, 1, &wc));
+}
+
+static void test_arming_after_part(struct kunit *test)
+{
+	each_driver(test, driver_arming_after_part);
+}
+
 static void driver_flush_and_last_request(struct kunit *test,
 					  const struct fake_personality *driver,
 					  struct pair *pair)
@@ -482,6 +506,7 @@ static struct kunit_case personality_cases[] = {
 	KUNIT_CASE(test_zero_length),
 	KUNIT_CASE(test_operations_lack),
 	KUNIT_CASE(test_arming),
+	KUNIT_CASE(test_arming_after_part),
 	KUNIT_CASE(test_flush_and_last_request),
 	KUNIT_CASE(test_statuses),
 	KUNIT_CASE(test_memory),

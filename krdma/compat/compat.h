@@ -87,6 +87,11 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 }
 #endif
 
+/* Older kernels have no number for this driver, and a driver from elsewhere none of theirs. */
+#ifdef KC_NO_DRIVER_IONIC
+#define RDMA_DRIVER_IONIC		U16_MAX
+#endif
+
 #ifdef KC_NO_KUNIT_VISIBILITY
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)
 #define VISIBLE_IF_KUNIT		static

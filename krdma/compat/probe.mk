@@ -41,6 +41,8 @@ kc-create-cq-attrs := $(shell grep -s -A 1 'int (.create_cq).' '$(srctree)/inclu
 			      grep -q uverbs_attr_bundle && echo y)
 # Registering memory of a process has an argument with DMA hints.
 kc-dmah := $(call kc_has,struct ib_dmah,include/rdma/ib_verbs.h)
+# There is a number for the driver ionic.
+kc-driver-ionic := $(call kc_has,RDMA_DRIVER_IONIC,include/uapi/rdma/ib_user_ioctl_verbs.h)
 
 # Pinning memory by its address in the process has a function of its own.
 kc-umem-get-va := $(call kc_has,ib_umem_get_va,include/rdma/ib_umem.h)
@@ -54,6 +56,7 @@ kc-flags-$(if $(kc-vm-flags),n,y) += -DKC_NO_VM_FLAGS_MOD
 kc-flags-$(kc-shared-pin) += -DKC_SHARED_PIN
 kc-flags-$(if $(kc-create-cq-attrs),n,y) += -DKC_CREATE_CQ_UDATA
 kc-flags-$(if $(kc-dmah),n,y) += -DKC_NO_DMAH
+kc-flags-$(if $(kc-driver-ionic),n,y) += -DKC_NO_DRIVER_IONIC
 kc-flags-$(kc-umem-get-va) += -DKC_UMEM_GET_VA
 kc-flags-$(if $(kc-kunit-visibility),n,y) += -DKC_NO_KUNIT_VISIBILITY
 kc-flags-$(kc-blk-merge) += -DKC_BLK_SHOULD_MERGE

@@ -162,17 +162,27 @@ bool krdma_quirk_invalidates(const struct ib_device *ibdev)
  * @ibdev: the RDMA device
  *
  * With IB_CQ_REPORT_MISSED_EVENTS, ib_req_notify_cq() returns a positive number if there are
- * completions already.  The providers listed here return 0 nevertheless, or look only at
- * completions that software has generated.  They raise an event at once, every time the CQ is
- * armed: a consumer that polls because of the event then finds nothing.
+ * completions already.  These providers return 0 nevertheless, or look only at completions that
+ * software has generated.  They raise an event at once, every time the CQ is armed: a consumer
+ * that polls because of the event then finds nothing.
+ *
+ *	hns, mlx4, mlx5, mthca, ocrdma, qedr
+ *
+ * These look only at what the device has written.  What a poll has taken of that, and left because
+ * there was no room, or what it will make of work requests that are to be flushed, raises no event:
+ *
+ *	bnxt_re, ionic
  *
  * Context: any.
  * Return: false if the CQ has to be polled after it was armed.
  */
 bool krdma_quirk_reports_missed(const struct ib_device *ibdev)
 {
-	switch (ibdev->ops.driver_id) {
+	/* Not every kernel has all of them in its enumeration. */
+	switch ((u32)ibdev->ops.driver_id) {
+	case RDMA_DRIVER_BNXT_RE:
 	case RDMA_DRIVER_HNS:
+	case RDMA_DRIVER_IONIC:
 	case RDMA_DRIVER_MLX4:
 	case RDMA_DRIVER_MLX5:
 	case RDMA_DRIVER_MTHCA:

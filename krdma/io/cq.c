@@ -161,6 +161,7 @@ static int krdma_cq_process(struct krdma_cq *cq, int budget)
 		if (count < KRDMA_CQ_BATCH)
 			break;
 	}
+	WRITE_ONCE(cq->more, taken == budget);
 	return taken;
 }
 
@@ -445,7 +446,7 @@ static noinline int krdma_cq_take_more(struct krdma_cq *cq, struct krdma_wc *out
 	}
 	krdma_wq_end_batch(cq);
 	taken = count - cq->out_room;
-	WRITE_ONCE(cq->more, batch == budget && !taken);
+	WRITE_ONCE(cq->more, batch == budget);
 	/* Without room, nobody looks at @out or @flat. */
 	cq->out_room = 0;
 	if (likely(taken))
@@ -468,8 +469,10 @@ static __always_inline int krdma_cq_take(struct krdma_cq *cq, struct krdma_wc *o
 	}
 	/* A single one is mostly all that there is. */
 	if (batch == 1 && cq->ib_wcs[0].wr_cqe->done == krdma_send_done &&
-	    krdma_send_complete_one(cq->ib_wcs, ring, out))
+	    krdma_send_complete_one(cq->ib_wcs, ring, out)) {
+		WRITE_ONCE(cq->more, count == 1);
 		return 1;
+	}
 	return krdma_cq_take_more(cq, out, ring, count, batch);
 }
 
@@ -576,11 +579,13 @@ static bool krdma_cq_has_backlog(struct krdma_cq *cq)
 
 /*
  * The CQ has been armed, and the provider reports no missed completion.  On a device where that
- * report means nothing, what is there is moved to the backlog for the next poll.
+ * report means nothing, what is there is moved to the backlog for the next poll.  A report is
+ * believed only of a CQ that was empty: a provider may have completions in a list of its own, of
+ * which the last poll has taken as many as it asked for, and look only at those of the device.
  */
 static bool krdma_cq_missed(struct krdma_cq *cq)
 {
-	if (krdma_quirk_reports_missed(cq->ib->device))
+	if (!cq->more && krdma_quirk_reports_missed(cq->ib->device))
 		return false;
 	/* With more than these, it is worthwhile to poll, also if they yield no completion. */
 	return krdma_cq_process(cq, KRDMA_CQ_BATCH) > 0;

@@ -359,6 +359,56 @@ TEST_F(ring, poll_tells_of_completions)
 	EXPECT_EQ(0, poll_mask(self->a->ring->fd, POLLIN, 0));
 }
 
+/* Waits until the ring has that many completions. */
+static int filled_by(struct ring *ring, uint32_t count, bool polled)
+{
+	uint64_t end = now_ms() + PATIENCE_MS;
+	int ret = 0;
+
+	while (__atomic_load_n(&ring->header->cq_tail, __ATOMIC_ACQUIRE) -
+	       ring->header->cq_head != count) {
+		if (ret || now_ms() > end)
+			return ret ?: -ETIMEDOUT;
+		/* Nothing else moves completions to a polled ring. */
+		if (polled)
+			ret = ring_enter(ring, 0, 0, 0, NULL);
+		else
+			usleep(1000);
+	}
+	return 0;
+}
+
+/*
+ * At once come more completions than the ring has room for.  The program takes what is in the ring
+ * without a call, and poll() tells of the rest, wherever it waits.
+ */
+/* Proves: D13 */
+TEST_F(ring, poll_tells_of_what_did_not_fit)
+{
+	struct ring *ring = self->a->ring;
+	uint32_t total = ring->cq_entries + 16;
+	struct krdma_cqe cqe;
+
+	for (int round = 0; round < 5; round++) {
+		uint32_t posted = 0, taken = 0;
+
+		for (; posted < ring->cq_entries - 16; posted += 16) {
+			ASSERT_EQ(0, WRITE_SOME(posted, 16));
+			ASSERT_EQ(0, filled_by(ring, posted + 16, variant->flags));
+		}
+		ASSERT_EQ(0, WRITE_SOME(posted, 32));
+		ASSERT_EQ(0, filled_by(ring, ring->cq_entries, variant->flags));
+		while (taken < total) {
+			ASSERT_EQ(POLLIN, poll_mask(ring->fd, POLLIN, PATIENCE_MS));
+			if (taken)
+				ASSERT_EQ(0, ring_enter(ring, 0, 0, 0, NULL));
+			while (!ring_take(ring, &cqe))
+				ASSERT_EQ(taken++, cqe.wr_id);
+		}
+		EXPECT_EQ(0, poll_mask(ring->fd, POLLIN, 0));
+	}
+}
+
 /* A thread waits in poll() before the first completion. */
 /* Proves: D13 */
 TEST_F(ring, poll_is_woken)
