@@ -476,6 +476,42 @@ static void test_device(struct kunit *test)
 	sharing_end(sharing);
 }
 
+static void note_ended(void *context)
+{
+	atomic_inc(context);
+}
+
+/*
+ * A receive of which the MR has been dropped meanwhile goes to the device like any other, and so do
+ * those behind it.  It keeps the MR.
+ */
+static void test_device_and_dropped_mr(struct kunit *test)
+{
+	struct sharing *sharing = sharing_begin(test);
+	struct krdma_srq_pool *pool = sharing->srq->pool;
+	atomic_t *ended = kunit_kzalloc(test, sizeof(*ended), GFP_KERNEL);
+	u8 *buffer = kunit_kzalloc(test, 64, GFP_KERNEL);
+	struct krdma_sge sge = { .addr = (uintptr_t)buffer, .length = 64 };
+	struct krdma_recv_wr wr = { .wr_id = 99, .sges = &sge, .sge_count = 1 };
+
+	KUNIT_ASSERT_NOT_NULL(test, ended);
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	sge.mr = krdma_mr_register(sharing->pair->session, sharing->pair->dev, buffer, 64,
+				   KRDMA_ACCESS_LOCAL_WRITE);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(sge.mr));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_notify(sge.mr, note_ended, NULL, ended));
+	KUNIT_EXPECT_EQ(test, 1, krdma_srq_post_recv(sharing->srq, &wr, 1));
+	sharing_post(sharing, 3);
+	krdma_mr_drop(sge.mr);
+	krdma_srq_pool_feed(sharing->srq, 1);
+	KUNIT_EXPECT_EQ(test, 4, pool->on_device);
+	KUNIT_EXPECT_EQ(test, 0, pool->count);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(ended));
+	krdma_srq_pool_feed(sharing->srq, -1);
+	sharing_end(sharing);
+	KUNIT_EXPECT_TRUE(test, conn_until(sharing->pair, atomic_read(ended) == 1));
+}
+
 /* The only receive stays where a lane can get it. */
 static void test_device_and_takers(struct kunit *test)
 {
@@ -526,6 +562,7 @@ static struct kunit_case krdma_srq_share_cases[] = {
 	KUNIT_CASE(test_without_room),
 	KUNIT_CASE(test_end),
 	KUNIT_CASE(test_device),
+	KUNIT_CASE(test_device_and_dropped_mr),
 	KUNIT_CASE(test_device_and_takers),
 	KUNIT_CASE(test_greed),
 	{}

@@ -30,6 +30,7 @@
 #include "io/srq.h"
 #include "io/srq_share.h"
 #include "io/wq.h"
+#include "io/wr.h"
 #include "mr/mr.h"
 
 /* Takers that are told at a time. */
@@ -218,32 +219,42 @@ err_uses:
 	return -EOPNOTSUPP;
 }
 
+/*
+ * The device's SGEs of a receive of the pool.  The receive has begun to use its MRs when it was
+ * posted: nothing can refuse that now, also if one has been dropped since.  Returns their number,
+ * or a negative errno.
+ */
+static int krdma_srq_pool_build(struct krdma_srq *srq, const struct krdma_srq_wqe *wqe)
+{
+	const struct krdma_sge *sge = krdma_srq_pool_sges(srq, wqe);
+	int count = 0;
+	int ret;
+
+	for (u16 i = 0; i < wqe->mr_count; i++, sge++) {
+		ret = krdma_mr_sges(sge->mr, sge->addr, sge->length, &srq->sges[count],
+				    srq->max_sge - count);
+		if (ret < 0)
+			return ret;
+		count += ret;
+	}
+	return count;
+}
+
 /* Gives the device the oldest receive of the pool.  Returns whether it has taken it. */
 static bool krdma_srq_pool_feed_one(struct krdma_srq *srq)
 {
 	struct krdma_srq_pool *pool = srq->pool;
 	struct krdma_srq_wqe *wqe = pool->head;
-	struct krdma_recv_wr wr = {
-		.wr_id = wqe->wr_id,
-		.sges = krdma_srq_pool_sges(srq, wqe),
-		.sge_count = wqe->mr_count,
+	int count = krdma_srq_pool_build(srq, wqe);
+	struct ib_recv_wr ib_wr = {
+		.wr_cqe = &wqe->cqe,
+		.sg_list = count ? srq->sges : (struct ib_sge *)&krdma_no_sge,
+		.num_sge = count,
 	};
-	struct krdma_mr **mrs = krdma_srq_mrs(srq, wqe);
 	const struct ib_recv_wr *bad;
-	struct ib_recv_wr ib_wr;
-	u16 count;
-	int ret;
 
-	/* The same MRs, each with one more use. */
-	ret = krdma_recv_build(&wr, srq->pd, srq->max_sge, srq->sges, mrs, &count, &ib_wr);
-	if (ret)
-		return false;
-	ib_wr.next = NULL;
-	ib_wr.wr_cqe = &wqe->cqe;
-	ret = ib_post_srq_recv(srq->ib, &ib_wr, &bad);
-	while (count)
-		krdma_mr_end_use(mrs[--count]);
-	if (ret)
+	/* They fitted when the receive was posted. */
+	if (WARN_ON_ONCE(count < 0) || ib_post_srq_recv(srq->ib, &ib_wr, &bad))
 		return false;
 	krdma_srq_pool_pop(pool);
 	pool->on_device++;

@@ -722,6 +722,38 @@ int krdma_mr_get_range(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u64 l
 }
 
 /**
+ * krdma_mr_sges() - Build the device SGEs for memory of an MR that is in use
+ * @mr: the MR; the caller has a use of it, which may be older than the end of the MR
+ * @addr: start of the memory, in the MR's address space
+ * @length: bytes, all of them in the MR
+ * @ib_sges: filled in: the device SGEs
+ * @room: maximum number of @ib_sges
+ *
+ * Context: any; no allocation, no sleep.
+ * Return: the number of SGEs, 0 for @length 0; or -EMSGSIZE: it takes more than @room SGEs.
+ */
+int krdma_mr_sges(const struct krdma_mr *mr, u64 addr, u32 length, struct ib_sge *ib_sges,
+		  unsigned int room)
+{
+	u64 offset = addr - mr->addr;
+
+	if (!length)
+		return 0;
+	if (!mr->by_key)
+		return krdma_mem_sges(mr->mem, offset, length, ib_sges, room);
+	if (mr->keys)
+		return krdma_mr_key_sges(mr, offset, length, ib_sges, room);
+	if (!room)
+		return -EMSGSIZE;
+	ib_sges[0] = (struct ib_sge) {
+		.addr = mr->peer_addr + offset,
+		.length = length,
+		.lkey = mr->lkey,
+	};
+	return 1;
+}
+
+/**
  * krdma_mr_begin_use() - Begin to use an MR for a work request
  * @mr: the MR; the caller keeps the object
  * @pd: the PD of the QP or SRQ to post on
@@ -747,37 +779,14 @@ int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
 		       u32 length, u32 access, struct ib_sge *ib_sges,
 		       unsigned int room)
 {
-	u64 offset = addr - mr->addr;
 	int ret;
 
 	ret = krdma_mr_begin_range(mr, pd, addr, length, access);
 	if (ret)
 		return ret;
-	if (!length)
-		return 0;
-
-	if (!mr->by_key || mr->keys) {
-		if (mr->by_key)
-			ret = krdma_mr_key_sges(mr, offset, length, ib_sges, room);
-		else
-			ret = krdma_mem_sges(mr->mem, offset, length, ib_sges, room);
-		if (ret < 0)
-			goto err_end;
-		return ret;
-	}
-
-	ret = -EMSGSIZE;
-	if (!room)
-		goto err_end;
-	ib_sges[0] = (struct ib_sge) {
-		.addr = mr->peer_addr + offset,
-		.length = length,
-		.lkey = mr->lkey,
-	};
-	return 1;
-
-err_end:
-	krdma_mr_end_use(mr);
+	ret = krdma_mr_sges(mr, addr, length, ib_sges, room);
+	if (ret < 0)
+		krdma_mr_end_use(mr);
 	return ret;
 }
 

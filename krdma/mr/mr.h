@@ -116,6 +116,10 @@ int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
 		       u32 length, u32 access, struct ib_sge *ib_sges,
 		       unsigned int room);
 
+/* The device SGEs alone, of an MR that the caller uses already.  Any context. */
+int krdma_mr_sges(const struct krdma_mr *mr, u64 addr, u32 length, struct ib_sge *ib_sges,
+		  unsigned int room);
+
 /* Check a range once, and keep the object, which is no use of the MR. */
 int krdma_mr_get_range(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u64 length,
 		       u32 access);

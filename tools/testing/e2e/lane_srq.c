@@ -185,6 +185,32 @@ TEST_F(lane_srq, lanes_and_a_queue_pair_share)
 		EXPECT_EQ(0, sent(&self->pairs[i], 6));
 }
 
+/*
+ * Receives that wait keep memory of which the registration is to end, and the device gets them in
+ * their turn: more messages come than it has receives at first.
+ */
+/* Proves: F16 */
+TEST_F(lane_srq, a_queue_pair_gets_receives_of_memory_that_ends)
+{
+	struct pair_options plain = self->options;
+	struct pair *pair = &self->pairs[0];
+	struct krdma_cqe cqe;
+
+	plain.a.create_flags = 0;
+	plain.listen_flags = 0;
+	ASSERT_EQ(0, pair_open(pair, &plain));
+	ASSERT_EQ(0, receive(self, 0, DEPTH));
+	EXPECT_EQ(-EBUSY, mr_deregister(self->sessions[1], self->mr.id, 0));
+	ASSERT_EQ(0, mr_deregister(self->sessions[1], self->mr.id, KRDMA_DEREGISTER_LATER));
+	EXPECT_EQ(-ENOENT, receive(self, 0, 1));
+	ASSERT_EQ(0, send_some(self, pair, DEPTH, 1000));
+	for (uint32_t i = 0; i < DEPTH; i++) {
+		ASSERT_EQ(0, arrived(self, pair, 1000, &cqe));
+		EXPECT_EQ(i, cqe.wr_id);
+	}
+	EXPECT_EQ(0, sent(pair, DEPTH));
+}
+
 /* A lane streams more than it may hold, and the receives are used again and again. */
 /* Proves: F16 */
 TEST_F(lane_srq, a_lane_streams)
