@@ -10,6 +10,7 @@
 
 #include <krdma/krdma.h>
 
+#include "cm/conn.h"
 #include "conn_fixture.h"
 #include "objects.h"
 #include "io/cq.h"
@@ -265,6 +266,52 @@ static void test_never_connected(struct kunit *test)
 }
 
 /*
+ * A consumer gives up while the answer arrives: the connection was never established to it, but the
+ * peer has sent messages, and their completions arrive after the flush of the sends.
+ */
+/* Proves: D12 */
+static void test_answered_meanwhile(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.where = KRDMA_CONTEXT_POLL, .srq_depth = DEPTH, .tune = like_a_card,
+	};
+	struct conn_pair *pair = conn_pair_open(test, &setup);
+	struct late_word word = { .fake = pair->fake };
+	struct fake_endpoint *endpoint;
+
+	conn_client_resolve(pair);
+	KUNIT_ASSERT_EQ(test, 0, conn_end_prepare(&pair->client));
+	KUNIT_ASSERT_EQ(test, DEPTH, conn_receive_empty(&pair->client, DEPTH));
+	pair->fake->cm_manual = FAKE_MANUAL_ACCEPT;
+	conn_client_connect(pair);
+	conn_server_take(pair);
+	KUNIT_ASSERT_EQ(test, 0, conn_end_prepare(&pair->server));
+	conn_server_accept(pair);
+
+	/* The end of the connection waits for this lock. */
+	mutex_lock(&pair->client.conn->cm_lock);
+	krdma_conn_abort(pair->client.conn);
+	word.qp = conn_qp(&pair->client);
+	endpoint = fake_cm_of_qp(conn_qp(&pair->server));
+	KUNIT_EXPECT_NOT_NULL(test, endpoint);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_establish(endpoint));
+	fake_cm_put(endpoint);
+	fake_cm_flush(pair->fake);
+	INIT_DELAYED_WORK_ONSTACK(&word.work, late_word_say);
+	pair->fake->no_last_wqe = true;
+	pair->fake->hold_receives = true;
+	send_messages(test, &pair->client, MESSAGES);
+	schedule_delayed_work(&word.work, HZ / 20);
+	krdma_conn_unlock(pair->client.conn);
+	conn_end_close(&pair->client);
+	flush_delayed_work(&word.work);
+	destroy_delayed_work_on_stack(&word.work);
+	pair->fake->no_last_wqe = false;
+	fake_device_let_go(pair->fake);
+	expect_end(test, pair, MESSAGES);
+}
+
+/*
  * A QP fails by itself, and neither the connection manager nor a completion reports it: there is
  * nothing to be flushed.  Devices that do not report the last WQE raise another event.
  */
@@ -408,6 +455,7 @@ static struct kunit_case srq_end_cases[] = {
 	KUNIT_CASE(test_no_word),
 	KUNIT_CASE(test_known_silence),
 	KUNIT_CASE(test_never_connected),
+	KUNIT_CASE(test_answered_meanwhile),
 	KUNIT_CASE(test_failure_is_heard),
 	KUNIT_CASE(test_busy_poller),
 	KUNIT_CASE(test_endless_completions),

@@ -411,8 +411,7 @@ static void krdma_conn_tear_down(struct krdma_conn *conn, bool wait)
 		return;
 	if (conn->lower && !conn->lower->ops->ended(conn->lower))
 		return;
-	/* No message arrives before the peer can consider itself connected. */
-	if (conn->qp && !krdma_qp_end(conn->qp, conn->owes_peer))
+	if (conn->qp && !krdma_qp_end(conn->qp))
 		return;
 	if (conn->pd)
 		krdma_pd_put(conn->pd);

@@ -102,7 +102,7 @@ enum krdma_conn_turn {
  * @peer_serves: reads and atomics that the peer serves at a time; 0: unknown.  Set before the
  *	connection is visible to others, and with @passive only.
  * @peer_reads: reads and atomics that the peer issues at a time; as @peer_serves
- * @replied: the peer has answered; for the connection manager's handler alone, which never runs
+ * @replied: the peer has answered; set by the connection manager's handler alone, which never runs
  *	concurrently with itself
  * @confirmed: the connection manager has reported that the connection is established
  * @asked: iWARP connects or accepts: until @confirmed, the end waits for a result, which the peer

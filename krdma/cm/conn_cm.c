@@ -308,7 +308,7 @@ static void krdma_conn_established(struct krdma_conn *conn, struct rdma_cm_id *c
 	const struct rdma_conn_param *param = &event->param.conn;
 
 	if (!conn->passive && !conn->replied) {
-		conn->replied = true;
+		WRITE_ONCE(conn->replied, true);
 		krdma_conn_answered(conn);
 		/* Only now is the local port of an iWARP connection known. */
 		krdma_conn_save_addresses(conn, cm_id);
@@ -343,7 +343,7 @@ static void krdma_conn_rejected(struct krdma_conn *conn, struct rdma_cm_id *cm_i
 	u8 length;
 
 	if (!conn->replied) {
-		conn->replied = true;
+		WRITE_ONCE(conn->replied, true);
 		spin_lock_irqsave(&conn->state_lock, flags);
 		conn->reject_reason = event->status;
 		spin_unlock_irqrestore(&conn->state_lock, flags);

@@ -70,6 +70,20 @@ static int krdma_conn_owner_refusal(struct krdma_qp_owner *owner)
 	return krdma_conn_refusal(krdma_conn_of(owner));
 }
 
+/*
+ * No message arrives before the peer can consider itself connected.  The connection manager connects
+ * the QP before its handler says so, and an iWARP device does that itself, before the connection
+ * manager knows of it: if the consumer gives up meanwhile, the connection was never established, but
+ * there may be messages.
+ */
+static bool krdma_conn_owner_answered(struct krdma_qp_owner *owner)
+{
+	struct krdma_conn *conn = krdma_conn_of(owner);
+
+	return conn->owes_peer || READ_ONCE(conn->confirmed) ||
+	       (READ_ONCE(conn->asked) && !READ_ONCE(conn->replied));
+}
+
 /* The end of the connection goes on. */
 static void krdma_conn_owner_unmapped(struct krdma_qp_owner *owner)
 {
@@ -88,6 +102,7 @@ static const struct krdma_qp_owner_ops krdma_conn_owner_ops = {
 	.failed = krdma_conn_owner_failed,
 	.abort = krdma_conn_owner_abort,
 	.refusal = krdma_conn_owner_refusal,
+	.answered = krdma_conn_owner_answered,
 	.unmapped = krdma_conn_owner_unmapped,
 };
 

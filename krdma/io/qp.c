@@ -523,7 +523,7 @@ static void krdma_qp_wait_last_wqe(struct krdma_qp *qp, unsigned long deadline)
 						  KRDMA_LAST_WQE_TIMEOUT));
 }
 
-static void krdma_qp_drain(struct krdma_qp *qp, bool answered)
+static void krdma_qp_drain(struct krdma_qp *qp)
 {
 	unsigned long deadline = jiffies + KRDMA_DRAIN_TIMEOUT;
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
@@ -555,7 +555,7 @@ static void krdma_qp_drain(struct krdma_qp *qp, bool answered)
 	if (recv)
 		done = krdma_qp_wait_marker(&qp->recv, deadline) && done;
 	/* If the peer is not connected, it sends nothing that takes a receive. */
-	if (qp->srq && answered)
+	if (qp->srq && qp->owner->ops->answered(qp->owner))
 		krdma_qp_wait_last_wqe(qp, deadline);
 	if (!done)
 		dev_warn_ratelimited(&qp->ib->device->dev,
@@ -600,11 +600,11 @@ static void krdma_qp_flush(struct krdma_qp *qp)
 		krdma_qp_flush_wq(&qp->recv);
 }
 
-static void krdma_qp_destroy(struct krdma_qp *qp, bool answered)
+static void krdma_qp_destroy(struct krdma_qp *qp)
 {
 	krdma_qp_list_remove(qp);
 	krdma_keepalive_stop(qp);
-	krdma_qp_drain(qp, answered);
+	krdma_qp_drain(qp);
 	krdma_qp_empty_cqs(qp);
 	if (qp->srq)
 		krdma_srq_leave(qp->srq, qp);
@@ -617,7 +617,6 @@ static void krdma_qp_destroy(struct krdma_qp *qp, bool answered)
 /**
  * krdma_qp_end() - Destroy the device's QP
  * @qp: the QP, closed
- * @answered: the peer may have sent messages
  *
  * When this returns, everything that was posted has completed, and no callback of the owner
  * runs or will run, but @unmapped of &struct krdma_qp_owner_ops.
@@ -626,12 +625,12 @@ static void krdma_qp_destroy(struct krdma_qp *qp, bool answered)
  * Return: true; false: the consumer has pages mapped, and the device and the PD have to stay.  This
  * is to be called again after @unmapped, and may be before it.
  */
-bool krdma_qp_end(struct krdma_qp *qp, bool answered)
+bool krdma_qp_end(struct krdma_qp *qp)
 {
 	might_sleep();
 
 	if (qp->ib) {
-		krdma_qp_destroy(qp, answered);
+		krdma_qp_destroy(qp);
 		/* Nothing is mapped since the QP was closed.  @unmapped drops the reference. */
 		qp->owner->ops->get(qp->owner);
 		if (!atomic_dec_and_test(&qp->mappings))

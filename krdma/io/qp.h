@@ -34,6 +34,8 @@ struct workqueue_struct;
  * @failed: the QP cannot go on, for this reason, a negative errno
  * @abort: memory that work requests in flight use has to go: the QP has to end
  * @refusal: the negative errno with which a closed QP refuses to post
+ * @answered: the peer may have sent messages.  Called when the QP is in the error state, and the
+ *	connection manager cannot connect it any more.
  * @unmapped: the consumer has unmapped what krdma_qp_end() has found mapped; drops a reference that
  *	krdma_qp_end() has taken by @get
  *
@@ -48,6 +50,7 @@ struct krdma_qp_owner_ops {
 	void (*failed)(struct krdma_qp_owner *owner, int error);
 	void (*abort)(struct krdma_qp_owner *owner);
 	int (*refusal)(struct krdma_qp_owner *owner);
+	bool (*answered)(struct krdma_qp_owner *owner);
 	void (*unmapped)(struct krdma_qp_owner *owner);
 };
 
@@ -84,14 +87,14 @@ struct krdma_qp_owner {
  *		is left
  *
  * The owner serializes them.  Create and end are called in process context; open and close may be
- * called in any.  @answered of krdma_qp_end(): the peer may have sent messages.
+ * called in any.
  */
 struct krdma_qp *krdma_qp_create(struct krdma_qp_owner *owner, struct rdma_cm_id *cm_id,
 				 struct krdma_pd *pd,
 				 const struct krdma_conn_attr *attr);
 void krdma_qp_open(struct krdma_qp *qp);
 void krdma_qp_close(struct krdma_qp *qp);
-bool krdma_qp_end(struct krdma_qp *qp, bool answered);
+bool krdma_qp_end(struct krdma_qp *qp);
 void krdma_qp_free(struct krdma_qp *qp);
 
 /*
