@@ -435,6 +435,11 @@ EXPORT_SYMBOL_NS_GPL(krdma_mr_register_user_for_lanes, "KRDMA");
  * as those of a plain connection.  krdma_mr_deregister() waits until that host says that nothing
  * is in flight; if it does not answer in time, its lanes end.
  *
+ * Unlike that of a plain connection, the end of a lane does not end the access: the peer's device
+ * may still carry out what is in flight, and its host has the key until it has given that back, or
+ * as long as another lane to that host has the window.  Only krdma_mr_deregister() ends it: call
+ * that before the memory is used for anything else.
+ *
  * Nothing changes for memory that lanes do not access, and on iWARP devices.
  *
  * Context: any.

@@ -887,7 +887,8 @@ int krdma_mr_register(struct krdma *session, uint32_t device_id, void *data, siz
  * lanes, which is as fast as over plain connections. Without it, the processors of both hosts do
  * that, and no other host gets a key of the device. With it, the kernel of the peer's host checks
  * what its programs access, and krdma_mr_deregister() waits until that host says that nothing is in
- * flight, for five seconds at most: then its lanes end.
+ * flight, for five seconds at most: then its lanes end. The end of a lane does not end the access:
+ * deregister the memory before it is used for anything else.
  *
  * Errors: EOPNOTSUPP (the module has no lanes, or the device no fast registration; unknown flags);
  * those of krdma_mr_register().

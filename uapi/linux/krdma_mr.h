@@ -17,7 +17,9 @@
  *	processors of both hosts carry out what peers of lanes ask for, which takes longer, and no
  *	other host gets a key.  With it, the host of a peer gets a key for all that the rkey covers,
  *	and its kernel checks what its programs do; and deregistration waits until that host says
- *	that nothing is in flight, for five seconds at most: then its lanes end.
+ *	that nothing is in flight, for five seconds at most: then its lanes end.  The end of a lane
+ *	does not end the access, of what is in flight or for other lanes to that host: deregister
+ *	the memory before it is used for anything else.
  */
 enum krdma_mr_register_flags {
 	KRDMA_MR_REGISTER_LANES = 1 << 0,
