@@ -163,7 +163,8 @@ static int krdma_conn_post_recv_lower(struct krdma_conn *conn, const struct krdm
 
 /**
  * krdma_conn_post_send() - Post send work requests
- * @conn: the connection, connected
+ * @conn: the connection, connected; or a lane, from krdma_conn_connect() on with
+ *	&struct krdma_conn_param.early
  * @wrs: the work requests; copied
  * @count: number of work requests
  *

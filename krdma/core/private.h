@@ -66,6 +66,7 @@
  *	krdma_cq.poll_mutex, or krdma_cq.poll_lock
  *	  a consumer's callback, and what it calls
  *	  krdma_device.uses_lock
+ *	    krdma_pd.reach_lock (of an MR with windows)
  *	    krdma_listener.lock, krdma_conn.state_lock
  *	      a consumer's notify(), and what it calls: krdma_user_conn.lock
  *	      krdma_lane.lock, krdma_trunk.ready_lock
@@ -309,7 +310,8 @@
  *			exists.
  *	taken in:	process context by the registration, the naming (under RCU) and the end
  *			of an MR and of a view; any context by the drop of an MR with windows,
- *			which has the work items of its views queued under it; inside
+ *			also inside krdma_device.uses_lock by the removal of its device, which
+ *			has the work items of its views queued under it; inside
  *			krdma_trunk.lock for a record of a peer, or for its answer, which who
  *			posts may send.  Nothing else is called under it.
  *
@@ -416,6 +418,10 @@
  *				of a link, with no lock held.
  *	krdma_trunk_workqueue	connects trunks.  An item waits for the peer, so many of them
  *				must not keep those of krdma_lane_workqueue from running.
+ *	krdma_window_workqueue	registers, revokes and ends windows of trunks.  An item waits for
+ *				the device, with krdma_pd.frwr_lock, and not for a peer, whose
+ *				answer queues it again.  The end of a trunk, which is an item of
+ *				krdma_lane_workqueue, waits for it.
  *
  * Counts
  *
@@ -444,6 +450,13 @@
  * queued work item holds one.  A lane belongs to its connection.  These hold a reference to the
  * connection: queued work items of the lane, and its entries in the trunk's lists and frames.
  * The trunk's table of lanes holds none: krdma_lane_detach() removes the lane at its end.
+ *
+ * A window (struct krdma_window) is not counted.  Who removes it from the table of its trunk, under
+ * the trunk's lock, frees it: its work item, when the peer has answered, or the end of the trunk,
+ * which first waits until that does not run.  It holds a reference to the trunk, to the PD of the
+ * link once it has that, and by its view to the device part of the MR.  krdma_window.lanes counts
+ * the lanes that were given it, and keeps nothing: at 0 it is revoked.  A window of the peer
+ * (struct krdma_peer_window) is freed when it is not in the table and no lane knows of it.
  *
  * Retired memory (struct krdma_mem in krdma_pd.retired) refers to the PD without a
  * reference: the connections that it waits for keep the PD, and krdma_pd_disconnected()

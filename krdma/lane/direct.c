@@ -291,7 +291,8 @@ void krdma_lane_direct_wait(struct krdma_lane *lane)
  *
  * That lane does the same in its turn, whether or not it takes the place.
  *
- * Context: any but NMI, with the trunk's lock held; krdma_link_send() follows.
+ * Context: any but NMI, with the trunk's lock held; krdma_link_send() follows, or, if the caller
+ * ends one of many lanes, krdma_lane_send() after the last of them.
  */
 void krdma_trunk_pass_place(struct krdma_trunk *trunk)
 {

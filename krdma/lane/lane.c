@@ -454,7 +454,8 @@ static void krdma_lane_queue_close(struct krdma_lane *lane)
  * krdma_lane_detach() - Remove a lane from its trunk
  * @lane: the lane, closed
  *
- * Context: any but NMI, with the trunk's lock held; krdma_trunk_send_later() follows.
+ * Context: any but NMI, with the trunk's lock held; krdma_trunk_send_later() follows, or, for one
+ * of many lanes, krdma_lane_send().
  */
 void krdma_lane_detach(struct krdma_lane *lane)
 {
