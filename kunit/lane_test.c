@@ -14,6 +14,7 @@
 #include "cm/conn.h"
 #include "core/resource.h"
 #include "lane/lane.h"
+#include "lane/window.h"
 #include "objects.h"
 #include "stage.h"
 
@@ -51,19 +52,26 @@ static void lane_resolve(struct stage *stage, struct actor *actor)
 }
 
 /* Both ends of a lane, with queues of so many work requests. */
-static void lane_connect(struct stage *stage, u32 depth)
+static void lane_join(struct stage *stage, struct actor *client, struct actor *server, u32 depth)
 {
 	struct krdma_conn_attr attr = { .send_depth = depth, .recv_depth = depth };
 	struct kunit *test = stage->test;
 
-	lane_resolve(stage, &stage->client);
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(stage->client.conn, &attr));
-	KUNIT_ASSERT_EQ(test, 0, actor_connect(&stage->client, ""));
-	stage_take(stage);
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(stage->server.conn, &attr));
-	KUNIT_ASSERT_EQ(test, 0, actor_accept(&stage->server, ""));
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(stage->server.conn, STAGE_LONG_MS));
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+	lane_resolve(stage, client);
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(client->conn, &attr));
+	KUNIT_ASSERT_EQ(test, 0, actor_connect(client, ""));
+	actor_begin(server);
+	server->conn = krdma_listener_next(stage->listener, &actor_ops, server, STAGE_LONG_MS);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, server->conn);
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(server->conn, &attr));
+	KUNIT_ASSERT_EQ(test, 0, actor_accept(server, ""));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(server->conn, STAGE_LONG_MS));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(client->conn, STAGE_LONG_MS));
+}
+
+static void lane_connect(struct stage *stage, u32 depth)
+{
+	lane_join(stage, &stage->client, &stage->server, depth);
 }
 
 static struct stage *lane_stage(struct kunit *test)
@@ -839,6 +847,109 @@ static void test_requests_taken_back_keep_nobody(struct kunit *test)
 	stage_close(stage);
 }
 
+/*
+ * Windows
+ */
+
+/* So long a write asks for a window at once. */
+#define LANE_LONG	4096
+
+/* Memory that is written, and that is written to, behind that. */
+static struct krdma_mr *lane_memory(struct stage *stage)
+{
+	u8 *buffer = kunit_kzalloc(stage->test, 2 * LANE_LONG, GFP_KERNEL);
+	struct krdma_mr *mr;
+
+	KUNIT_ASSERT_NOT_NULL(stage->test, buffer);
+	mr = krdma_mr_register(stage->session, krdma_conn_device(stage->client.conn), buffer,
+			       2 * LANE_LONG, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, mr);
+	krdma_mr_allow_windows(mr);
+	return mr;
+}
+
+static void lane_write(struct stage *stage, struct actor *actor, struct krdma_mr *mr)
+{
+	struct krdma_sge sge = { .mr = mr, .length = LANE_LONG };
+	struct krdma_send_wr wr = { .opcode = KRDMA_OP_WRITE, .sges = &sge, .sge_count = 1 };
+	struct krdma_mr_info info;
+
+	krdma_mr_query(mr, &info);
+	sge.addr = info.addr;
+	wr.remote_addr = info.remote_addr + LANE_LONG;
+	wr.rkey = info.rkey;
+	KUNIT_ASSERT_EQ(stage->test, 1, krdma_conn_post_send(actor->conn, &wr, 1));
+}
+
+/* Returns the number of the window that the actor gets for a write, or 0. */
+static u32 lane_asks(struct stage *stage, struct actor *actor, struct krdma_mr *mr)
+{
+	unsigned int before = READ_ONCE(actor->completed);
+	struct krdma_lane *lane = lane_of(actor);
+	struct krdma_lane_direct *direct;
+	u32 number = 0;
+	u8 next;
+
+	spin_lock_bh(&lane->trunk->lock);
+	next = lane->direct ? lane->direct->next : 0;
+	spin_unlock_bh(&lane->trunk->lock);
+	lane_write(stage, actor, mr);
+	KUNIT_ASSERT_TRUE(stage->test, actor_completes(actor, before + 1));
+	direct = READ_ONCE(lane->direct);
+	KUNIT_ASSERT_NOT_NULL(stage->test, direct);
+	KUNIT_ASSERT_TRUE(stage->test, lane_until(!READ_ONCE(direct->ask_due) &&
+						  !READ_ONCE(direct->ask_sent)));
+	spin_lock_bh(&lane->trunk->lock);
+	if (direct->next != next)
+		number = direct->known[next].window->number;
+	spin_unlock_bh(&lane->trunk->lock);
+	return number;
+}
+
+static void lane_has_windows(struct krdma_trunk *trunk)
+{
+	spin_lock_bh(&trunk->lock);
+	trunk->windows_work = true;
+	spin_unlock_bh(&trunk->lock);
+}
+
+/* Over iWARP, too: of the fake device's writes none is in flight when it is complete. */
+static struct stage *lane_windows(struct kunit *test)
+{
+	struct stage *stage;
+
+	test_needs_fast_reg(test);
+	stage = lane_stage(test);
+	lane_connect(stage, 4);
+	lane_has_windows(lane_of(&stage->client)->trunk);
+	lane_has_windows(lane_of(&stage->server)->trunk);
+	return stage;
+}
+
+/* A number is not given twice: the peer tells windows apart by it. */
+static void test_window_numbers_end(struct kunit *test)
+{
+	struct stage *stage = lane_windows(test);
+	struct krdma_trunk *passive = lane_of(&stage->server)->trunk;
+	struct krdma_mr *first = lane_memory(stage), *second = lane_memory(stage);
+	u32 before;
+
+	spin_lock_bh(&passive->lock);
+	passive->last_window = U32_MAX - 1;
+	spin_unlock_bh(&passive->lock);
+	KUNIT_EXPECT_EQ(test, U32_MAX, lane_asks(stage, &stage->client, first));
+	KUNIT_EXPECT_EQ(test, 0, lane_asks(stage, &stage->client, second));
+	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(passive->window_count));
+	/* Records go on. */
+	before = READ_ONCE(stage->client.completed);
+	lane_write(stage, &stage->client, second);
+	KUNIT_EXPECT_TRUE(test, actor_completes(&stage->client, before + 1));
+	KUNIT_EXPECT_EQ(test, 0, stage->client.flushed);
+	stage_close(stage);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(first));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(second));
+}
+
 static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_refused_send_names_no_mr),
 	KUNIT_CASE(test_failed_queues_leave_nothing),
@@ -858,6 +969,7 @@ static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_slow_trunk_keeps_no_worker),
 	KUNIT_CASE(test_requests_taken_back_are_limited),
 	KUNIT_CASE(test_requests_taken_back_keep_nobody),
+	KUNIT_CASE(test_window_numbers_end),
 	{}
 };
 

@@ -233,7 +233,8 @@ static struct krdma_window *krdma_window_make(struct krdma_trunk *trunk, struct 
 
 	lockdep_assert_held(&trunk->lock);
 
-	if (trunk->window_count == KRDMA_TRUNK_WINDOWS)
+	/* A number is given once, and 0 stands for none: records go on without. */
+	if (trunk->window_count == KRDMA_TRUNK_WINDOWS || trunk->last_window == U32_MAX)
 		return NULL;
 	window = krdma_object_count(KRDMA_OBJECT_WINDOW,
 				    kzalloc_obj(*window, GFP_NOWAIT | __GFP_NOWARN));
@@ -242,8 +243,7 @@ static struct krdma_window *krdma_window_make(struct krdma_trunk *trunk, struct 
 	window->view.revoke = krdma_window_close;
 	window->trunk = trunk;
 	window->asked = asked;
-	/* 0 stands for none. */
-	window->number = trunk->last_window + 1 ?: 1;
+	window->number = trunk->last_window + 1;
 	INIT_LIST_HEAD(&window->due_node);
 	INIT_LIST_HEAD(&window->waiters);
 	INIT_DELAYED_WORK(&window->work, krdma_window_work);
