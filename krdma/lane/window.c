@@ -63,7 +63,10 @@ static struct krdma_window *krdma_window_find(struct krdma_trunk *trunk, const s
 	return NULL;
 }
 
-/* The place of a window among those of a lane: its own, or one of a window that has ended. */
+/*
+ * The place of a window among those of a lane: its own, or one that is free, as that of a window
+ * that has ended.  With @number 0, one that is free.
+ */
 static u32 *krdma_lane_window_place(struct krdma_lane_given *given, u32 number)
 {
 	struct xarray *windows = &given->lane->trunk->windows;
@@ -266,6 +269,21 @@ err_free:
 	return NULL;
 }
 
+/* The window that is asked for, which may have to be made; NULL: none. */
+static struct krdma_window *krdma_lane_ask_for(struct krdma_lane *lane, u32 asked)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	struct krdma_window *window;
+
+	if (!trunk->windows_work || !lane->pd)
+		return NULL;
+	window = krdma_window_find(trunk, lane->pd, asked);
+	/* A peer must not have keys made, and ended, that the lane has no place for. */
+	if (!window && krdma_lane_window_place(lane->given, 0))
+		window = krdma_window_make(trunk, lane->pd, asked);
+	return window;
+}
+
 /**
  * krdma_lane_serve_ask() - Handle ASK
  * @lane: the lane, attached and open, which has refused nothing so far
@@ -278,7 +296,7 @@ int krdma_lane_serve_ask(struct krdma_lane *lane, const struct krdma_lane_record
 {
 	struct krdma_trunk *trunk = lane->trunk;
 	struct krdma_lane_given *given = lane->given;
-	struct krdma_window *window = NULL;
+	struct krdma_window *window;
 
 	lockdep_assert_held(&trunk->lock);
 
@@ -294,9 +312,7 @@ int krdma_lane_serve_ask(struct krdma_lane *lane, const struct krdma_lane_record
 		given->lane = lane;
 		lane->given = given;
 	}
-	if (trunk->windows_work && lane->pd)
-		window = krdma_window_find(trunk, lane->pd, record->value) ?:
-			 krdma_window_make(trunk, lane->pd, record->value);
+	window = krdma_lane_ask_for(lane, record->value);
 	if (window && window->state == KRDMA_WINDOW_NEW) {
 		given->waits = true;
 		list_add_tail(&given->node, &window->waiters);
