@@ -32,6 +32,8 @@
 #define KRDMA_DIRECT_OFTEN	4
 /* How long the end of a lane waits for the device, in jiffies. */
 #define KRDMA_DIRECT_END	(5 * HZ)
+/* So many with one rkey go by records after there was no window, which may be so for now only. */
+#define KRDMA_DIRECT_AGAIN	1024
 
 /*
  * Which work requests
@@ -379,8 +381,12 @@ void krdma_lane_consider_window(struct krdma_lane *lane, u32 position)
 		INIT_LIST_HEAD(&direct->node);
 		WRITE_ONCE(lane->direct, direct);
 	}
-	if (direct->ask_due || direct->ask_sent || (direct->is_refused && direct->refused == rkey))
+	if (direct->ask_due || direct->ask_sent)
 		return;
+	if (direct->refusals && direct->refused == rkey) {
+		direct->refusals--;
+		return;
+	}
 	/* It was outside of a window, or there is one by now. */
 	for (int i = 0; i < KRDMA_LANE_WINDOWS; i++) {
 		const struct krdma_known_window *known = &direct->known[i];
@@ -456,7 +462,7 @@ static struct krdma_peer_window *krdma_peer_window_get(struct krdma_trunk *trunk
 static void krdma_lane_refuse_window(struct krdma_lane_direct *direct)
 {
 	direct->refused = direct->asks;
-	direct->is_refused = true;
+	direct->refusals = KRDMA_DIRECT_AGAIN;
 }
 
 /**

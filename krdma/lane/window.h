@@ -149,8 +149,8 @@ struct krdma_known_window {
  * @asks: the rkey that it asks for, with @ask_due or @ask_sent
  * @ask_due: ASK is to be sent
  * @ask_sent: the answer is awaited
- * @refused: the last rkey for which there is no window; valid with @is_refused
- * @is_refused: see there
+ * @refused: the last rkey for which there was no window
+ * @refusals: work requests with @refused that still do not ask; 0: none
  * @candidate: the rkey of the last work request for which no window was known
  * @seen: such work requests one after the other
  * @begun: a part of the work request at the lane's next position is posted
@@ -172,7 +172,7 @@ struct krdma_lane_direct {
 	bool ask_due;
 	bool ask_sent;
 	u32 refused;
-	bool is_refused;
+	u32 refusals;
 	u32 candidate;
 	u32 seen;
 	bool begun;

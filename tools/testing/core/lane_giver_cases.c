@@ -442,11 +442,70 @@ static void lane_window_stalled(struct core_test *test)
 		windows_close(windows);
 }
 
+/* So many work requests of a lane that was refused a window do not ask for it. */
+#define WINDOW_AGAIN	1024
+#define WINDOW_BATCH	32
+
+/* A batch of writes, which do not ask; @done is the number of all writes with them. */
+static void windows_by_records(struct windows *windows, u32 done)
+{
+	for (u32 i = 0; i < WINDOW_BATCH; i++)
+		windows_operate(windows, i, KRDMA_OP_WRITE, WINDOWS_RKEY, 0, 64);
+	for (u32 i = 0; i < WINDOW_BATCH; i++) {
+		if (!windows_expect(windows, MEM_WRITE, 1))
+			return;
+	}
+	windows_say(windows, DONE, 1, done);
+	for (u32 i = 0; i < WINDOW_BATCH; i++)
+		core_expect_send(&windows->lane, i, KRDMA_WC_SUCCESS);
+}
+
+/* The answer to the question of a write, which is done. */
+static void windows_answer(struct windows *windows, const struct window *window, u32 done)
+{
+	struct lane_stranger *stranger = windows->stranger;
+	u32 used = windows_add(windows, lane_begin(stranger), 1, window);
+
+	windows_post(windows, lane_add(stranger, used, DONE, 0, 1, done));
+	core_expect_send(&windows->lane, 0, KRDMA_WC_SUCCESS);
+}
+
+/* Where there is no window now, there may be one later: the lane asks again, and not often. */
+/* Proves: F17 */
+static void lane_window_refused_once(struct core_test *test)
+{
+	struct windows *windows = windows_begin(test);
+	struct window window;
+	u32 done = 1;
+
+	if (!windows)
+		return;
+	window = windows_own(windows, 5);
+	if (!windows_have_asked(windows, 0, WINDOWS_RKEY))
+		goto out;
+	windows_answer(windows, &(struct window) {}, done);
+	for (u32 i = 0; i < WINDOW_AGAIN / WINDOW_BATCH && !test->failures; i++) {
+		done += WINDOW_BATCH;
+		windows_by_records(windows, done);
+	}
+	if (test->failures || !windows_have_asked(windows, 0, WINDOWS_RKEY))
+		goto out;
+	windows_answer(windows, &window, done + 1);
+	core_fill(windows->memory.data, 64, 3);
+	windows_operate(windows, 1, KRDMA_OP_WRITE, WINDOWS_RKEY, 0, 64);
+	core_expect_send(&windows->lane, 1, KRDMA_WC_SUCCESS);
+	CORE_TRUE(test, core_filled(windows->own.data, 64, 3));
+	windows_expect_none(windows);
+out:
+	windows_close(windows);
+}
+
 const struct core_case core_lane_giver_cases[] = {
 	CORE_CASE(lane_window_lies),
 	CORE_CASE(lane_window_deceives),
 	CORE_CASE(lane_window_revoked_in_flight),
 	CORE_CASE(lane_window_revoke_unknown),
 	CORE_CASE(lane_window_stalled),
+	CORE_CASE(lane_window_refused_once),
 	{}
 };
