@@ -18,7 +18,11 @@
 #include "mr/mr.h"
 #include "mr/view.h"
 
-/* Nobody would revoke a view that is added after the MR was dropped. */
+/*
+ * Nobody would revoke a view that is added after the MR was dropped.  krdma_mr_drop() queues its
+ * work item before: this closes the reach of the MR, and then revokes the rkeys, which other MRs
+ * may get, if there is no view.
+ */
 static int krdma_mr_view_add(struct krdma_mr_view *view)
 {
 	struct krdma_mr *mr = view->mr;
@@ -26,7 +30,7 @@ static int krdma_mr_view_add(struct krdma_mr_view *view)
 	int ret;
 
 	spin_lock_irqsave(&mr->pd->reach_lock, flags);
-	ret = krdma_resource_error(&mr->res);
+	ret = mr->reaches ? krdma_resource_error(&mr->res) : -ESHUTDOWN;
 	if (!ret)
 		list_add_tail(&view->node, &mr->views);
 	spin_unlock_irqrestore(&mr->pd->reach_lock, flags);
