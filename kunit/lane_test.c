@@ -950,6 +950,51 @@ static void test_window_numbers_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(second));
 }
 
+#define LANE_WAITERS	3
+
+/* A lane waits for a place behind another one, which gets it, and was closed by its peer. */
+static void test_closed_lane_passes_its_place(struct kunit *test)
+{
+	struct actor *servers = kunit_kcalloc(test, LANE_WAITERS, sizeof(*servers), GFP_KERNEL);
+	struct actor *clients = kunit_kcalloc(test, LANE_WAITERS, sizeof(*clients), GFP_KERNEL);
+	struct stage *stage = lane_windows(test);
+	struct krdma_trunk *trunk = lane_of(&stage->client)->trunk;
+	struct krdma_mr *mr = lane_memory(stage);
+	unsigned long places;
+
+	KUNIT_ASSERT_NOT_NULL(test, clients);
+	KUNIT_ASSERT_NOT_NULL(test, servers);
+	for (u32 i = 0; i < LANE_WAITERS; i++) {
+		lane_join(stage, &clients[i], &servers[i], 4);
+		KUNIT_ASSERT_PTR_EQ(test, trunk, lane_of(&clients[i])->trunk);
+		KUNIT_ASSERT_NE(test, 0, lane_asks(stage, &clients[i], mr));
+	}
+	spin_lock_bh(&trunk->lock);
+	places = trunk->direct_free;
+	trunk->direct_free = 0;
+	spin_unlock_bh(&trunk->lock);
+	for (u32 i = 0; i < LANE_WAITERS - 1; i++) {
+		lane_write(stage, &clients[i], mr);
+		KUNIT_ASSERT_TRUE(test,
+				  lane_until(!list_empty(&lane_of(&clients[i])->direct->node)));
+	}
+	spin_lock_bh(&trunk->lock);
+	trunk->direct_free = places;
+	lane_of(&clients[0])->peer_closed = true;
+	spin_unlock_bh(&trunk->lock);
+	/* When that is complete, its place is passed on. */
+	lane_write(stage, &clients[LANE_WAITERS - 1], mr);
+	for (u32 i = 1; i < LANE_WAITERS; i++)
+		KUNIT_EXPECT_TRUE(test, actor_completes(&clients[i], 2));
+	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(clients[0].completed));
+	for (u32 i = 0; i < LANE_WAITERS; i++) {
+		actor_close(&clients[i]);
+		actor_close(&servers[i]);
+	}
+	stage_close(stage);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+}
+
 static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_refused_send_names_no_mr),
 	KUNIT_CASE(test_failed_queues_leave_nothing),
@@ -970,6 +1015,7 @@ static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_requests_taken_back_are_limited),
 	KUNIT_CASE(test_requests_taken_back_keep_nobody),
 	KUNIT_CASE(test_window_numbers_end),
+	KUNIT_CASE(test_closed_lane_passes_its_place),
 	{}
 };
 

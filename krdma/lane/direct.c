@@ -291,7 +291,8 @@ void krdma_lane_direct_wait(struct krdma_lane *lane)
  * krdma_trunk_pass_place() - Let the next lane have a place among the link's work requests
  * @trunk: the trunk; nothing is done if no place is free
  *
- * That lane does the same in its turn, whether or not it takes the place.
+ * That lane does the same in its turn, whether or not it takes the place, and also if its peer has
+ * closed it meanwhile.
  *
  * Context: any but NMI, with the trunk's lock held; krdma_link_send() follows, or, if the caller
  * ends one of many lanes, krdma_lane_send() after the last of them.

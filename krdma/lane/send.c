@@ -494,8 +494,11 @@ static bool krdma_link_add_both(struct krdma_lane_writer *writer, struct krdma_f
 	u32 before;
 	bool all;
 
-	if (!krdma_link_is_open(lane))
+	if (!krdma_link_is_open(lane)) {
+		/* It may have been given a place for a work request while it was open. */
+		krdma_trunk_pass_place(lane->trunk);
 		return true;
+	}
 	if (!krdma_lane_add_done(writer, lane) || !krdma_lane_add_names(writer, lane) ||
 	    !krdma_lane_add_recall(writer, lane) ||
 	    (krdma_lane_owes_window(lane) && !krdma_lane_add_window(writer, lane)))
