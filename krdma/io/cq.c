@@ -464,13 +464,14 @@ static __always_inline int krdma_cq_take(struct krdma_cq *cq, struct krdma_wc *o
 		return krdma_cq_take_more(cq, out, ring, count, 0);
 	batch = ib_poll_cq(cq->ib, min(count, KRDMA_CQ_BATCH), cq->ib_wcs);
 	if (batch <= 0) {
-		WRITE_ONCE(cq->more, false);
+		WRITE_ONCE(cq->more, 0);
 		return 0;
 	}
 	/* A single one is mostly all that there is. */
 	if (batch == 1 && cq->ib_wcs[0].wr_cqe->done == krdma_send_done &&
 	    krdma_send_complete_one(cq->ib_wcs, ring, out)) {
-		WRITE_ONCE(cq->more, count == 1);
+		/* One of so many: a comparison would cost more. */
+		WRITE_ONCE(cq->more, count);
 		return 1;
 	}
 	return krdma_cq_take_more(cq, out, ring, count, batch);
@@ -505,7 +506,7 @@ int krdma_cq_poll(struct krdma_cq *cq, struct krdma_wc *wcs, int count)
 	do {
 		spin_lock_irqsave(&cq->poll_lock, flags);
 		taken = krdma_cq_take(cq, wcs, NULL, count);
-		more = !taken && cq->more;
+		more = !taken && cq->more == 1;
 		spin_unlock_irqrestore(&cq->poll_lock, flags);
 	} while (unlikely(more));
 
@@ -544,7 +545,7 @@ int krdma_cq_poll_flat(struct krdma_cq *cq, struct krdma_flat_ring *ring, int co
  */
 bool krdma_cq_has_more(const struct krdma_cq *cq)
 {
-	return READ_ONCE(cq->more);
+	return READ_ONCE(cq->more) == 1;
 }
 
 /**
@@ -585,7 +586,7 @@ static bool krdma_cq_has_backlog(struct krdma_cq *cq)
  */
 static bool krdma_cq_missed(struct krdma_cq *cq)
 {
-	if (!cq->more && krdma_quirk_reports_missed(cq->ib->device))
+	if (cq->more != 1 && krdma_quirk_reports_missed(cq->ib->device))
 		return false;
 	/* With more than these, it is worthwhile to poll, also if they yield no completion. */
 	return krdma_cq_process(cq, KRDMA_CQ_BATCH) > 0;

@@ -168,8 +168,8 @@ struct krdma_cq_backlog_entry {
  * @out: where krdma_cq_poll() wants the next completion; protected by the poll lock
  * @flat: where krdma_cq_poll_flat() wants it, or NULL; protected by the poll lock
  * @out_room: completions that still fit there; protected by the poll lock
- * @more: the last poll of the device has got as many as it asked for, so there may be more; protected
- *	by the poll lock
+ * @more: 1: the last poll of the device has got as many as it asked for, so there may be more; any
+ *	other value: it has not; protected by the poll lock
  * @batch: the work queue of the completions that the current krdma_cq_poll() has taken and not
  *	yet counted, or NULL; protected by the poll lock
  * @batch_count: completions of @batch; protected by the poll lock
@@ -211,7 +211,7 @@ struct krdma_cq {
 	wait_queue_head_t wait;
 
 	bool ended;
-	bool more;
+	int more;
 	struct ib_wc ib_wcs[KRDMA_CQ_BATCH];
 	struct krdma_wc *out;
 	struct krdma_flat_ring *flat;
