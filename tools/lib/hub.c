@@ -28,7 +28,7 @@
 
 /*
  * Descriptors that are handled at a time, and steps that handle something until these and the
- * deadline are looked at.
+ * deadline are looked at, or records that are taken until then.
  */
 #define EVENTS		32
 #define PATIENCE	16
@@ -425,10 +425,26 @@ static int late(uint64_t deadline)
 	return deadline != KRDMA_FOREVER && krdma_deadline(0) >= deadline ? -ETIMEDOUT : 0;
 }
 
+/* Handles what the descriptors say. Returns how many of them do, or a negative errno. */
+static int look(struct krdma_hub *hub, int ms)
+{
+	struct epoll_event events[EVENTS];
+	int count = epoll_wait(hub->poll_fd, events, EVENTS, ms);
+
+	if (count < 0)
+		return -errno;
+	hub->unseen = 0;
+	/* What arrived before a connection ended comes first. */
+	drain_all(hub);
+	for (int i = 0; i < count; i++)
+		handle(hub, events[i].data.ptr);
+	hub_reap(hub);
+	return count;
+}
+
 /* Peers that send without a pause give this something to do in each step. */
 int hub_step(struct krdma_hub *hub, uint64_t deadline)
 {
-	struct epoll_event events[EVENTS];
 	bool some = drain_all(hub);
 	int count, ms;
 
@@ -437,14 +453,9 @@ int hub_step(struct krdma_hub *hub, uint64_t deadline)
 	ms = some ? 0 : wait_ms(deadline);
 	if (ms)
 		sleep_again(hub);
-	count = epoll_wait(hub->poll_fd, events, EVENTS, ms);
+	count = look(hub, ms);
 	if (count < 0)
-		return errno == EINTR && some ? 0 : -errno;
-	/* What arrived before a connection ended comes first. */
-	drain_all(hub);
-	for (int i = 0; i < count; i++)
-		handle(hub, events[i].data.ptr);
-	hub_reap(hub);
+		return count == -EINTR && some ? 0 : count;
 	if (!some && count > (hub->is_awake ? 1 : 0) && ++hub->steps % PATIENCE)
 		return 0;
 	return late(deadline);
@@ -465,6 +476,9 @@ KRDMA_PUBLIC int krdma_hub_next(struct krdma_hub *hub, uint64_t deadline,
 		return -EINVAL;
 	/* New arrivals of other endpoints take their turn. */
 	drain_all(hub);
+	/* And where there is always a record, also new peers, deadlines and ends have theirs. */
+	if (hub->ready.first && ++hub->unseen >= PATIENCE)
+		look(hub, 0);
 	while (!take_record(hub, &new)) {
 		err = hub_step(hub, deadline);
 		if (err && !hub->ready.first)

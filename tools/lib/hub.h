@@ -441,6 +441,7 @@ struct hub_share {
  * @budget_used: bytes of long messages
  * @shares: named memory
  * @steps: calls of hub_step() that handled something
+ * @unseen: records that were taken since the descriptors were looked at
  */
 struct krdma_hub {
 	struct krdma *session;
@@ -468,6 +469,7 @@ struct krdma_hub {
 	struct hub_list fetches;
 	uint64_t budget_used;
 	unsigned int steps;
+	unsigned int unseen;
 	struct hub_share *shares[HUB_SHARES];
 };
 

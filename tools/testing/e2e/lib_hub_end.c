@@ -730,6 +730,102 @@ TEST_F_TIMEOUT(end, a_flood_does_not_delay_a_deadline, 300)
 	krdma_hub_close(hub);
 }
 
+/* Messages that have arrived whenever the hub is asked for a record. */
+#define PILE		4
+
+static struct krdma_hub *open_server(char to[HUB_PEER_TO])
+{
+	const struct krdma_hub_options options = {
+		.size = sizeof(options), .depth = HUB_PEER_DEPTH, .eager = HUB_PEER_EAGER,
+	};
+	struct sockaddr_storage address;
+	struct krdma_hub *hub;
+	char at[HUB_PEER_TO];
+
+	snprintf(at, sizeof(at), "%s:0", both_address());
+	if (krdma_hub_open(at, &options, &hub) || krdma_hub_address(hub, &address))
+		return NULL;
+	snprintf(to, HUB_PEER_TO, "%s:%u", both_address(),
+		 ntohs(((struct sockaddr_in *)&address)->sin_port));
+	return hub;
+}
+
+/* A message more, in place of the one that was taken; what the hub says about room is dropped. */
+static int refill(struct hub_peer *peer)
+{
+	const struct hub_frame message = { .kind = HUB_MESSAGE };
+	struct hub_frame frame;
+	unsigned int number;
+	int err = 0;
+
+	while (!err && !hub_peer_next(peer, 0, &frame, &number))
+		err = hub_peer_receive(peer, number);
+	return err ? err : say(peer, message, "more", 4);
+}
+
+/**
+ * struct seen - records of others than the peer that sends without a pause
+ * @joined, @left, @late: number of each; @late: answers with ETIMEDOUT
+ */
+struct seen {
+	unsigned int joined;
+	unsigned int left;
+	unsigned int late;
+};
+
+/* Far more records than the others need to be seen. */
+#define RECORDS		30000
+
+/* Takes records, of which there is one each time, until one of each kind was there. */
+static void take_always(struct __test_metadata *_metadata, FIXTURE_DATA(end) * self,
+			struct krdma_hub *hub, struct krdma_hub *client, struct seen *seen)
+{
+	struct krdma_ep_record record;
+
+	for (unsigned int i = 0; i < RECORDS; i++) {
+		if (seen->joined && seen->left && seen->late)
+			break;
+		ASSERT_EQ(0, krdma_hub_next(hub, 0, &record, sizeof(record)));
+		seen->joined += record.event == KRDMA_EP_JOINED;
+		seen->left += record.event == KRDMA_EP_LEFT;
+		seen->late += record.event == KRDMA_EP_ANSWER && record.error == -ETIMEDOUT;
+		krdma_ep_done(&record);
+		if (record.event == KRDMA_EP_MESSAGE)
+			ASSERT_EQ(0, refill(&self->peer));
+		/* The one that connects. */
+		krdma_hub_next(client, 0, &record, sizeof(record));
+	}
+}
+
+/* Proves: F10 (library) */
+TEST_F_TIMEOUT(end, a_hub_that_always_has_a_record_sees_everything_else, 300)
+{
+	struct hub_peer silent, leaving;
+	struct krdma_ep *ep, *left;
+	struct krdma_hub *server;
+	struct seen seen = { 0 };
+	char to[HUB_PEER_TO];
+
+	server = open_server(to);
+	ASSERT_NE(NULL, server);
+	ASSERT_EQ(0, hub_peer_open(&silent));
+	ASSERT_EQ(0, hub_peer_open(&leaving));
+	ASSERT_EQ(0, meet(server, &silent, HUB_PEER_RECEIVES, &ep));
+	ASSERT_EQ(0, meet(server, &leaving, HUB_PEER_RECEIVES, &left));
+	ASSERT_EQ(0, meet(server, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	for (unsigned int i = 0; i < PILE; i++)
+		ASSERT_EQ(0, refill(&self->peer));
+	ASSERT_EQ(0, krdma_ep_call_begin(ep, 1, "a", 1, PAST, 0));
+	hub_peer_close(&leaving);
+	ASSERT_EQ(0, krdma_ep_connect(self->hub, to, NULL, 0, 0, &ep));
+	take_always(_metadata, self, server, self->hub, &seen);
+	EXPECT_EQ(1, seen.joined);
+	EXPECT_EQ(1, seen.left);
+	EXPECT_EQ(1, seen.late);
+	hub_peer_close(&silent);
+	krdma_hub_close(server);
+}
+
 /* What is handled last before a deadline counts, whichever of the hub's steps that is. */
 TEST_F(end, room_that_is_there_is_found_without_waiting)
 {
