@@ -210,19 +210,24 @@ static void drop_items(struct krdma_ep *ep)
 	}
 }
 
-/* Long messages that will not arrive any more. */
+/* Long messages that will not arrive any more; calls that they answer end with an error instead. */
 static void drop_fetches(struct krdma_ep *ep)
 {
 	struct hub_link *link = ep->items.first, *next;
 
 	for (; link; link = next) {
 		struct hub_item *item = HUB_OF(link, struct hub_item, link);
+		struct hub_slot *slot = HUB_OF(item, struct hub_slot, item);
+		struct hub_call *call;
 
 		next = link->next;
 		if (!item->waits)
 			continue;
 		hub_list_remove(&ep->items, link);
-		hub_slot_done(HUB_OF(item, struct hub_slot, item));
+		call = slot->call;
+		hub_slot_done(slot);
+		if (call)
+			call->state = HUB_CALL_WAITS;
 	}
 }
 

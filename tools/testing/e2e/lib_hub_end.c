@@ -586,6 +586,55 @@ TEST_F(end, what_is_answered_in_time_comes_by_the_deadline)
 	expect_message(_metadata, self, &held);
 }
 
+/* The peer goes away when it has answered, and its data are not there. */
+static void expect_lost(struct __test_metadata *_metadata, FIXTURE_DATA(end) * self)
+{
+	struct krdma_ep_record record;
+
+	EXPECT_EQ(-ETIMEDOUT, krdma_hub_next(self->hub, krdma_deadline(100), &record,
+					     sizeof(record)));
+	hub_peer_leave(&self->peer);
+	ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_ANSWER, record.event);
+	EXPECT_EQ(31, record.user_data);
+	EXPECT_EQ(-ECONNRESET, record.error);
+	EXPECT_EQ(NULL, record.data);
+	if (record.event == KRDMA_EP_ANSWER)
+		ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_LEFT, record.event);
+	EXPECT_EQ(-ECONNRESET, record.error);
+}
+
+TEST_F(end, an_answer_without_memory_ends_with_the_connection)
+{
+	struct hub_frame answer = { .kind = HUB_ANSWER, .is_long = true, .ticket = 2 }, frame;
+	struct krdma_ep_record held;
+
+	use_up(_metadata, self, &held);
+	ASSERT_EQ(0, krdma_ep_call_begin(self->ep, 1, "a", 1, PATIENCE, 31));
+	ASSERT_EQ(0, hear(self, &frame));
+	ASSERT_EQ(HUB_CALL, frame.kind);
+	answer.call = frame.call;
+	answer.taken = 1;
+	ASSERT_EQ(0, say(&self->peer, answer, self->descriptor, sizeof(self->descriptor)));
+	expect_lost(_metadata, self);
+	krdma_ep_done(&held);
+}
+
+/* The peer has no receive for the call, so that the reads behind it are in flight. */
+TEST_F(end, an_answer_that_is_being_read_ends_with_the_connection)
+{
+	const struct hub_frame answer = {
+		.kind = HUB_ANSWER, .is_long = true, .call = CALL(1), .taken = 1,
+	};
+
+	ASSERT_EQ(0, meet(self->hub, &self->peer, 0, &self->ep));
+	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
+	ASSERT_EQ(0, say(&self->peer, answer, self->descriptor, sizeof(self->descriptor)));
+	ASSERT_EQ(0, krdma_ep_call_begin(self->ep, 1, "a", 1, PATIENCE, 31));
+	expect_lost(_metadata, self);
+}
+
 /* More accesses than a connection has places for work requests. */
 #define ACCESSES	64
 
