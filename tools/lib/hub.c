@@ -187,6 +187,13 @@ void hub_item_add(struct krdma_ep *ep, struct hub_item *item, uint32_t event)
 
 void hub_item_hurry(struct krdma_ep *ep, struct hub_item *item)
 {
+	struct hub_link *each = ep->items.first;
+
+	while (each != &item->link && !HUB_OF(each, struct hub_item, link)->waits)
+		each = each->next;
+	/* Nothing keeps it up: its place is before what the peer sent later. */
+	if (each == &item->link)
+		return;
 	hub_list_remove(&ep->items, &item->link);
 	add_before_waiting(ep, item);
 	hub_ep_check_ready(ep);

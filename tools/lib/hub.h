@@ -497,7 +497,7 @@ int hub_address_split(const char *text, char host[HUB_HOST_MAX], uint16_t *port)
 /* Called before a public function returns: the descriptor is readable if there is a record. */
 void hub_settle(struct krdma_hub *hub);
 void hub_item_add(struct krdma_ep *ep, struct hub_item *item, uint32_t event);
-/* Moves a record whose data are there before those that wait. */
+/* Moves a record whose data are there before those that wait, if it comes after one of them. */
 void hub_item_hurry(struct krdma_ep *ep, struct hub_item *item);
 /* Puts the endpoint into the hub's list if its next record is there. */
 void hub_ep_check_ready(struct krdma_ep *ep);

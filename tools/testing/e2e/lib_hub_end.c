@@ -586,6 +586,30 @@ TEST_F(end, what_is_answered_in_time_comes_by_the_deadline)
 	expect_message(_metadata, self, &held);
 }
 
+/* The peer answers, and its message follows. No record before has to wait for memory. */
+TEST_F(end, an_answer_that_is_there_stays_before_later_messages)
+{
+	const struct hub_frame answer = { .kind = HUB_ANSWER, .call = CALL(1), .taken = 1 };
+	const struct hub_frame message = { .kind = HUB_MESSAGE, .taken = 1 };
+	struct krdma_ep_record record;
+
+	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, say(&self->peer, answer, "b", 1));
+	ASSERT_EQ(0, say(&self->peer, message, "c", 1));
+	ASSERT_EQ(0, krdma_ep_call_begin(self->ep, 1, "a", 1, PAST, 41));
+	/* The hub looks at both and at the deadline, and the program takes no record meanwhile. */
+	EXPECT_EQ(-ETIMEDOUT, krdma_ep_call(self->ep, 1, "a", 1, krdma_deadline(300), &record,
+					    sizeof(record)));
+	ASSERT_EQ(0, krdma_hub_next(self->hub, SOON, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_ANSWER, record.event);
+	EXPECT_EQ(41, record.user_data);
+	EXPECT_EQ(0, record.error);
+	krdma_ep_done(&record);
+	ASSERT_EQ(0, krdma_hub_next(self->hub, SOON, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_MESSAGE, record.event);
+	krdma_ep_done(&record);
+}
+
 /* The peer goes away when it has answered, and its data are not there. */
 static void expect_lost(struct __test_metadata *_metadata, FIXTURE_DATA(end) * self)
 {
