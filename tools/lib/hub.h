@@ -303,7 +303,8 @@ enum hub_state {
  * @was_up: it was connected
  * @is_broken: this side ends it, and ignores its frames
  * @error, @why: the reason of the end; @error is 0 if there is none
- * @addresses, @address_count, @address: where to connect
+ * @addresses, @address_count, @address: where to connect; @address is the next one
+ * @refusal: how connecting to the last of them failed to which there is a route
  * @remote: the peer's address; ss_family 0: unknown
  * @hello, @hello_length: for the peer; with @accepted: the peer's, until @admit has it
  * @nonces: with a secret: those of the server and of the client
@@ -353,6 +354,7 @@ struct krdma_ep {
 	struct sockaddr_storage addresses[ADDRESSES_MAX];
 	unsigned int address_count;
 	unsigned int address;
+	int refusal;
 	struct sockaddr_storage remote;
 	unsigned char hello[KRDMA_HELLO_MAX];
 	uint32_t hello_length;

@@ -591,23 +591,6 @@ static void established(struct krdma_ep *ep)
 		hub_ep_set_up(ep);
 }
 
-static void rejected(struct krdma_ep *ep)
-{
-	unsigned char data[HUB_REFUSAL_MAX + 64];
-	char words[KRDMA_WHY_MAX + 1];
-	size_t length;
-	int error, err = private_data(ep->conn, data, sizeof(data), &length);
-
-	if (!err)
-		err = hub_refusal_read(data, length, &error, words);
-	if (err == -EPROTONOSUPPORT)
-		because_of_version(ep, data, length);
-	else if (err)
-		because(ep, -ECONNREFUSED, "nothing listens there, or what listens is no hub");
-	else
-		because_of_refusal(ep, error, words);
-}
-
 /* After an error there is no connection: nothing would report its end. */
 static int resolve(struct krdma_ep *ep)
 {
@@ -648,7 +631,10 @@ static bool resolve_failed(struct krdma_ep *ep)
 
 	if (!err)
 		return false;
-	if (err == -EHOSTUNREACH)
+	/* What was found where there is a route says more than that others have none. */
+	if (ep->refusal)
+		err = ep->refusal;
+	if (err == -EHOSTUNREACH || ep->refusal)
 		because_of_end(ep, err);
 	else
 		because(ep, err, "cannot connect: %s", krdma_error_name(err));
@@ -659,6 +645,70 @@ static bool resolve_failed(struct krdma_ep *ep)
 	return true;
 }
 
+/* Gives back what create_qp() has got, for the next address. Nothing was posted. */
+static void release_qp(struct krdma_ep *ep)
+{
+	release_link(ep);
+	ep->early_count = 0;
+	free(ep->calls);
+	ep->calls = NULL;
+	free(ep->opens);
+	ep->opens = NULL;
+	if (ep->device)
+		hub_device_put(ep->device);
+	ep->device = NULL;
+}
+
+/* Nobody is there, as far as it can be told: EIO is what iWARP reports of most failures. */
+static bool is_nobody(int error)
+{
+	return error == -ECONNREFUSED || error == -EHOSTUNREACH || error == -ETIMEDOUT ||
+	       error == -EIO;
+}
+
+/*
+ * No hub has answered at this address: the name may have another one. Returns false if there is a
+ * connection to that.
+ */
+static bool connect_failed(struct krdma_ep *ep, int error)
+{
+	if (ep->accepted || ep->state > HUB_CONNECTING || ep->address == ep->address_count ||
+	    !is_nobody(error))
+		return true;
+	ep->refusal = error;
+	release_qp(ep);
+	return resolve_failed(ep);
+}
+
+/* Returns false if there is a connection to another address. */
+static bool rejected(struct krdma_ep *ep)
+{
+	unsigned char data[HUB_REFUSAL_MAX + 64];
+	char words[KRDMA_WHY_MAX + 1];
+	size_t length;
+	int error, err = private_data(ep->conn, data, sizeof(data), &length);
+
+	if (!err)
+		err = hub_refusal_read(data, length, &error, words);
+	if (err == -EPROTONOSUPPORT) {
+		because_of_version(ep, data, length);
+	} else if (err) {
+		if (!connect_failed(ep, -ECONNREFUSED))
+			return false;
+		because(ep, -ECONNREFUSED, "nothing listens there, or what listens is no hub");
+	} else {
+		because_of_refusal(ep, error, words);
+	}
+	return true;
+}
+
+static void has_ended(struct krdma_ep *ep, int error)
+{
+	because_of_end(ep, error);
+	if (ep->state < HUB_ENDING)
+		ep->state = HUB_ENDING;
+}
+
 /* Returns false if the connection was replaced by that to the next address. */
 static bool event(struct krdma_ep *ep, const struct krdma_event_record *record)
 {
@@ -667,6 +717,8 @@ static bool event(struct krdma_ep *ep, const struct krdma_event_record *record)
 	switch (record->type) {
 	case KRDMA_EVENT_ROUTE_RESOLVED:
 		err = ep->state == HUB_RESOLVING ? connect_now(ep) : 0;
+		if (err && !connect_failed(ep, err))
+			return false;
 		if (err)
 			hub_ep_fail(ep, err, "cannot connect: %s", krdma_error_name(err));
 		break;
@@ -680,16 +732,17 @@ static bool event(struct krdma_ep *ep, const struct krdma_event_record *record)
 		established(ep);
 		break;
 	case KRDMA_EVENT_REJECTED:
-		rejected(ep);
-		break;
+		return rejected(ep);
 	case KRDMA_EVENT_CONNECT_ERROR:
 	case KRDMA_EVENT_UNREACHABLE:
+		if (!connect_failed(ep, record->error))
+			return false;
+		has_ended(ep, record->error);
+		break;
 	case KRDMA_EVENT_DISCONNECTED:
 	case KRDMA_EVENT_LOST:
 	case KRDMA_EVENT_DEVICE_REMOVAL:
-		because_of_end(ep, record->error);
-		if (ep->state < HUB_ENDING)
-			ep->state = HUB_ENDING;
+		has_ended(ep, record->error);
 		break;
 	case KRDMA_EVENT_CLOSED:
 		if (record->error)

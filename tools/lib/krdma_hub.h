@@ -256,7 +256,7 @@ void krdma_ep_done(struct krdma_ep_record *record);
  * krdma_ep_connect() - Connect to a hub
  * @hub: the hub
  * @to: "HOST:PORT" or "[ADDRESS]:PORT". If the name has several addresses, they are tried in
- *	turn
+ *	turn, until a hub takes this one or refuses it
  * @hello: bytes for the peer's @admit
  * @length: length of @hello, at most KRDMA_HELLO_MAX
  * @deadline: how long to wait; 0: do not wait: the record JOINED or LEFT follows

@@ -322,7 +322,7 @@ tier_library()
 	e2e_build
 	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 900 --file "$e2e:/tests" -- \
 		sh /tests/run.sh lib_hub.64 lib_hub_version.64 lib_hub_flow.64 lib_hub_end.64 \
-		lib_hub_secret.64 \
+		lib_hub_name.64 lib_hub_secret.64 \
 		lib_simple.64 lib_simple_ends.64 lib_message.64 lib_rpma.64 lib_file.64 lib_file_many.64 \
 		lib_file_admit.64 lib_file_end.64 lib_file_name.64 lib_file_hostile.64 \
 		lib_file_streams.64 lib_file_slow.64 search.64
@@ -501,7 +501,7 @@ stock_runs()
 {
 	printf '%s.64\n' lib_simple lib_message lib_file lib_rpma lib_file_hostile lib_file_many \
 		lib_file_streams lib_file_admit lib_file_slow lib_hub lib_hub_version lib_hub_flow \
-		lib_hub_end lib_hub_secret lib_bad_client lib_bad_server lib_bad_neighbour
+		lib_hub_end lib_hub_name lib_hub_secret lib_bad_client lib_bad_server lib_bad_neighbour
 	printf '%s.sh\n' ping stat examples one own hostile peers
 }
 

@@ -363,18 +363,6 @@ TEST_F(end, what_was_lent_comes_back_from_a_peer_that_does_not_read)
  * Connections that cannot be made
  */
 
-/* Gives a name two addresses. */
-static int name_two(const char *name, const char *first, const char *second)
-{
-	FILE *hosts = fopen("/etc/hosts", "a"), *options = fopen("/etc/host.conf", "w");
-
-	if (!hosts || !options)
-		return -errno;
-	fprintf(hosts, "%s %s\n%s %s\n", first, name, second, name);
-	fprintf(options, "multi on\n");
-	return fclose(hosts) || fclose(options);
-}
-
 /*
  * The loopback interface is no RDMA device, which is found out later.  For the last address there
  * is no route, which the kernel says at once.
@@ -385,8 +373,8 @@ TEST_F(end, the_last_address_of_a_name_fails_at_once)
 	static const char * const names[] = { "two-of-4:7", "two-of-6:7" };
 	struct krdma_ep_record record;
 
-	ASSERT_EQ(0, name_two("two-of-4", "127.0.0.1", "192.0.2.1"));
-	ASSERT_EQ(0, name_two("two-of-6", "::1", "2001:db8::1"));
+	ASSERT_EQ(0, hub_peer_name("two-of-4", "127.0.0.1", "192.0.2.1"));
+	ASSERT_EQ(0, hub_peer_name("two-of-6", "::1", "2001:db8::1"));
 	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(names); i++) {
 		ASSERT_EQ(0, krdma_ep_connect(self->hub, names[i / 2], NULL, 0, 0, &self->ep));
 		EXPECT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record))) {
@@ -404,7 +392,7 @@ TEST_F(end, the_last_address_of_a_name_is_not_tried)
 	struct krdma_ep_record record;
 	struct rlimit before, none;
 
-	ASSERT_EQ(0, name_two("nobody", "127.0.0.1", "127.0.0.2"));
+	ASSERT_EQ(0, hub_peer_name("nobody", "127.0.0.1", "127.0.0.2"));
 	ASSERT_EQ(0, krdma_ep_connect(self->hub, "nobody:7", NULL, 0, 0, &self->ep));
 	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &before));
 	none = before;
@@ -1120,7 +1108,7 @@ TEST_F(end, a_child_has_what_the_parent_has_closed)
 	struct krdma_ep_record record;
 	pid_t pid;
 
-	ASSERT_EQ(0, name_two("nobody-else", "127.0.0.1", "127.0.0.2"));
+	ASSERT_EQ(0, hub_peer_name("nobody-else", "127.0.0.1", "127.0.0.2"));
 	ASSERT_EQ(0, krdma_ep_connect(self->hub, "nobody-else:7", NULL, 0, 0, &self->ep));
 	pid = child_start(linger, NULL);
 	ASSERT_LT(0, pid);

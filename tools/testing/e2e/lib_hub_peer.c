@@ -49,6 +49,17 @@ int hub_peer_listen(struct krdma *session, struct krdma_listener **listener,
 	return err;
 }
 
+int hub_peer_name(const char *name, const char *first, const char *second)
+{
+	FILE *hosts = fopen("/etc/hosts", "a"), *options = fopen("/etc/host.conf", "w");
+
+	if (!hosts || !options)
+		return -errno;
+	fprintf(hosts, "%s %s\n%s %s\n", first, name, second, name);
+	fprintf(options, "multi on\n");
+	return fclose(hosts) || fclose(options);
+}
+
 int hub_peer_open(struct hub_peer *peer)
 {
 	memset(peer, 0, sizeof(*peer));

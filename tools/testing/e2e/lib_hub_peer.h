@@ -53,6 +53,9 @@ size_t hub_peer_greeting_with_secret(unsigned char wire[HUB_GREETING_MAX]);
 int hub_peer_listen(struct krdma *session, struct krdma_listener **listener,
 		    char to[HUB_PEER_TO]);
 
+/* Give a name two addresses. */
+int hub_peer_name(const char *name, const char *first, const char *second);
+
 /* Open the session; close everything. */
 int hub_peer_open(struct hub_peer *peer);
 void hub_peer_close(struct hub_peer *peer);
