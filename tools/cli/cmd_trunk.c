@@ -4,6 +4,8 @@
  *
  * The kernel has no list of trunks.  What is shown is derived from the lanes that processes have
  * open, as /proc describes them; and root sees in debugfs how many trunks and lanes there are.
+ * /proc describes descriptors, so of connections that a program has without any, many at a time,
+ * there is only the number in each session.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +23,8 @@ static const char usage[] =
 	"\n"
 	"Shows the trunks over which processes have lanes: the hosts at both ends, and\n"
 	"what their lanes transfer.  With -d, each lane, too.  Other users' lanes are\n"
-	"shown to root.\n"
+	"shown to root.  Lanes without a descriptor are not shown: a line for each\n"
+	"session has the number of its connections without one, lanes or others.\n"
 	"\n"
 	"  -i, --interval TIME     update every TIME, with rates per second\n"
 	"  -c, --count COUNT       end after COUNT updates; without -i, one a second\n"
@@ -184,6 +187,25 @@ static void print_trunk(const struct trunk *trunk, const struct objects *now,
 		print_lane(trunk->lanes[i], now, before);
 }
 
+/* Has the session connections without a descriptor, of which some may be lanes? */
+static bool has_others(const struct object *object)
+{
+	return object->kind == OBJECT_SESSION && object->conns;
+}
+
+static void print_others(const struct objects *now)
+{
+	for (size_t i = 0; i < now->count; i++) {
+		const struct object *session = &now->list[i];
+
+		if (has_others(session))
+			printf("session %u of process %d, %.15s: %s: %llu\n", session->id,
+			       session->pid, session->command,
+			       "connections without a descriptor, lanes or others",
+			       (unsigned long long)session->conns);
+	}
+}
+
 static void print_text(const struct object *const *at, const struct objects *now,
 		       const struct objects *before, struct krdma *session, bool details)
 {
@@ -196,6 +218,7 @@ static void print_text(const struct object *const *at, const struct objects *now
 	       "RECEIVES", unit, "PENDING");
 	while (next_trunk(&at, now, before, &trunk))
 		print_trunk(&trunk, now, before, session, details);
+	print_others(now);
 	if (host.trunks >= 0 && host.lanes >= 0 && host.windows >= 0)
 		printf("the kernel has %lld trunks, %lld lanes, %lld windows\n", host.trunks,
 		       host.lanes, host.windows);
@@ -260,6 +283,25 @@ static struct json_object *trunk_json(const struct trunk *trunk, const struct ob
 	return json;
 }
 
+static struct json_object *others_json(const struct objects *now)
+{
+	struct json_object *list = json_checked(json_object_new_array()), *json;
+
+	for (size_t i = 0; i < now->count; i++) {
+		const struct object *session = &now->list[i];
+
+		if (!has_others(session))
+			continue;
+		json = json_checked(json_object_new_object());
+		json_put_number(json, "session", session->id);
+		json_put_number(json, "pid", (uint64_t)session->pid);
+		json_put_text(json, "command", session->command);
+		json_put_number(json, "conns", session->conns);
+		json_append(list, json);
+	}
+	return list;
+}
+
 static void put_count(struct json_object *json, const char *key, long long count)
 {
 	/* JSON's null is a null pointer of json-c. */
@@ -281,6 +323,7 @@ static void print_json(const struct object *const *at, const struct objects *now
 	while (next_trunk(&at, now, before, &trunk))
 		json_append(trunks, trunk_json(&trunk, now, before, session));
 	json_put(json, "trunks", trunks);
+	json_put(json, "without_descriptor", others_json(now));
 	put_count(json, "kernel_trunks", host.trunks);
 	put_count(json, "kernel_lanes", host.lanes);
 	put_count(json, "kernel_windows", host.windows);

@@ -114,13 +114,43 @@ ended "krdma stat tells lanes from others" 0 "\"qp\":0,\"kind\":\"lane\",\"trunk
 grep -qs '^nobody:' /etc/passwd || echo 'nobody:x:65534:65534::/:/bin/sh' >>/etc/passwd
 try su -s /bin/sh nobody -c 'krdma trunk -j'
 ended "another user sees how many processes are hidden, and nothing of them" 0 \
-	'^\{"trunks":\[\],"kernel_trunks":null,"kernel_lanes":null,"kernel_windows":null,"hidden_processes":[1-9][0-9]*\}$'
+	'^\{"trunks":\[\],"without_descriptor":\[\],"kernel_trunks":null,"kernel_lanes":null,"kernel_windows":null,"hidden_processes":[1-9][0-9]*\}$'
 leave INT $second
 await_lanes 2
 leave INT $first
 stop_server lanes
 try krdma trunk
 ended "trunks whose lanes have ended are gone" 0 '![0-9] +rxe0'
+# A program that knows its lanes by numbers, and has no descriptor of any.
+here=$(dirname "$0")
+"$here/lane_kv" serve $host >"$work/many" 2>&1 </dev/null &
+many=$!
+tries=0
+until krdma stat listeners | grep -q lane_kv; do
+	tries=$((tries + 1))
+	[ $tries -lt $((patience * 10)) ] || break
+	usleep 100000
+done
+"$here/stranger" --lane $host 7479 "" 00 0 >"$work/one" 2>&1 </dev/null &
+first=$!
+"$here/stranger" --lane $host 7479 "" 00 0 >"$work/two" 2>&1 </dev/null &
+second=$!
+await "$work/one" 'have arrived'
+await "$work/two" 'have arrived'
+try krdma trunk -d
+ended "lanes without a descriptor are not shown, and that is said" 0 \
+	"^ +lane [0-9]+ +$first stranger +connected " "^ +lane [0-9]+ +$second stranger +connected " \
+	"! $many lane_kv" \
+	"^session [0-9]+ of process $many, lane_kv: connections without a descriptor, lanes or others: 2\$"
+try krdma trunk -j
+cp "$work/out" /out/trunk-many.json
+ended "and JSON has it" 0 \
+	"\"without_descriptor\":\[\{\"session\":[0-9]+,\"pid\":$many,\"command\":\"lane_kv\",\"conns\":2\}\]"
+leave KILL $first
+leave KILL $second
+leave KILL $many
+try krdma trunk
+ended "no such connection, no line" 0 '!without a descriptor'
 for wrong in '-i 0' '-i x' '-c 0'; do
 	# shellcheck disable=SC2086 # two words
 	try krdma trunk $wrong

@@ -3,14 +3,15 @@
  * A client that violates the protocol of the listening sides.  It connects with any bytes as hello,
  * and then sends any message any number of times.  It posts no receives for answers.
  *
- *	stranger HOST PORT HELLO [MESSAGE COUNT]
+ *	stranger [--lane] HOST PORT HELLO [MESSAGE COUNT]
  *
- * HELLO and MESSAGE are hexadecimal; "" is empty.  It prints the answer to the hello.  After the
- * messages it prints how many have arrived, and stays until the other side ends the connection, or
- * it is killed.
+ * With --lane it connects a lane.  HELLO and MESSAGE are hexadecimal; "" is empty.  It prints the
+ * answer to the hello.  After the messages it prints how many have arrived, and stays until the
+ * other side ends the connection, or it is killed.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct stranger {
 	struct krdma_ring *ring;
 	struct krdma_conn *conn;
 	struct krdma_mr *mr;
+	bool lane;
 };
 
 static void die(const char *what, int err)
@@ -60,7 +62,8 @@ static void create_qp(struct stranger *stranger, const char *host, const char *p
 	if (!err)
 		err = krdma_ring_create(stranger->session, NULL, &stranger->ring);
 	if (!err)
-		err = krdma_conn_create(stranger->session, &stranger->conn);
+		err = stranger->lane ? krdma_conn_create_lane(stranger->session, &stranger->conn) :
+				       krdma_conn_create(stranger->session, &stranger->conn);
 	if (!err)
 		err = krdma_conn_resolve(stranger->conn, (struct sockaddr *)&address, &patient);
 	if (!err)
@@ -69,7 +72,10 @@ static void create_qp(struct stranger *stranger, const char *host, const char *p
 		err = krdma_conn_create_qp(stranger->conn, stranger->ring, NULL, NULL, &options);
 	if (!err)
 		err = krdma_conn_query(stranger->conn, &query, sizeof(query));
-	if (!err)
+	if (!err && stranger->lane)
+		err = krdma_mr_alloc_for_lanes(stranger->session, query.device_id, ROOM,
+					       KRDMA_ACCESS_LOCAL_WRITE, 0, &stranger->mr);
+	else if (!err)
 		err = krdma_mr_alloc(stranger->session, query.device_id, ROOM,
 				     KRDMA_ACCESS_LOCAL_WRITE, &stranger->mr);
 	if (err)
@@ -143,8 +149,13 @@ int main(int argc, char **argv)
 {
 	struct stranger stranger = { 0 };
 
+	if (argc > 1 && !strcmp(argv[1], "--lane")) {
+		stranger.lane = true;
+		argv++;
+		argc--;
+	}
 	if (argc != 4 && argc != 6) {
-		fputs("usage: stranger HOST PORT HELLO [MESSAGE COUNT]\n", stderr);
+		fputs("usage: stranger [--lane] HOST PORT HELLO [MESSAGE COUNT]\n", stderr);
 		return 2;
 	}
 	create_qp(&stranger, argv[1], argv[2]);
