@@ -56,11 +56,9 @@ static void admit(struct krdma_listener *listener)
 	int i = 0;
 
 	while (!krdma_listener_next(listener, 0, &conn)) {
-		if (!mr)
-			check("register memory", allocate(conn, CLIENTS * MESSAGE));
 		while (i < CLIENTS && clients[i])
 			i++;
-		if (i == CLIENTS) {
+		if (i == CLIENTS || (!mr && allocate(conn, CLIENTS * MESSAGE))) {
 			krdma_conn_close(conn);		/* the request is rejected */
 			continue;
 		}

@@ -43,11 +43,13 @@ int main(int argc, char **argv)
 {
 	struct krdma_ep_record record;
 	struct krdma_hub *hub;
-	int err = krdma_hub_open(argc > 1 ? argv[1] : ":7474", NULL, &hub);
+	int failed, err = krdma_hub_open(argc > 1 ? argv[1] : ":7474", NULL, &hub);
 
 	while (!err && !(err = krdma_hub_next(hub, KRDMA_FOREVER, &record, sizeof(record)))) {
-		if (record.event == KRDMA_EP_MESSAGE && record.call)
-			serve(&record);
+		failed = record.event == KRDMA_EP_MESSAGE && record.call ? serve(&record) : 0;
+		/* The client does not take so long an answer, or so many: it takes a short one. */
+		if (failed)
+			krdma_ep_answer(&record, (uint64_t)-failed, NULL, 0);
 		krdma_ep_done(&record);
 		if (record.event == KRDMA_EP_LEFT)
 			krdma_ep_close(record.ep, NULL);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <krdma_entry.h>
 
@@ -38,15 +39,13 @@ static struct krdma *session;
 static struct krdma_mr *table;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct krdma_mr *mr_for(struct krdma_conn *conn, size_t size, uint32_t access)
+static int mr_for(struct krdma_conn *conn, size_t size, uint32_t access, struct krdma_mr **mr)
 {
 	struct krdma_conn_query_args query;
-	struct krdma_mr *mr;
 
 	access |= KRDMA_ACCESS_LOCAL_WRITE;
-	check("register memory", krdma_conn_query(conn, &query, sizeof(query)) ?:
-	      krdma_mr_alloc(session, query.device_id, size, access, &mr));
-	return mr;
+	return krdma_conn_query(conn, &query, sizeof(query)) ?:
+	       krdma_mr_alloc(session, query.device_id, size, access, mr);
 }
 
 static int complete(struct krdma_ring *ring, uint64_t deadline)
@@ -75,15 +74,18 @@ static int store(const struct slot *from)
 static void *serve(void *arg)
 {
 	struct krdma_conn *conn = arg;
-	struct krdma_mr *mr = mr_for(conn, 2 * sizeof(struct slot), 0);
-	struct slot *slot = krdma_mr_data(mr);
 	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
 	struct krdma_sqe entries[2];
-	struct krdma_ring *ring;
+	struct krdma_ring *ring = NULL;
+	struct krdma_mr *mr = NULL;
+	struct slot *slot;
 	int err;
 
-	check("serve", krdma_mr_describe(table, 0, 0, descriptor) ?:
-	      krdma_ring_create(session, NULL, &ring));
+	err = krdma_mr_describe(table, 0, 0, descriptor) ?:
+	      mr_for(conn, 2 * sizeof(*slot), 0, &mr) ?: krdma_ring_create(session, NULL, &ring);
+	if (err)
+		goto close;
+	slot = krdma_mr_data(mr);
 	entries[0] = krdma_entry_recv(conn, 0, mr, 0, sizeof(*slot));
 	entries[1] = krdma_entry_send(conn, 1, mr, sizeof(*slot), sizeof(int));
 	entries[1].flags = KRDMA_SQE_UNSIGNALED;
@@ -94,6 +96,7 @@ static void *serve(void *arg)
 		*(int *)&slot[1] = store(slot);
 		err = krdma_ring_post(ring, entries, 2, NULL);
 	}
+close:
 	krdma_conn_close(conn);
 	krdma_ring_close(ring);
 	krdma_mr_deregister(mr, KRDMA_DEREGISTER_LATER);
@@ -106,12 +109,18 @@ static int server(void)
 	struct krdma_listener *listener;
 	struct krdma_conn *conn;
 	pthread_t thread;
+	int err;
 
 	check("listen", krdma_listen(session, (struct sockaddr *)&any, 0, 0, &listener));
-	while (!krdma_listener_next(listener, KRDMA_FOREVER, &conn)) {
-		table = table ?: mr_for(conn, sizeof(struct slot[SLOTS]), KRDMA_ACCESS_REMOTE_READ);
-		check("start a thread", -pthread_create(&thread, NULL, serve, conn) ?:
-		      -pthread_detach(thread));
+	while ((err = krdma_listener_next(listener, KRDMA_FOREVER, &conn)) != -ENODEV) {
+		if (err)
+			sleep(1);			/* no descriptor is free for a client */
+		else if ((!table && mr_for(conn, sizeof(struct slot[SLOTS]),
+					   KRDMA_ACCESS_REMOTE_READ, &table)) ||
+			 pthread_create(&thread, NULL, serve, conn))
+			krdma_conn_close(conn);		/* no memory, or no thread */
+		else
+			pthread_detach(thread);
 	}
 	return 1;
 }
@@ -139,7 +148,7 @@ static int client(const char *address, const char *key, const char *value)
 	      krdma_conn_connect(conn, NULL, NULL, 0) ?: krdma_conn_wait(conn, deadline, NULL));
 	check("find the table", krdma_conn_private_data(conn, descriptor, &length) ?:
 	      krdma_remote_mr_from_desc(descriptor, length, &remote));
-	mr = mr_for(conn, 2 * sizeof(*slot), 0);
+	check("register memory", mr_for(conn, 2 * sizeof(*slot), 0, &mr));
 	slot = krdma_mr_data(mr);
 	if (value) {
 		snprintf(slot->key, sizeof(slot->key), "%s", key);

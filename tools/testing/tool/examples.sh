@@ -69,6 +69,11 @@ try "$here/hub_kv_client" $host:7474 long
 ended "and the long one" 0 "^$long\$"
 try "$here/hub_kv_client" $host:7474 colour
 ended "there is no such key" 1 '^hub_kv_client: No such file'
+# Of a client that takes no long messages.
+try "$here/hub_short" $host:7474 long
+ended "who cannot take the value is told so" 0 '^90: Message too long$'
+try "$here/hub_short" $host:7474 color
+ended "and takes another one" 0 '^0: '
 kill $server
 gone "$server"
 try "$here/hub_kv_client" $host:7474 color
@@ -97,6 +102,17 @@ try "$here/kv" $host planet
 ended "a key has its last value" 0 '^mars$' '!earth'
 try "$here/kv" $host moon
 ended "a key is not found" 1 '^kv: no such key$'
+descriptors=$(find "/proc/$server/fd" -type l | sed 's|.*/||' | sort -n | tail -n 1)
+leave KILL "$server"
+# There is a descriptor for the connection of a client, and none for its ring or another client.
+sh -c "ulimit -n $((descriptors + 2)) && exec '$here/kv' serve" >"$work/server" 2>&1 </dev/null &
+server=$!
+await_listener kv
+try "$here/kv" $host planet
+ended "a client for whom there is no descriptor" 1 '^kv: cannot connect: Connection refused$'
+try "$here/kv" $host planet
+ended "and one after it" 1 '^kv: cannot connect: Connection refused$'
+holds "are no reason for the server to end" kill -0 "$server"
 leave KILL "$server"
 try "$here/kv" $host planet
 ended "no store" 1 '^kv: cannot connect: Connection refused$'
@@ -148,6 +164,12 @@ try "$here/lane_kv" many 500 $host planet
 ended "500 clients are answered" 0 '^500 clients were answered$'
 try "$here/lane_kv" $host planet mars
 ended "and one after them" 0 '^mars$'
+# KEY, and a value of no bytes, from a client that has no receive for the answer.
+key=$(printf moon | od -An -tx1 | tr -d ' ')
+try "$here/stranger" --lane $host 7479 "" "00000000$key$(printf '%0240d' 0)" 1
+ended "a client that does not take its answer is left" 0 '^1 have arrived$' '^ended$'
+try "$here/lane_kv" $host planet
+ended "and the others are served" 0 '^mars$'
 leave KILL "$server"
 try "$here/lane_kv" $host planet
 ended "no store for lanes" 1 '^lane_kv: cannot connect: Connection refused$'
