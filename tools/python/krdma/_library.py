@@ -106,6 +106,10 @@ class Handle:
         if pointer is None:
             return
         self._end(pointer)
+        self._leave()
+
+    def _leave(self) -> None:
+        """Its parent may end."""
         parent, self._parent = self._parent, None
         if parent:
             parent.__exit__()
@@ -138,10 +142,16 @@ class Handle:
             if err:
                 return err
             self._take()
-        parent, self._parent = self._parent, None
-        if parent:
-            parent.__exit__()
+        self._leave()
         return 0
+
+    def ended(self) -> None:
+        """The library has ended it."""
+        with self._lock:
+            self._doomed = True
+            pointer = self._take()
+        if pointer is not None:
+            self._leave()
 
 
 class Object:

@@ -365,13 +365,30 @@ class Hub(Object):
                 return
             yield record
 
+    def _connect(self, *arguments: Any) -> int:
+        """An attempt to connect; its error.
+
+        The peer may ask for memory meanwhile, so that a function of the program has got the
+        endpoint.  If the attempt fails, the library has freed it: no other call may.
+        """
+        before = set(self._endpoints)
+        err = -errno.ECONNABORTED
+        try:
+            err = lib.krdma_ep_connect(*arguments)
+        finally:
+            if err:
+                # One that joined meanwhile is among them; its record brings another object.
+                for address in set(self._endpoints) - before:
+                    self._endpoints.pop(address)._handle.ended()
+        return err
+
     def connect(self, to: str, hello: bytes = b"", timeout: Optional[float] = None) -> Endpoint:
         """Connects to a hub, "HOST:PORT".  With a timeout of 0 a record JOINED or LEFT follows."""
         pointer = ctypes.c_void_p()
         with self._turn(), self._handle as handle:
-            retried(f"connect to the hub at {to}", lib.krdma_ep_connect, handle, to.encode(),
-                    hello, len(hello), deadline_of(timeout), ctypes.byref(pointer))
-            return Endpoint(self, pointer)
+            retried(f"connect to the hub at {to}", self._connect, handle, to.encode(), hello,
+                    len(hello), deadline_of(timeout), ctypes.byref(pointer))
+            return self._endpoint(pointer.value)
 
     def share(self, name: str, data: Any, access: Access = Access.REMOTE_READ,
               allow: Optional[Callable[[Endpoint], Any]] = None) -> None:

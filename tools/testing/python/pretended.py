@@ -1,0 +1,133 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Tests what the Python package does with the library, where a test plays some functions of the
+library: those of a time that no other test can force.  Prints TAP.
+
+It needs neither the module nor a device: KRDMA_LIBRARY=build/tools/libkrdma.so.0
+KRDMA_FILES_LIBRARY=build/tools/libkrdma-files.so.0 PYTHONPATH=tools/python
+tools/testing/python/pretended.py
+"""
+
+import ctypes
+import errno
+import os
+import sys
+
+import krdma
+from krdma._library import lib
+
+from suite import holds, main, raises, same
+
+ADDRESS = ctypes.create_string_buffer(128)
+
+
+class Library:
+    """Functions of the library that a test plays, and the calls of them."""
+
+    def __init__(self, **functions):
+        self.functions = functions
+        self.calls = []
+        self.before = {}
+
+    def played(self, name, function):
+        """A function that keeps its calls: the name and the arguments."""
+        def called(*arguments):
+            self.calls.append((name, *arguments))
+            return function(*arguments) if callable(function) else function
+        return called
+
+    def __enter__(self):
+        for name, function in self.functions.items():
+            self.before[name] = getattr(lib, "krdma_" + name)
+            setattr(lib, "krdma_" + name, self.played(name, function))
+        return self
+
+    def __exit__(self, *_):
+        for name, function in self.before.items():
+            setattr(lib, "krdma_" + name, function)
+
+    def of(self, name):
+        """The arguments of each call of a function."""
+        return [call[1:] for call in self.calls if call[0] == name]
+
+
+def gives(pointer):
+    """A function of the library whose last argument gets a pointer."""
+    def function(*arguments):
+        arguments[-1]._obj.value = pointer
+        return 0
+    return function
+
+
+class HubLibrary(Library):
+    """The library of one hub.  What connect() is to do, a test says, with the function that asks
+    the program for memory."""
+
+    def __init__(self, **functions):
+        self.admit = self.allow = None
+        super().__init__(hub_open=self.open, hub_share=self.share, hub_close=0, ep_close=None,
+                         ep_why=b"", **functions)
+
+    def open(self, _, options, hub):
+        """Keeps the function that the options have."""
+        self.admit = options._obj.admit
+        hub._obj.value = 0x1000
+        return 0
+
+    def share(self, *arguments):
+        """Keeps the function that decides on memory."""
+        self.allow = arguments[5]
+        return 0
+
+    def closed(self):
+        """What was closed: the endpoints, and the hub last."""
+        return [call[1] for call in self.calls if call[0] in ("ep_close", "hub_close")]
+
+
+def test_memory_that_a_peer_asks_for_while_connect_waits():
+    seen = []
+
+    def connect(*arguments):
+        library.allow(None, 0x2000)
+        return gives(0x2000)(*arguments)
+
+    with HubLibrary(ep_connect=connect) as library:
+        hub = krdma.Hub()
+        hub.share("memory", bytearray(8), allow=lambda endpoint: seen.append(endpoint) or True)
+        endpoint = hub.connect("host:1")
+        same(seen, [endpoint], "the endpoint that the function has got")
+        same(hub.endpoints, [endpoint])
+        hub.close()
+        same(library.closed(), [0x2000, 0x1000])
+
+
+def test_memory_that_a_peer_asks_for_while_connect_fails():
+    seen = []
+
+    def connect(*arguments):
+        attempts.append(1)
+        library.allow(None, 0x2000)
+        if len(attempts) == 1:
+            return -errno.EINTR
+        if len(attempts) == 2:
+            return -errno.ECONNREFUSED
+        return gives(0x2000)(*arguments)
+
+    attempts = []
+    with HubLibrary(ep_connect=connect) as library:
+        hub = krdma.Hub()
+        hub.share("memory", bytearray(8), allow=lambda endpoint: seen.append(endpoint) or True)
+        raises(krdma.Refused, hub.connect, "host:1")
+        # The library has freed both.
+        holds("they are two, and closed", seen[0] is not seen[1] and seen[0].closed and
+              seen[1].closed)
+        same(hub.endpoints, [])
+        raises(ValueError, seen[1].send, b"", says="closed")
+        same(library.closed(), [])
+        same(hub.connect("host:1"), seen[2])
+        hub.close()
+        same(library.closed(), [0x2000, 0x1000])
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))
