@@ -42,6 +42,12 @@ def _bytes_at(address: Any, length: int) -> bytes:
     return ctypes.string_at(address, length) if length else b""
 
 
+def _refusal(error: OSError) -> int:
+    """The errno with which a peer is refused: any other number could admit it."""
+    number: Any = error.errno
+    return number if isinstance(number, int) and number in errno.errorcode else errno.EACCES
+
+
 class Answer(NamedTuple):
     """The answer to a call."""
 
@@ -227,7 +233,8 @@ class Hub(Object):
     It listens at "HOST:PORT", "[ADDRESS]:PORT", "DEVICE:PORT" or ":PORT", unless that is None.  The
     limits are those of struct krdma_hub_options; 0 is the default.  allow has addresses and
     networks: "10.0.0.0/8, fd00::1".  admit(address, hello) is called for each peer: what it
-    raises, or a result that is false, refuses the peer.  Peers must prove to know the secret, 16 to
+    raises, or a result that is false, refuses the peer.  What is no Exception, as that of Ctrl-C, is
+    also raised by the call in which the hub has asked.  Peers must prove to know the secret, 16 to
     1024 random bytes, before that, and this hub proves it to them: connect() raises ENOKEY if only
     the peer has one, and EKEYREJECTED if the peer has another or none.
     """
@@ -239,6 +246,8 @@ class Hub(Object):
                  secret: Optional[bytes] = None) -> None:
         self._lock = threading.RLock()
         self._inside = False
+        # What the program's functions have raised.
+        self._raised: List[BaseException] = []
         # Threads that wait for their turn, about.
         self._wanted = 0
         self._endpoints: Dict[int, Endpoint] = {}
@@ -251,7 +260,7 @@ class Hub(Object):
             depth=depth, eager=eager, idle_ms=int(idle * 1000), longest=longest, budget=budget,
             allow=ctypes.cast(self._allow, ctypes.c_void_p), secret=pointer, secret_length=length)
         if admit:
-            self._admit = _ADMIT(self._admitting(admit))
+            self._admit = _ADMIT(self._admitting(admit, self._raised))
             options.admit = self._admit
         # The library copies the secret.
         pointer = ctypes.c_void_p()
@@ -261,15 +270,19 @@ class Hub(Object):
         self._handle = Handle("hub", pointer, self._end)
 
     @staticmethod
-    def _admitting(admit: Callable[[Address, bytes], Any]) -> Callable[..., int]:
+    def _admitting(admit: Callable[[Address, bytes], Any],
+                   raised: List[BaseException]) -> Callable[..., int]:
         def called(_: Any, peer: Any, hello: Any, length: int) -> int:
-            # The library has a whole struct sockaddr_storage there.
-            address = unpacked(ctypes.string_at(peer, 128))
             try:
+                # The library has a whole struct sockaddr_storage there.
+                address = unpacked(ctypes.string_at(peer, 128))
                 return 0 if admit(address, _bytes_at(hello, length)) else -errno.EACCES
             except OSError as error:
-                return -(error.errno or errno.EACCES)
+                return -_refusal(error)
             except Exception:
+                return -errno.EACCES
+            except BaseException as error:      # is raised by the call that runs the hub
+                raised.append(error)
                 return -errno.EACCES
         return called
 
@@ -289,6 +302,10 @@ class Hub(Object):
                 yield
             finally:
                 self._inside = False
+                if self._raised:
+                    raised = self._raised[0]
+                    self._raised.clear()
+                    raise raised
         finally:
             self._lock.release()
 
@@ -395,24 +412,23 @@ class Hub(Object):
         """Offers the memory of an object to the peers by a name.
 
         The object must be writable and stays in place until unshare().  allow(endpoint) is called
-        when a peer asks for it; a result that is false refuses it, as does an exception.
+        when a peer asks for it; a result that is false refuses it, as does an exception: see Hub.
         """
         def called(_: Any, pointer: Any) -> int:
             try:
                 return 0 if allow is None or allow(self._endpoint(pointer)) else 1
             except Exception:
                 return 1
+            except BaseException as error:      # is raised by the call that runs the hub
+                self._raised.append(error)
+                return 1
 
         function = _ALLOW(called)
-        buffer = Buffer(data, True)
-        try:
-            with self._turn(), self._handle as handle:
-                check(lib.krdma_hub_share(handle, name.encode(), buffer.address, buffer.length,
-                                          access, function, None), f"share memory as '{name}'")
-        except BaseException:
-            buffer.release()
-            raise
-        self._shared[name] = [buffer, function]
+        with Buffer(data, True) as buffer, self._turn(), self._handle as handle:
+            check(lib.krdma_hub_share(handle, name.encode(), buffer.address, buffer.length, access,
+                                      function, None), f"share memory as '{name}'")
+            # Now the library refers to both, whatever follows.
+            self._shared[name] = [Buffer(data, True), function]
 
     def unshare(self, name: str, timeout: Optional[float] = None) -> None:
         """Withdraws memory: then no peer can access it.
@@ -422,4 +438,4 @@ class Hub(Object):
         with self._turn(), self._handle as handle:
             retried(f"withdraw the memory '{name}'", lib.krdma_hub_unshare, handle, name.encode(),
                     deadline_of(timeout))
-        self._shared.pop(name)[0].release()
+            self._shared.pop(name)[0].release()

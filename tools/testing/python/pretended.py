@@ -65,8 +65,8 @@ class HubLibrary(Library):
 
     def __init__(self, **functions):
         self.admit = self.allow = None
-        super().__init__(hub_open=self.open, hub_share=self.share, hub_close=0, ep_close=None,
-                         ep_why=b"", **functions)
+        super().__init__(**{"hub_open": self.open, "hub_share": self.share, "hub_close": 0,
+                            "ep_close": None, "ep_why": b"", **functions})
 
     def open(self, _, options, hub):
         """Keeps the function that the options have."""
@@ -125,6 +125,86 @@ def test_memory_that_a_peer_asks_for_while_connect_fails():
         raises(ValueError, seen[1].send, b"", says="closed")
         same(library.closed(), [])
         same(hub.connect("host:1"), seen[2])
+        hub.close()
+        same(library.closed(), [0x2000, 0x1000])
+
+
+class Canceled(BaseException):
+    """What a function raises that is no Exception."""
+
+
+def test_a_function_that_admits_and_is_interrupted():
+    refused, raised = [], []
+
+    def admit(_, hello):
+        raise raised[0]
+
+    def next_record(*_):
+        refused.append(library.admit(None, ctypes.addressof(ADDRESS), b"", 0))
+        return -errno.EAGAIN
+
+    with HubLibrary(hub_next=next_record) as library:
+        hub = krdma.Hub(admit=admit)
+        for kind in (KeyboardInterrupt, SystemExit, Canceled):
+            raised[:] = [kind("in admit")]
+            same(raises(kind, hub.next, 0), raised[0])
+            same(refused.pop(), -errno.EACCES, f"the result after {kind.__name__}")
+        # It ends the call that it came from, and no other.
+        raised[:] = [ValueError("in admit")]
+        raises(krdma.WouldBlock, hub.next, 0)
+        hub.close()
+
+
+def test_a_function_that_admits_and_raises_a_strange_errno():
+    for number in ("text", 0, -1, errno.EUSERS, 1 << 32, 4096, 13.0, [13], None):
+        def admit(_, hello, number=number):
+            raise OSError(number, "refused")
+
+        with HubLibrary() as library:
+            hub = krdma.Hub(admit=admit)
+            same(library.admit(None, ctypes.addressof(ADDRESS), b"", 0),
+                 -(errno.EUSERS if number == errno.EUSERS else errno.EACCES), f"for {number!r}")
+            hub.close()
+
+
+def test_a_function_that_decides_on_memory_and_is_interrupted():
+    refused = []
+
+    def asks(*_):
+        refused.append(library.allow(None, 0x2000))
+        return 0
+
+    def allow(_):
+        raise KeyboardInterrupt
+
+    shared = bytearray(8)
+    with HubLibrary(ep_connect=gives(0x2000), ep_send=asks, hub_unshare=asks) as library:
+        hub = krdma.Hub()
+        endpoint = hub.connect("host:1")
+        hub.share("memory", shared, allow=allow)
+        raises(KeyboardInterrupt, endpoint.send, b"")
+        raises(BufferError, shared.extend, b"more")
+        # It is withdrawn all the same.
+        raises(KeyboardInterrupt, hub.unshare, "memory")
+        shared.extend(b"more")
+        same([result != 0 for result in refused], [True, True])
+        hub.close()
+        same(library.closed(), [0x2000, 0x1000])
+
+
+def test_memory_that_is_shared_when_share_is_interrupted():
+    def share(*arguments):
+        library.share(*arguments)
+        return library.allow(None, 0x2000) * 0
+
+    def allow(_):
+        raise KeyboardInterrupt
+
+    shared = bytearray(8)
+    with HubLibrary(hub_share=share) as library:
+        hub = krdma.Hub()
+        raises(KeyboardInterrupt, hub.share, "memory", shared, allow=allow)
+        raises(BufferError, shared.extend, b"more")
         hub.close()
         same(library.closed(), [0x2000, 0x1000])
 
