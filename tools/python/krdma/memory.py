@@ -186,10 +186,15 @@ class Memory(Region):
 
         It fails with EBUSY, and is registered as before, while work requests use it.
         """
-        err = self._handle.end_if(lambda handle: int(lib.krdma_mr_deregister(handle, 0)))
-        check(err, "deregister a memory region",
+        def end(handle: int) -> int:
+            err = int(lib.krdma_mr_deregister(handle, 0))
+            if not err:
+                # Only then: a device may still write to what abandon() has ended before.
+                self._buffer.release()
+            return err
+
+        check(self._handle.end_if(end), "deregister a memory region",
               "work requests use it: wait for their completions, or close their connections")
-        self._buffer.release()
 
     def abandon(self) -> None:
         """Deregisters it as soon as the last work request that uses it has ended."""

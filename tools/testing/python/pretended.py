@@ -59,6 +59,13 @@ def gives(pointer):
     return function
 
 
+class SessionLibrary(Library):
+    """The library of one session."""
+
+    def __init__(self, **functions):
+        super().__init__(**{"open": gives(0x1000), "close": 0, **functions})
+
+
 class HubLibrary(Library):
     """The library of one hub.  What connect() is to do, a test says, with the function that asks
     the program for memory."""
@@ -207,6 +214,33 @@ def test_memory_that_is_shared_when_share_is_interrupted():
         raises(BufferError, shared.extend, b"more")
         hub.close()
         same(library.closed(), [0x2000, 0x1000])
+
+
+def test_abandoned_memory_that_is_closed():
+    """A device writes to it until its work requests have ended: it must not be used again."""
+    busy = [True]
+
+    def deregister(_, flags):
+        return -errno.EBUSY if busy[0] and not flags else 0
+
+    with SessionLibrary(mr_register=gives(0x2000), mr_id=1, mr_deregister=deregister) as library, \
+            krdma.Session() as session:
+        for ends in (krdma.Memory.abandon, lambda memory: session.close()):
+            data = bytearray(8)
+            memory = session.register(1, data)
+            ends(memory)
+            same(library.of("mr_deregister")[-2:], [(0x2000, 0), (0x2000, 1)])
+            memory.close()
+            raises(BufferError, data.extend, b"more")
+    with SessionLibrary(mr_register=gives(0x2000), mr_id=1, mr_deregister=deregister), \
+            krdma.Session() as session:
+        data = bytearray(8)
+        memory = session.register(1, data)
+        raises(krdma.Error, memory.close, number=errno.EBUSY)
+        raises(BufferError, data.extend, b"more")
+        busy[0] = False
+        memory.close()
+        data.extend(b"more")
 
 
 if __name__ == "__main__":
