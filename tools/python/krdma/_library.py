@@ -7,6 +7,7 @@ import os
 import threading
 import time
 import warnings
+import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _abi
@@ -63,14 +64,35 @@ def retried(what: str, function: Callable[..., int], *arguments: Any) -> int:
             return check(err, what)
 
 
+# What has to know that it is in a child of fork().
+_inheritors: "weakref.WeakSet[Any]" = weakref.WeakSet()
+
+
+def inherits(one: Any) -> None:
+    """Calls its method _forked() in each child of fork()."""
+    _inheritors.add(one)
+
+
+def _forked() -> None:
+    for one in list(_inheritors):
+        one._forked()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
 class Handle:
     """An object of the library, which ends once, and never while a thread is in a call with it.
 
     A call is a "with" block.  If another thread ends the object in the meantime, it ends with the
     last call.  The handle holds its parent, which does not end before it.
+
+    A child of fork() has copies of handles, and none of the other threads: no call of theirs ends
+    there, and no lock that they have taken.
     """
 
-    __slots__ = ("what", "_pointer", "_end", "_parent", "_lock", "_calls", "_doomed", "__weakref__")
+    __slots__ = ("what", "_pointer", "_end", "_parent", "_lock", "_calls", "_children", "_doomed",
+                 "_pid", "__weakref__")
 
     def __init__(self, what: str, pointer: ctypes.c_void_p, end: Callable[[int], Any],
                  parent: "Optional[Handle]" = None) -> None:
@@ -80,23 +102,63 @@ class Handle:
         self._parent = parent
         # Garbage collection may end a child while its parent is locked.
         self._lock = threading.RLock()
-        self._calls = 0
+        # Of each thread that is in one.
+        self._calls: Dict[int, int] = {}
+        self._children = 0
         self._doomed = False
+        self._pid = os.getpid()
         if parent:
-            parent.__enter__()
+            parent._enter_child()
+        inherits(self)
+
+    def _forked(self) -> None:
+        thread = threading.get_ident()
+        self._lock = threading.RLock()
+        self._calls = {one: calls for one, calls in self._calls.items() if one == thread}
+
+    @property
+    def inherited(self) -> bool:
+        """Whether it is a copy, in a child of fork()."""
+        return self._pid != os.getpid()
+
+    def _check(self) -> int:
+        if self._pointer is None or self._doomed:
+            raise ValueError(f"the {self.what} is closed")
+        return self._pointer
 
     def __enter__(self) -> int:
+        thread = threading.get_ident()
         with self._lock:
-            if self._pointer is None or self._doomed:
-                raise ValueError(f"the {self.what} is closed")
-            self._calls += 1
-            return self._pointer
+            pointer = self._check()
+            self._calls[thread] = self._calls.get(thread, 0) + 1
+        return pointer
 
     def __exit__(self, *_: object) -> None:
+        thread = threading.get_ident()
         with self._lock:
-            self._calls -= 1
-            pointer = self._take() if self._doomed and not self._calls else None
+            self._calls[thread] -= 1
+            if not self._calls[thread]:
+                del self._calls[thread]
+            pointer = self._take_if_doomed()
         self._finish(pointer)
+
+    def _enter_child(self) -> None:
+        with self._lock:
+            self._check()
+            self._children += 1
+
+    def _exit_child(self) -> None:
+        with self._lock:
+            self._children -= 1
+            pointer = self._take_if_doomed()
+        self._finish(pointer)
+
+    @property
+    def _used(self) -> bool:
+        return bool(self._calls or self._children)
+
+    def _take_if_doomed(self) -> Optional[int]:
+        return self._take() if self._doomed and not self._used else None
 
     def _take(self) -> Optional[int]:
         pointer, self._pointer = self._pointer, None
@@ -112,7 +174,7 @@ class Handle:
         """Its parent may end."""
         parent, self._parent = self._parent, None
         if parent:
-            parent.__exit__()
+            parent._exit_child()
 
     @property
     def closed(self) -> bool:
@@ -122,13 +184,13 @@ class Handle:
     @property
     def busy(self) -> bool:
         """Whether a thread is in a call with it."""
-        return self._calls > 0 and not self.closed
+        return bool(self._calls) and not self.closed
 
     def end(self) -> None:
         """Ends it; a second time does nothing."""
         with self._lock:
             self._doomed = True
-            pointer = None if self._calls else self._take()
+            pointer = self._take_if_doomed()
         self._finish(pointer)
 
     def end_if(self, attempt: Callable[[int], int]) -> int:
@@ -136,7 +198,7 @@ class Handle:
         with self._lock:
             if self._pointer is None or self._doomed:
                 return 0
-            if self._calls:
+            if self._used:
                 return -errno.EBUSY
             err = attempt(self._pointer)
             if err:

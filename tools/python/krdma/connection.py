@@ -3,7 +3,6 @@
 
 import ctypes
 import errno
-import os
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, Optional
@@ -72,7 +71,6 @@ class Connection(Object):
         self.session: "Session" = session
         self.ring: Optional[Ring] = None
         self._what = "connect"
-        self._pid = os.getpid()
         with self._handle as handle:
             self.id: int = lib.krdma_conn_id(handle)
         session._children.add(self)
@@ -256,8 +254,11 @@ class Connection(Object):
         return Messenger(self, **options)
 
     def close(self) -> None:
-        """Closes it, which disconnects it.  Calls of other threads return."""
-        if self._handle.busy:
+        """Closes it, which disconnects it.  Calls of other threads return.
+
+        In a child of fork(), it closes the copy: the connection stays the parent's.
+        """
+        if self._handle.busy and not self._handle.inherited:
             with self._handle as handle:
                 lib.krdma_conn_disconnect(handle, _abi.DisconnectFlags.ABORT)
         self._handle.end()
@@ -269,7 +270,7 @@ class Connection(Object):
         """
         if self.closed:
             return
-        if os.getpid() != self._pid:
+        if self._handle.inherited:
             self.close()
             return
         with self._handle as handle:

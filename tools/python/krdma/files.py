@@ -289,7 +289,7 @@ class Server(Object):
             check(lib.krdma_file_server_stop(handle), "stop a server")
 
     def close(self) -> None:
-        """Stops, and ends with run()."""
-        if not self.closed:
+        """Stops, and ends with run().  In a child of fork(), the parent's goes on."""
+        if not self.closed and not self._handle.inherited:
             self.stop()
         self._handle.end()

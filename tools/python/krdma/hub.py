@@ -23,7 +23,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
 from . import _abi
 from ._abi import Access, EpEvent
 from ._address import Address, unpacked
-from ._library import Handle, Object, check, deadline_of, lib, retried
+from ._library import Handle, Object, check, deadline_of, inherits, lib, retried
 from .errors import Error, error_for
 from .memory import Buffer, memory_of
 
@@ -245,7 +245,8 @@ class Hub(Object):
                  admit: Optional[Callable[[Address, bytes], Any]] = None,
                  secret: Optional[bytes] = None) -> None:
         self._lock = threading.RLock()
-        self._inside = False
+        # The thread that has its turn.
+        self._inside: Optional[int] = None
         # What the program's functions have raised.
         self._raised: List[BaseException] = []
         # Threads that wait for their turn, about.
@@ -268,6 +269,7 @@ class Hub(Object):
                                  ctypes.byref(pointer)),
               f"open a hub at {at}" if at is not None else "open a hub")
         self._handle = Handle("hub", pointer, self._end)
+        inherits(self)
 
     @staticmethod
     def _admitting(admit: Callable[[Address, bytes], Any],
@@ -290,24 +292,32 @@ class Hub(Object):
     def _turn(self) -> Iterator[None]:
         """One thread at a time; and no function that the library calls."""
         self._wanted += 1
+        lock = self._lock       # a child of fork() has another one
         try:
-            self._lock.acquire()
+            lock.acquire()
         finally:
             self._wanted -= 1
         try:
             if self._inside:
                 raise RuntimeError("a function that a hub calls must not use the hub")
-            self._inside = True
+            self._inside = threading.get_ident()
             try:
                 yield
             finally:
-                self._inside = False
+                self._inside = None
                 if self._raised:
                     raised = self._raised[0]
                     self._raised.clear()
                     raise raised
         finally:
-            self._lock.release()
+            lock.release()
+
+    def _forked(self) -> None:
+        self._wanted = 0
+        if self._inside != threading.get_ident():
+            self._lock = threading.RLock()
+            self._inside = None
+            self._raised.clear()
 
     def _end(self, pointer: int) -> None:
         lib.krdma_hub_close(pointer)

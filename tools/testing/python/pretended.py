@@ -11,12 +11,15 @@ tools/testing/python/pretended.py
 import ctypes
 import errno
 import os
+import signal
 import sys
+import threading
 
 import krdma
+from krdma import files
 from krdma._library import lib
 
-from suite import holds, main, raises, same
+from suite import PATIENCE, Thread, holds, in_child, main, raises, same
 
 ADDRESS = ctypes.create_string_buffer(128)
 
@@ -241,6 +244,148 @@ def test_abandoned_memory_that_is_closed():
         busy[0] = False
         memory.close()
         data.extend(b"more")
+
+
+def in_own_time(function):
+    """in_child() with an end: what the child waits for may be gone."""
+    def limited():
+        signal.alarm(PATIENCE)
+        function()
+
+    in_child(limited)
+
+
+class Waits:
+    """A function of the library that waits in another thread until go()."""
+
+    def __init__(self, result=0):
+        self.result = result
+        self.began, self.ends = threading.Event(), threading.Event()
+
+    def __call__(self, *_):
+        self.began.set()
+        holds("it was let go", self.ends.wait(PATIENCE))
+        return self.result
+
+    def thread(self, function, *arguments):
+        """A thread that waits in it."""
+        thread = Thread(function, *arguments)
+        holds("it waits", self.began.wait(PATIENCE))
+        return thread
+
+    def go(self, *_):
+        """Lets it go on."""
+        self.ends.set()
+        return 0
+
+
+class ConnLibrary(SessionLibrary):
+    """The library of one connection."""
+
+    def __init__(self, **functions):
+        super().__init__(**{"conn_create": gives(0x2000), "conn_id": 7, "conn_close": 0,
+                            "conn_disconnect": 0, "conn_await_closed": 0, **functions})
+
+
+def test_a_child_closes_a_connection_that_a_thread_waits_for():
+    def child(close):
+        close()
+        same((library.of("conn_disconnect"), library.of("conn_close")), ([], [(0x2000,)]))
+        raises(ValueError, conn.wait, says="closed")
+
+    waits = Waits()
+    with ConnLibrary(conn_wait=waits, conn_disconnect=waits.go) as library:
+        session = krdma.Session()
+        conn = session.connection()
+        thread = waits.thread(conn.wait)
+        in_own_time(lambda: child(conn.close))
+        in_own_time(lambda: child(session.close))
+        in_own_time(lambda: child(conn.end))
+        same(library.of("conn_disconnect"), [])
+        conn.close()
+        thread.get()
+        same([call for call in library.calls if call[0] != "open"],
+             [("conn_create", *library.of("conn_create")[0]), ("conn_id", 0x2000),
+              ("conn_wait", *library.of("conn_wait")[0]), ("conn_disconnect", 0x2000, 1),
+              ("conn_close", 0x2000)])
+        session.close()
+
+
+def test_a_child_that_is_made_inside_of_a_call():
+    def forks(*_):
+        child.append(os.fork())
+        if not child[0]:
+            signal.alarm(PATIENCE)
+            conn.close()
+            same(library.of("conn_close"), [], "what was closed while the child is in the call")
+        return 0
+
+    child = []
+    with ConnLibrary(conn_wait=forks) as library:
+        session = krdma.Session()
+        conn = session.connection()
+        try:
+            conn.wait()
+            if not child[0]:
+                same((library.of("conn_disconnect"), library.of("conn_close")), ([], [(0x2000,)]))
+                os._exit(0)
+        finally:
+            if not child[0]:
+                os._exit(1)
+        same(os.waitpid(child[0], 0)[1], 0, "the child's status")
+        same(library.of("conn_close"), [])
+        session.close()
+
+
+def test_a_child_of_a_thread_that_deregisters_memory():
+    """Its parent's thread has the lock of the memory."""
+    waits = Waits()
+    parent = os.getpid()
+    with SessionLibrary(mr_register=gives(0x2000), mr_id=1,
+                        mr_deregister=lambda *_: waits() if os.getpid() == parent else 0), \
+            krdma.Session() as session:
+        data = bytearray(8)
+        memory = session.register(1, data)
+        thread = waits.thread(memory.close)
+        in_own_time(lambda: (memory.close(), data.extend(b"more"), session.close()))
+        waits.go()
+        thread.get()
+
+
+def test_a_child_of_a_thread_that_is_in_a_hub():
+    waits = Waits(-errno.EAGAIN)
+    with HubLibrary(hub_next=waits, ep_connect=gives(0x2000)) as library:
+        hub = krdma.Hub()
+        hub.connect("host:1")
+        thread = waits.thread(hub.next, 0)
+        in_own_time(lambda: (hub.close(), same(library.closed(), [0x2000, 0x1000])))
+        waits.go()
+        raises(krdma.WouldBlock, thread.get)
+        same(library.closed(), [])
+        hub.close()
+        same(library.closed(), [0x2000, 0x1000])
+
+
+def test_a_child_of_a_server_of_files():
+    stops, ends = [], []
+
+    def creates(*arguments):
+        return gives(0x2000)(*arguments)
+
+    before = {name: getattr(files.lib, "krdma_file_server_" + name)
+              for name in ("create", "stop", "destroy")}
+    files.lib.krdma_file_server_create = creates
+    files.lib.krdma_file_server_stop = lambda server: stops.append(server) or 0
+    files.lib.krdma_file_server_destroy = ends.append
+    try:
+        with SessionLibrary(), krdma.Session() as session:
+            server = files.Server(session, ("127.0.0.1", 0), "/tmp")
+            in_own_time(lambda: (server.close(), same((stops, ends), ([], [0x2000]))))
+            server.close()
+            same((stops, ends), ([0x2000], [0x2000]))
+    finally:
+        for name, function in before.items():
+            setattr(files.lib, "krdma_file_server_" + name, function)
 
 
 if __name__ == "__main__":
