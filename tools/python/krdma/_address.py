@@ -16,6 +16,8 @@ _SIZE = 128
 def packed(address: Address, passive: bool = False) -> "ctypes.Array[ctypes.c_char]":
     """The socket address of a host and a port; "" stands for all addresses."""
     host, port = address
+    if not 0 <= port < 1 << 16:
+        raise ValueError(f"a port cannot be {port}")
     flags = socket.AI_PASSIVE if passive else 0
     if passive and not host:
         host = "::"

@@ -49,6 +49,28 @@ def deadline_of(timeout: Optional[float]) -> int:
     return min(time.monotonic_ns() + int(timeout * 1e9), _abi.KRDMA_FOREVER - 1)
 
 
+def uint(value: Any, bits: int, what: str) -> int:
+    """A number for an argument of the library; ctypes would cut one that has more bits."""
+    if not 0 <= value < 1 << bits:
+        raise ValueError(f"{what} cannot be {value}")
+    return int(value)
+
+
+def fill(structure: Any, **values: Any) -> Any:
+    """Sets fields of a structure; ctypes would cut a number that does not fit."""
+    for name, value in values.items():
+        setattr(structure, name, value)
+        # A pointer to nothing reads as None.
+        if hasattr(value, "__index__") and (getattr(structure, name) or 0) != value:
+            raise ValueError(f"{name} cannot be {value}")
+    return structure
+
+
+def options_of(kind: Any, **values: Any) -> Any:
+    """A structure of options, with its size."""
+    return fill(kind(size=ctypes.sizeof(kind)), **values)
+
+
 def check(err: int, what: str, hint: Optional[str] = None) -> int:
     """Raises the exception for a negative errno."""
     if err < 0:

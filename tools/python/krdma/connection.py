@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional
 from . import _abi
 from ._abi import Access, ConnKind, ConnState, EventType, ListenFlags
 from ._address import Address, packed, unpacked
-from ._library import Handle, Object, check, deadline_of, filled, lib, retried
+from ._library import (Handle, Object, check, deadline_of, filled, lib, options_of, retried,
+                       uint)
 from .memory import RemoteMemory
 from .message import Messenger
 from .ring import Ring, known
@@ -96,8 +97,7 @@ class Connection(Object):
                 local: Optional[Address] = None, tos: int = 0) -> None:
         """Finds the device and the route for the address of a peer."""
         self._what = f"connect to {address[0]} port {address[1]}"
-        options = _abi.krdma_conn_resolve_args(size=ctypes.sizeof(_abi.krdma_conn_resolve_args),
-                                               tos=tos)
+        options = options_of(_abi.krdma_conn_resolve_args, tos=tos)
         if local:
             options.flags = _abi.ResolveFlags.LOCAL
             ctypes.memmove(options.local, packed(local), ctypes.sizeof(options.local))
@@ -114,11 +114,11 @@ class Connection(Object):
 
         With an SRQ, its messages take receives of that, and complete in the ring of the SRQ.
         """
+        options = options_of(
+            _abi.krdma_conn_create_qp_args, send_depth=send_depth, recv_depth=recv_depth,
+            max_send_sge=max_send_sge, max_recv_sge=max_recv_sge, max_inline=max_inline,
+            keepalive_ms=keepalive_ms)
         ring = ring or self.session.ring()
-        options = _abi.krdma_conn_create_qp_args(
-            size=ctypes.sizeof(_abi.krdma_conn_create_qp_args), send_depth=send_depth,
-            recv_depth=recv_depth, max_send_sge=max_send_sge, max_recv_sge=max_recv_sge,
-            max_inline=max_inline, keepalive_ms=keepalive_ms)
         with ExitStack() as calls:
             handle, its = (calls.enter_context(one._handle) for one in (self, ring))
             other = calls.enter_context(recv_ring._handle) if recv_ring else None
@@ -136,8 +136,7 @@ class Connection(Object):
         request.  wait() waits until it is connected.
         """
         flags = _abi.ConnParamFlags.EARLY if early and self.trunk else 0
-        param = _abi.krdma_conn_param_args(size=ctypes.sizeof(_abi.krdma_conn_param_args),
-                                           flags=flags)
+        param = options_of(_abi.krdma_conn_param_args, flags=flags)
         with self._handle as handle:
             check(lib.krdma_conn_connect(handle, ctypes.byref(param), private_data,
                                          len(private_data)), self._what)
@@ -183,10 +182,10 @@ class Connection(Object):
     @property
     def trunk(self) -> int:
         """The number of the trunk that carries the lane; 0: a plain connection, or not resolved."""
-        number = ctypes.c_uint64()
+        found = ctypes.c_uint64()
         with self._handle as handle:
-            check(lib.krdma_conn_trunk(handle, ctypes.byref(number)), "query a connection")
-        return number.value
+            check(lib.krdma_conn_trunk(handle, ctypes.byref(found)), "query a connection")
+        return found.value
 
     def find_memory(self, name: str, offset: int = 0,
                     timeout: Optional[float] = 10) -> RemoteMemory:
@@ -200,7 +199,8 @@ class Connection(Object):
         remote = _abi.krdma_remote_mr()
         with self._handle as handle:
             retried(f"find the peer's memory '{name}'", lib.krdma_conn_find_mr, handle,
-                    name.encode(), offset, deadline_of(timeout), ctypes.byref(remote), None)
+                    name.encode(), uint(offset, 64, "an offset"), deadline_of(timeout),
+                    ctypes.byref(remote), None)
         return RemoteMemory(remote.addr, remote.length, remote.key, Access(remote.access))
 
     @property
@@ -290,8 +290,8 @@ class Listener(Object):
         pointer = ctypes.c_void_p()
         flags = (ListenFlags.V6ONLY if v6only else 0) | (ListenFlags.LANES if lanes else 0)
         with session._handle as owner:
-            check(lib.krdma_listen(owner, packed(address, passive=True), flags, backlog,
-                                   ctypes.byref(pointer)),
+            check(lib.krdma_listen(owner, packed(address, passive=True), flags,
+                                   uint(backlog, 32, "a backlog"), ctypes.byref(pointer)),
                   f"listen at {address[0] or 'all addresses'} port {address[1]}")
         self._handle = Handle("listener", pointer, lib.krdma_listener_close, session._handle)
         self.session = session

@@ -9,6 +9,7 @@ from typing import Any, Optional
 
 from . import _abi
 from ._abi import Flush, Opcode, SqeFlags
+from ._library import fill
 from .memory import Buffer, Region, RemoteMemory
 from .ring import Entry
 
@@ -19,19 +20,29 @@ SOLICITED = SqeFlags.SOLICITED
 
 def _entry(opcode: Opcode, conn: Any, memory: Optional[Region], offset: int, length: Optional[int],
            wr_id: int, flags: int = 0) -> Entry:
-    entry = Entry(opcode=opcode, flags=flags, dest=conn.id, wr_id=wr_id)
+    entry: Entry = fill(Entry(opcode=opcode, dest=conn.id), flags=flags, wr_id=wr_id)
     if memory is not None:
+        length = memory.part(offset, length)
         entry.sge_count = 1
-        entry.sge = _abi.krdma_ring_sge(addr=memory.address + offset,
-                                        length=memory.part(offset, length), mr=memory.id)
+        entry.sge = fill(_abi.krdma_ring_sge(mr=memory.id), addr=memory.address + offset,
+                         length=length)
     return entry
+
+
+def _imm(entry: Entry, imm: int) -> Entry:
+    fill(entry, imm=imm)
+    return entry
+
+
+def _operand(value: int) -> int:
+    """A number of 64 bits; a negative one is its two's complement, as for adding it."""
+    return value + (1 << 64) if -(1 << 63) <= value < 0 else value
 
 
 def _remote(opcode: Opcode, conn: Any, memory: Optional[Region], remote: RemoteMemory, offset: int,
             length: Optional[int], remote_offset: int, wr_id: int, flags: int) -> Entry:
     entry = _entry(opcode, conn, memory, offset, length, wr_id, flags)
-    entry.remote_addr = remote.at(remote_offset, entry.sge.length)
-    entry.rkey = remote.rkey
+    fill(entry, remote_addr=remote.at(remote_offset, entry.sge.length), rkey=remote.rkey)
     return entry
 
 
@@ -50,9 +61,7 @@ def send(conn: Any, memory: Optional[Region] = None, offset: int = 0,
 def send_imm(conn: Any, imm: int, memory: Optional[Region] = None, offset: int = 0,
              length: Optional[int] = None, *, wr_id: int = 0, flags: int = 0) -> Entry:
     """A send with 32 bits of immediate data."""
-    entry = _entry(Opcode.SEND_IMM, conn, memory, offset, length, wr_id, flags)
-    entry.imm = imm
-    return entry
+    return _imm(_entry(Opcode.SEND_IMM, conn, memory, offset, length, wr_id, flags), imm)
 
 
 def send_inline(conn: Any, data: Any, *, wr_id: int = 0, flags: int = 0) -> Entry:
@@ -63,7 +72,7 @@ def send_inline(conn: Any, data: Any, *, wr_id: int = 0, flags: int = 0) -> Entr
     buffer = Buffer(data, False)
     entry = _entry(Opcode.SEND, conn, None, 0, None, wr_id, flags | SqeFlags.INLINE)
     entry.sge_count = 1
-    entry.sge = _abi.krdma_ring_sge(addr=buffer.address, length=buffer.length)
+    entry.sge = fill(_abi.krdma_ring_sge(), addr=buffer.address, length=buffer.length)
     setattr(entry, "buffer", buffer)    # stays until the entry is gone
     return entry
 
@@ -79,10 +88,8 @@ def write_imm(conn: Any, imm: int, memory: Region, remote: RemoteMemory, offset:
               length: Optional[int] = None, remote_offset: int = 0, *, wr_id: int = 0,
               flags: int = 0) -> Entry:
     """An RDMA write that also completes a receive of the peer, with 32 bits of immediate data."""
-    entry = _remote(Opcode.WRITE_IMM, conn, memory, remote, offset, length, remote_offset, wr_id,
-                    flags)
-    entry.imm = imm
-    return entry
+    return _imm(_remote(Opcode.WRITE_IMM, conn, memory, remote, offset, length, remote_offset,
+                        wr_id, flags), imm)
 
 
 def read(conn: Any, memory: Region, remote: RemoteMemory, offset: int = 0,
@@ -98,8 +105,7 @@ def compare_swap(conn: Any, memory: Region, remote: RemoteMemory, compare: int, 
     """A compare-and-swap of 64 bits; the local memory gets the value before."""
     entry = _remote(Opcode.COMPARE_SWAP, conn, memory, remote, offset, 8, remote_offset, wr_id,
                     flags)
-    entry.operand = compare
-    entry.swap = swap
+    fill(entry, operand=_operand(compare), swap=_operand(swap))
     return entry
 
 
@@ -107,12 +113,11 @@ def fetch_add(conn: Any, memory: Region, remote: RemoteMemory, add: int, offset:
               remote_offset: int = 0, *, wr_id: int = 0, flags: int = 0) -> Entry:
     """A fetch-and-add of 64 bits; the local memory gets the value before."""
     entry = _remote(Opcode.FETCH_ADD, conn, memory, remote, offset, 8, remote_offset, wr_id, flags)
-    entry.operand = add
+    fill(entry, operand=_operand(add))
     return entry
 
 
 def flush(conn: Any, remote: RemoteMemory, *, wr_id: int = 0, flags: int = 0) -> Entry:
     """A flush: when it completes, the earlier writes to that memory are visible to every reader."""
-    entry = _remote(Opcode.FLUSH, conn, None, remote, 0, None, 0, wr_id, flags)
-    entry.imm = Flush.GLOBAL | Flush.MEMORY
-    return entry
+    return _imm(_remote(Opcode.FLUSH, conn, None, remote, 0, None, 0, wr_id, flags),
+                Flush.GLOBAL | Flush.MEMORY)

@@ -18,7 +18,7 @@ from . import _abi
 from ._abi import (KRDMA_FILE_PORT, FileAccess, FileFlags, FileOperation, FileServerFlags, FileSide,
                    FileType)
 from ._address import Address, packed, unpacked
-from ._library import Handle, Object, check, load
+from ._library import Handle, Object, check, fill, load, options_of, uint
 from .errors import Error, error_for
 from .memory import memory_of
 from .session import Session
@@ -94,6 +94,10 @@ def _encoded(name: Name) -> bytes:
     return data
 
 
+def _flags(flags: FileFlags) -> int:
+    return uint(flags, 32, "flags")
+
+
 def _result(found: _abi.krdma_file_result) -> Result:
     return Result(found.length, found.transferred, found.resumed_from, found.nanoseconds / 1e9,
                   found.crc32c, found.mode, found.mtime_s * 10 ** 9 + found.mtime_ns,
@@ -116,10 +120,10 @@ class Client(Object):
         self._where = f"{server[0]} port {server[1]}"
         self._raised: Optional[BaseException] = None
         self._secret = memory_of(secret)
-        options = _abi.krdma_file_options(
-            size=ctypes.sizeof(_abi.krdma_file_options), flags=flags,
-            patience_ms=int(patience * 1000), buffer_size=buffer_size, buffer_count=buffer_count,
-            streams=streams, secret=self._secret[0], secret_length=self._secret[1])
+        options = options_of(
+            _abi.krdma_file_options, flags=flags, patience_ms=int(patience * 1000),
+            buffer_size=buffer_size, buffer_count=buffer_count, streams=streams,
+            secret=self._secret[0], secret_length=self._secret[1])
         if progress:
             self._called = _PROGRESS(self._calling(progress))
             options.progress = self._called
@@ -159,22 +163,22 @@ class Client(Object):
     def get(self, name: Name, path: Name, flags: FileFlags = FileFlags(0)) -> Result:
         """Gets a file; "" is the one that the server offers.  The path may be a folder."""
         return self._request(f"get '{os.fsdecode(name)}' from", lib.krdma_file_client_get,
-                             _encoded(name), _AT_FDCWD, _encoded(path), flags)
+                             _encoded(name), _AT_FDCWD, _encoded(path), _flags(flags))
 
     def get_fd(self, name: Name, fd: int) -> Result:
         """Gets a file's content, and writes it to a descriptor."""
         return self._request(f"get '{os.fsdecode(name)}' from", lib.krdma_file_client_get_fd,
-                             _encoded(name), fd)
+                             _encoded(name), uint(fd, 31, "a descriptor"))
 
     def put(self, path: Name, name: Name, flags: FileFlags = FileFlags(0)) -> Result:
         """Puts a file on the server, by this name."""
         return self._request(f"put '{os.fsdecode(path)}' on", lib.krdma_file_client_put,
-                             _AT_FDCWD, _encoded(path), _encoded(name), flags)
+                             _AT_FDCWD, _encoded(path), _encoded(name), _flags(flags))
 
     def make_folder(self, name: Name, flags: FileFlags = FileFlags(0)) -> Result:
         """Makes a folder on the server; it may be there already."""
         return self._request(f"make the folder '{os.fsdecode(name)}' on",
-                             lib.krdma_file_client_make_folder, _encoded(name), None, flags)
+                             lib.krdma_file_client_make_folder, _encoded(name), None, _flags(flags))
 
     def list(self, name: Name = "", recursive: bool = False) -> List[Entry]:
         """What is in a folder at the server, in the order of the names."""
@@ -218,13 +222,12 @@ class Server(Object):
         table = (_abi.krdma_file_rule * len(its))()
         for at, (_, access) in enumerate(its):
             table[at].path = ctypes.cast(self._names[at], ctypes.c_void_p)
-            table[at].access = access
+            fill(table[at], access=access)
         self._table = table
         pointer, length = memory_of(secret)
-        options = _abi.krdma_file_server_options(
-            size=ctypes.sizeof(_abi.krdma_file_server_options), flags=flags,
-            max_clients=max_clients, max_per_peer=max_per_peer, max_conns=max_conns,
-            patience_ms=int(patience * 1000),
+        options = options_of(
+            _abi.krdma_file_server_options, flags=flags, max_clients=max_clients,
+            max_per_peer=max_per_peer, max_conns=max_conns, patience_ms=int(patience * 1000),
             secret=pointer, secret_length=length,
             allow=ctypes.cast(self._allow, ctypes.c_void_p),
             rules=ctypes.cast(table, ctypes.c_void_p) if its else None, rule_count=len(its))

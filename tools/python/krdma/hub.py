@@ -23,7 +23,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
 from . import _abi
 from ._abi import Access, EpEvent
 from ._address import Address, unpacked
-from ._library import Handle, Object, check, deadline_of, inherits, lib, retried
+from ._library import Handle, Object, check, deadline_of, inherits, lib, options_of, retried, uint
 from .errors import Error, error_for
 from .memory import Buffer, memory_of
 
@@ -40,6 +40,10 @@ _ALLOW = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 
 def _bytes_at(address: Any, length: int) -> bytes:
     return ctypes.string_at(address, length) if length else b""
+
+
+def _tag(tag: int) -> int:
+    return uint(tag, 64, "a tag")
 
 
 def _refusal(error: OSError) -> int:
@@ -87,7 +91,7 @@ class Record:
     def answer(self, data: Any = b"", tag: int = 0) -> None:
         """Answers a call, once.  It never waits."""
         with self._hub._turn(), self.endpoint._handle, Buffer(data, False) as buffer:
-            check(lib.krdma_ep_answer(ctypes.byref(self._record), tag, buffer.address,
+            check(lib.krdma_ep_answer(ctypes.byref(self._record), _tag(tag), buffer.address,
                                       buffer.length), "answer a call")
 
     def __repr__(self) -> str:
@@ -105,7 +109,8 @@ class PeerMemory(Object):
         pointer = ctypes.c_void_p()
         with self._hub._turn(), endpoint._handle as handle:
             retried(f"open the peer's memory '{name}'", lib.krdma_ep_memory_open, handle,
-                    name.encode(), access, deadline_of(timeout), ctypes.byref(pointer))
+                    name.encode(), uint(access, 32, "a right"), deadline_of(timeout),
+                    ctypes.byref(pointer))
         self._handle = Handle("memory", pointer, lib.krdma_ep_memory_close,
                               endpoint._handle)
         with self._handle as handle:
@@ -126,13 +131,15 @@ class PeerMemory(Object):
         """Reads as much as an object with writable memory takes."""
         with Buffer(data, True) as buffer, self._hub._turn(), self._handle as handle:
             retried(f"read {buffer.length} bytes of the peer's memory", lib.krdma_ep_memory_read,
-                    handle, offset, buffer.address, buffer.length, deadline_of(timeout))
+                    handle, uint(offset, 64, "an offset"), buffer.address, buffer.length,
+                    deadline_of(timeout))
 
     def write(self, data: Any, offset: int = 0, timeout: Optional[float] = None) -> None:
         """Writes a part of it; when this returns, the bytes are there."""
         with Buffer(data, False) as buffer, self._hub._turn(), self._handle as handle:
             retried(f"write {buffer.length} bytes of the peer's memory", lib.krdma_ep_memory_write,
-                    handle, offset, buffer.address, buffer.length, deadline_of(timeout))
+                    handle, uint(offset, 64, "an offset"), buffer.address, buffer.length,
+                    deadline_of(timeout))
 
     def close(self) -> None:
         """Gives the access back."""
@@ -191,8 +198,8 @@ class Endpoint(Object):
     def send(self, data: Any = b"", tag: int = 0, timeout: Optional[float] = None) -> None:
         """Sends a message, which is copied; waits only until the peer has a receive for it."""
         with Buffer(data, False) as buffer, self.hub._turn(), self._handle as handle:
-            retried(f"send a message of {buffer.length} bytes", lib.krdma_ep_send, handle, tag,
-                    buffer.address, buffer.length, deadline_of(timeout))
+            retried(f"send a message of {buffer.length} bytes", lib.krdma_ep_send, handle,
+                    _tag(tag), buffer.address, buffer.length, deadline_of(timeout))
 
     def call(self, data: Any = b"", tag: int = 0, timeout: Optional[float] = None) -> Answer:
         """Sends a message and waits for the answer.
@@ -202,7 +209,7 @@ class Endpoint(Object):
         """
         record = _abi.krdma_ep_record()
         with Buffer(data, False) as buffer, self.hub._turn(), self._handle as handle:
-            check(lib.krdma_ep_call(handle, tag, buffer.address, buffer.length,
+            check(lib.krdma_ep_call(handle, _tag(tag), buffer.address, buffer.length,
                                     deadline_of(timeout), ctypes.byref(record),
                                     ctypes.sizeof(record)), "call the peer",
                   lib.krdma_ep_why(handle).decode() or None)
@@ -215,8 +222,9 @@ class Endpoint(Object):
                    user_data: int = 0) -> None:
         """Sends a message; the answer comes as a record ANSWER with this number."""
         with Buffer(data, False) as buffer, self.hub._turn(), self._handle as handle:
-            check(lib.krdma_ep_call_begin(handle, tag, buffer.address, buffer.length,
-                                          deadline_of(timeout), user_data), "call the peer")
+            check(lib.krdma_ep_call_begin(handle, _tag(tag), buffer.address, buffer.length,
+                                          deadline_of(timeout),
+                                          uint(user_data, 64, "user_data")), "call the peer")
 
     def memory(self, name: str, access: Access = Access.REMOTE_READ,
                timeout: Optional[float] = None) -> PeerMemory:
@@ -233,10 +241,10 @@ class Hub(Object):
     It listens at "HOST:PORT", "[ADDRESS]:PORT", "DEVICE:PORT" or ":PORT", unless that is None.  The
     limits are those of struct krdma_hub_options; 0 is the default.  allow has addresses and
     networks: "10.0.0.0/8, fd00::1".  admit(address, hello) is called for each peer: what it
-    raises, or a result that is false, refuses the peer.  What is no Exception, as that of Ctrl-C, is
-    also raised by the call in which the hub has asked.  Peers must prove to know the secret, 16 to
-    1024 random bytes, before that, and this hub proves it to them: connect() raises ENOKEY if only
-    the peer has one, and EKEYREJECTED if the peer has another or none.
+    raises, or a result that is false, refuses the peer.  What is no Exception, as that of Ctrl-C,
+    is also raised by the call in which the hub has asked.  Peers must prove to know the secret, 16
+    to 1024 random bytes, before that, and this hub proves it to them: connect() raises ENOKEY if
+    only the peer has one, and EKEYREJECTED if the peer has another or none.
     """
 
     def __init__(self, at: Optional[str] = None, *, peers: int = 0, per_address: int = 0,
@@ -256,9 +264,9 @@ class Hub(Object):
         self._shared: Dict[str, List[Any]] = {}
         self._allow = ctypes.c_char_p(allow.encode()) if allow is not None else ctypes.c_char_p()
         pointer, length = memory_of(secret)
-        options = _abi.krdma_hub_options(
-            size=ctypes.sizeof(_abi.krdma_hub_options), peers=peers, per_address=per_address,
-            depth=depth, eager=eager, idle_ms=int(idle * 1000), longest=longest, budget=budget,
+        options = options_of(
+            _abi.krdma_hub_options, peers=peers, per_address=per_address, depth=depth, eager=eager,
+            idle_ms=int(idle * 1000), longest=longest, budget=budget,
             allow=ctypes.cast(self._allow, ctypes.c_void_p), secret=pointer, secret_length=length)
         if admit:
             self._admit = _ADMIT(self._admitting(admit, self._raised))
@@ -435,8 +443,9 @@ class Hub(Object):
 
         function = _ALLOW(called)
         with Buffer(data, True) as buffer, self._turn(), self._handle as handle:
-            check(lib.krdma_hub_share(handle, name.encode(), buffer.address, buffer.length, access,
-                                      function, None), f"share memory as '{name}'")
+            check(lib.krdma_hub_share(handle, name.encode(), buffer.address, buffer.length,
+                                      uint(access, 32, "a right"), function, None),
+                  f"share memory as '{name}'")
             # Now the library refers to both, whatever follows.
             self._shared[name] = [Buffer(data, True), function]
 

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 from . import _abi
 from ._abi import Access
-from ._library import Handle, Object, check, lib
+from ._library import Handle, Object, check, lib, uint
 
 _PYBUF_SIMPLE = 0
 _PYBUF_WRITABLE = 1
@@ -128,8 +128,8 @@ class Memory(Region):
             register = lib.krdma_mr_register_for_lanes
             flags = [_abi.MrRegisterFlags.WINDOWS if windows else 0]
         with session as owner:
-            check(register(owner, device_id, buffer.address, buffer.length, access, *flags,
-                           ctypes.byref(pointer)),
+            check(register(owner, device_id, buffer.address, buffer.length,
+                           uint(access, 32, "a right"), *flags, ctypes.byref(pointer)),
                   f"register {buffer.length} bytes of memory", _REGISTER_HINT)
 
         def end(handle: int) -> None:
@@ -163,7 +163,8 @@ class Memory(Region):
         """
         data = ctypes.create_string_buffer(_abi.KRDMA_MR_DESC_SIZE)
         with self._handle as handle:
-            check(lib.krdma_mr_describe(handle, offset, length, data),
+            check(lib.krdma_mr_describe(handle, uint(offset, 64, "an offset"),
+                                        uint(length, 64, "a length"), data),
                   f"describe {length or 'all'} bytes at {offset} of a memory region",
                   "the part must be in the region, and the region have remote rights")
         return data.raw
@@ -253,8 +254,10 @@ class MemoryCache(Object):
     def __init__(self, session: Handle, device_id: int, access: Access, limit: int) -> None:
         pointer = ctypes.c_void_p()
         with session as owner:
-            check(lib.krdma_mr_cache_create(owner, device_id, access, limit, ctypes.byref(pointer)),
-                  "create a cache of memory regions")
+            check(lib.krdma_mr_cache_create(
+                owner, device_id, uint(access, 32, "a right"), uint(limit, 64, "a limit"),
+                ctypes.byref(pointer)),
+                "create a cache of memory regions")
         buffers: Dict[Tuple[int, int], Buffer] = {}
 
         def end(handle: int) -> None:

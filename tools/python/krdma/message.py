@@ -5,7 +5,7 @@ import ctypes
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from . import _abi
-from ._library import Handle, Object, check, deadline_of, lib, retried
+from ._library import Handle, Object, check, deadline_of, lib, options_of, retried
 from .memory import Buffer, Memory
 
 if TYPE_CHECKING:
@@ -43,9 +43,8 @@ class Messenger(Object):
                 return 1
             return 0
 
-        options = _abi.krdma_messenger_options(
-            size=ctypes.sizeof(_abi.krdma_messenger_options), polled=polled, piece_size=piece_size,
-            pieces=pieces)
+        options = options_of(_abi.krdma_messenger_options, polled=polled, piece_size=piece_size,
+                             pieces=pieces)
         if progress:
             self._called = _PROGRESS(called)
             options.progress = self._called

@@ -8,7 +8,7 @@ from typing import Any, Callable, List, Optional, Sequence, Union
 
 from . import _abi
 from ._abi import CqeFlags, Opcode, WcStatus
-from ._library import Handle, Object, check, deadline_of, filled, lib, retried
+from ._library import Handle, Object, check, deadline_of, filled, lib, options_of, retried, uint
 from .errors import Error, error_for
 
 Entry = _abi.krdma_sqe
@@ -83,10 +83,9 @@ class Ring(Object):
 
     def __init__(self, session: Handle, entries: int, completions: int, polled: bool,
                  device_id: int) -> None:
-        options = _abi.krdma_ring_create_args(
-            size=ctypes.sizeof(_abi.krdma_ring_create_args), sq_entries=entries,
-            cq_entries=completions, device_id=device_id,
-            flags=_abi.RingCreateFlags.POLLED if polled else 0)
+        options = options_of(
+            _abi.krdma_ring_create_args, sq_entries=entries, cq_entries=completions,
+            device_id=device_id, flags=_abi.RingCreateFlags.POLLED if polled else 0)
         pointer = ctypes.c_void_p()
         with session as owner:
             check(lib.krdma_ring_create(owner, ctypes.byref(options), ctypes.byref(pointer)),
@@ -122,7 +121,7 @@ class Ring(Object):
         It returns fewer if the time is over, none with a timeout of 0, and raises TimedOut if
         another time is over before the first.
         """
-        array = (_abi.krdma_cqe * max(room, least))()
+        array = (_abi.krdma_cqe * max(room, uint(least, 32, "a number of completions")))()
         taken = ctypes.c_size_t()
         with self._handle as handle:
             try:

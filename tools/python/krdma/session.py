@@ -11,7 +11,7 @@ from . import _abi
 from ._abi import (Access, DeviceCap, DeviceEventType, Feature, Limit, LimitScope, LinkLayer,
                    PortState, Transport)
 from ._address import Address, packed
-from ._library import Handle, Object, check, deadline_of, filled, lib, retried
+from ._library import Handle, Object, check, deadline_of, filled, lib, retried, uint
 from .connection import Connection, Listener
 from .errors import NotFound
 from .memory import Memory, MemoryCache, allocated
@@ -114,7 +114,7 @@ def _limit(found: _abi.krdma_limit_query_args) -> LimitInfo:
 
 
 def _number(device: Union[Device, int]) -> int:
-    return device.id if isinstance(device, Device) else device
+    return device.id if isinstance(device, Device) else uint(device, 32, "a device")
 
 
 class Session(Object):
@@ -127,7 +127,8 @@ class Session(Object):
             err = lib.krdma_open(ctypes.byref(pointer))
             check(err, f"open {_abi.KRDMA_DEVICE_PATH}", _OPEN.get(-err))
         else:
-            check(lib.krdma_open_fd(fd, ctypes.byref(pointer)), f"use descriptor {fd} as a session",
+            check(lib.krdma_open_fd(uint(fd, 31, "a descriptor"), ctypes.byref(pointer)),
+                  f"use descriptor {fd} as a session",
                   f"it must be an open {_abi.KRDMA_DEVICE_PATH}")
         self._handle = Handle("session", pointer, lib.krdma_close)
         self._children: "weakref.WeakSet[Any]" = weakref.WeakSet()
@@ -146,7 +147,7 @@ class Session(Object):
     def limit(self, limit: Limit) -> LimitInfo:
         """A limit, and what counts against it."""
         return _limit(filled("query a limit", lib.krdma_limit_query, self._handle,
-                             _abi.krdma_limit_query_args, limit))
+                             _abi.krdma_limit_query_args, uint(limit, 32, "a limit")))
 
     def limits(self) -> List[LimitInfo]:
         """All limits."""
@@ -180,12 +181,12 @@ class Session(Object):
             return _device(filled(f"find the device {which}", lib.krdma_device_find, self._handle,
                                   _abi.krdma_device_query_args, which.encode()))
         return _device(filled(f"find the device {which}", lib.krdma_device_query, self._handle,
-                              _abi.krdma_device_query_args, which))
+                              _abi.krdma_device_query_args, uint(which, 32, "a device")))
 
     def port(self, device: Union[Device, int], number: int = 1) -> Port:
         """A port of a device."""
         found = filled(f"query port {number}", lib.krdma_port_query, self._handle,
-                       _abi.krdma_port_query_args, _number(device), number)
+                       _abi.krdma_port_query_args, _number(device), uint(number, 32, "a port"))
         return Port(found.device_id, found.port, known(PortState, found.state),
                     known(LinkLayer, found.link_layer), found.max_mtu, found.active_mtu,
                     found.max_msg_size, found.gid_count, found.speed_mbps,

@@ -5,7 +5,7 @@ import ctypes
 from typing import Sequence, Union
 
 from . import _abi
-from ._library import Handle, Object, check, filled, lib
+from ._library import Handle, Object, check, filled, lib, options_of
 from .ring import Entry, Ring, posted
 
 
@@ -17,9 +17,8 @@ class Srq(Object):
 
     def __init__(self, session: Handle, ring: Ring, depth: int, max_recv_sge: int,
                  device_id: int) -> None:
-        options = _abi.krdma_srq_create_args(
-            size=ctypes.sizeof(_abi.krdma_srq_create_args), depth=depth, max_sge=max_recv_sge,
-            device_id=device_id)
+        options = options_of(_abi.krdma_srq_create_args, depth=depth, max_sge=max_recv_sge,
+                             device_id=device_id)
         pointer = ctypes.c_void_p()
         with session as owner, ring._handle as its:
             check(lib.krdma_srq_create(owner, its, ctypes.byref(options), ctypes.byref(pointer)),

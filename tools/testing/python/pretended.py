@@ -16,7 +16,7 @@ import sys
 import threading
 
 import krdma
-from krdma import files
+from krdma import Access, entry, files
 from krdma._library import lib
 
 from suite import PATIENCE, Thread, holds, in_child, main, raises, same
@@ -386,6 +386,99 @@ def test_a_child_of_a_server_of_files():
     finally:
         for name, function in before.items():
             setattr(files.lib, "krdma_file_server_" + name, function)
+
+
+class Part(krdma.memory.Region):
+    """A memory region of any length, which is nowhere."""
+
+    def __init__(self, length):
+        self.address, self.length, self.id = 1 << 40, length, 3
+
+
+class Dest:
+    """What work requests are for."""
+
+    id = 7
+
+
+def test_numbers_of_work_requests():
+    """What has too many bits was cut: 4 GiB were no bytes."""
+    longest, longer = Part((1 << 32) - 1), Part(1 << 32)
+    remote = krdma.RemoteMemory(0, 1 << 40, (1 << 32) - 1, Access.REMOTE_WRITE)
+    same(entry.send(Dest, longest).sge.length, (1 << 32) - 1)
+    same(entry.write(Dest, longer, remote, 1).sge.length, (1 << 32) - 1)
+    for function, *arguments in ((entry.send, longer), (entry.recv, longer),
+                                 (entry.send_imm, 1, longer), (entry.write, longer, remote),
+                                 (entry.write_imm, 1, longer, remote),
+                                 (entry.read, longer, remote)):
+        raises(ValueError, function, Dest, *arguments, says="length cannot be 4294967296")
+    for imm in (-1, 1 << 32):
+        raises(ValueError, entry.send_imm, Dest, imm, says="imm")
+        raises(ValueError, entry.write_imm, Dest, imm, longest, remote, says="imm")
+    for number in (-1, 1 << 64):
+        raises(ValueError, entry.send, Dest, wr_id=number, says="wr_id")
+    raises(ValueError, entry.send, Dest, flags=1 << 8, says="flags")
+    wrong = krdma.RemoteMemory(0, 8, 1 << 32, Access.REMOTE_WRITE)
+    raises(ValueError, entry.write, Dest, longest, wrong, 0, 8, says="rkey")
+    wrong = krdma.RemoteMemory(1 << 64, 8, 1, Access.REMOTE_WRITE)
+    raises(ValueError, entry.flush, Dest, wrong, says="remote_addr")
+
+
+def test_numbers_of_atomics():
+    """A negative one is added as such."""
+    remote = krdma.RemoteMemory(0, 8, 1, Access.REMOTE_ATOMIC)
+    for value, wanted in ((-1, (1 << 64) - 1), (-1 << 63, 1 << 63), ((1 << 64) - 1,) * 2):
+        same(entry.fetch_add(Dest, Part(8), remote, value).operand, wanted)
+        found = entry.compare_swap(Dest, Part(8), remote, value, value)
+        same((found.operand, found.swap), (wanted, wanted))
+    for value in (1 << 64, (-1 << 63) - 1):
+        raises(ValueError, entry.fetch_add, Dest, Part(8), remote, value, says="operand")
+        raises(ValueError, entry.compare_swap, Dest, Part(8), remote, value, 1, says="operand")
+        raises(ValueError, entry.compare_swap, Dest, Part(8), remote, 1, value, says="swap")
+
+
+def test_numbers_of_a_session():
+    with ConnLibrary(mr_register=gives(0x2000), mr_id=1, mr_deregister=0) as library, \
+            krdma.Session() as session:
+        conn = session.connection()
+        memory = session.register(1, bytearray(8))
+        calls = len(library.calls)
+        for much in (1 << 32, -1):
+            for function, *arguments in (
+                    (session.ring, much), (session.ring, 0, much), (session.device, much),
+                    (session.port, 1, much), (session.port, much), (session.limit, much),
+                    (session.register, much, bytearray(8)), (session.listen, ("", 0), much),
+                    (session.memory_cache, much), (krdma.Session, much), (session.alloc, much, 8)):
+                raises(ValueError, function, *arguments, says=f"cannot be {much}")
+            for option in ("send_depth", "recv_depth", "max_inline", "keepalive_ms"):
+                raises(ValueError, conn.create_qp, session, says=option, **{option: much})
+            raises(ValueError, conn.messenger, pieces=much, says="pieces")
+            raises(ValueError, krdma.Hub, peers=much, says="peers")
+            raises(ValueError, krdma.Hub, idle=much, says="idle_ms")
+            raises(ValueError, files.Client, session, ("127.0.0.1", 1), streams=much,
+                   says="streams")
+        for much in (1 << 64, -1):
+            raises(ValueError, memory.describe, much, says="offset")
+            raises(ValueError, memory.describe, 0, much, says="length")
+            raises(ValueError, session.memory_cache, 1, limit=much, says="limit")
+            raises(ValueError, conn.find_memory, "x", much, says="offset")
+        for port in (1 << 16, -1):
+            raises(ValueError, session.listen, ("127.0.0.1", port), says="port")
+        same(library.calls[calls:], [])
+
+
+def test_numbers_of_a_hub():
+    with HubLibrary(ep_connect=gives(0x2000)) as library:
+        hub = krdma.Hub()
+        endpoint = hub.connect("host:1")
+        calls = len(library.calls)
+        for much in (1 << 64, -1):
+            for function in (endpoint.send, endpoint.call, endpoint.call_begin):
+                raises(ValueError, function, b"", much, says="a tag cannot be")
+            raises(ValueError, endpoint.call_begin, b"", user_data=much, says="user_data")
+            raises(ValueError, endpoint.memory, "x", much, says="right")
+        same([call for call in library.calls[calls:] if call[0] != "ep_why"], [])
+        hub.close()
 
 
 if __name__ == "__main__":
