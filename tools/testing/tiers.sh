@@ -474,7 +474,7 @@ tier_python()
 	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 600 \
 		--file "$python/root/usr:/usr" --file "$python/root/lib:/lib" \
 		--file "$python/root/lib64:/lib64" --file "$python/tests:/tests" -- \
-		sh /tests/run.sh suite.py strangers.py pretended.py
+		sh /tests/run.sh suite.py lanes.py strangers.py pretended.py
 }
 
 # The commands of README, the tutorials and the how-to pages, between two machines.
