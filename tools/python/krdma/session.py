@@ -272,13 +272,14 @@ class Session(Object):
         return ring
 
     def srq(self, ring: Optional[Ring] = None, depth: int = 0, max_recv_sge: int = 0,
-            device: Union[Device, int] = 0) -> Srq:
+            device: Union[Device, int] = 0, lanes: bool = False) -> Srq:
         """A shared receive queue; without a ring, it gets one of its own.
 
-        It belongs to the device, or to that of the ring.
+        It belongs to the device, or to that of the ring.  With lanes, lanes can use it, too, and
+        the memory of its receives is registered with lanes=True.
         """
         srq = Srq(self._handle, ring or self.ring(device=device), depth, max_recv_sge,
-                  _number(device))
+                  _number(device), lanes)
         self._children.add(srq)
         return srq
 

@@ -16,9 +16,10 @@ class Srq(Object):
     """
 
     def __init__(self, session: Handle, ring: Ring, depth: int, max_recv_sge: int,
-                 device_id: int) -> None:
+                 device_id: int, lanes: bool) -> None:
         options = options_of(_abi.krdma_srq_create_args, depth=depth, max_sge=max_recv_sge,
-                             device_id=device_id)
+                             device_id=device_id,
+                             flags=_abi.SrqCreateFlags.LANES if lanes else 0)
         pointer = ctypes.c_void_p()
         with session as owner, ring._handle as its:
             check(lib.krdma_srq_create(owner, its, ctypes.byref(options), ctypes.byref(pointer)),

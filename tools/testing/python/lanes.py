@@ -103,5 +103,35 @@ def test_a_lane_to_a_listener_without_lanes():
         same((a.trunk, a.query().kind), (0, ConnKind.PLAIN))
 
 
+# Proves: F12, F14
+def test_a_shared_receive_queue_of_lanes():
+    with krdma.Session() as first, krdma.Session() as second:
+        listener = second.listen((HOST, 0), lanes=True)
+        device = second.device_for(local=(HOST, 0))
+        ring = second.ring(completions=256, device=device)
+        memory = second.alloc(device, 16 * 64, lanes=True)
+        plain, srq = second.srq(ring, depth=16), second.srq(ring, depth=16, lanes=True)
+        srq.post([entry.recv(srq, memory, 64 * i, 64, wr_id=i) for i in range(16)])
+        ends = []
+        for lane in True, False, True:
+            asks = Thread(first.connect, listener.address, lane=lane, send_depth=4)
+            b = listener.accept(PATIENCE)
+            if lane:
+                raises(krdma.Error, b.create_qp, ring, srq=plain, number=errno.EOPNOTSUPP)
+            b.create_qp(ring, srq=srq, send_depth=4)
+            b.accept()
+            a = asks.get()
+            same((bool(a.trunk), bool(b.trunk)), (lane, lane), "whether it is a lane")
+            ends.append((a, b))
+        here = first.alloc(ends[0][0].device_id, 64, lanes=True)
+        for number, (a, b) in enumerate(ends):
+            here.view[:6] = b"from %d" % number
+            a.ring.post(entry.send(a, here, 0, 6))
+            a.ring.wait(timeout=PATIENCE)[0].check()
+            got = ring.wait(timeout=PATIENCE)[0].check()
+            same((got.dest, bytes(memory.view[64 * got.wr_id:64 * got.wr_id + got.length])),
+                 (b.id, b"from %d" % number))
+
+
 if __name__ == "__main__":
     sys.exit(main(globals()))
