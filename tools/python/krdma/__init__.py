@@ -12,11 +12,12 @@ fileno(), for select and its relatives.
 """
 
 from . import entry, errors
-from ._abi import (KRDMA_KEEPALIVE_NEVER, Access, ConnKind, ConnState, CqeFlags, DeviceCap,
-                   DeviceEventType, EpEvent, EventType, Feature, Flush, Limit, LimitScope,
-                   LinkLayer, ListenFlags, Opcode, PortState, SqeFlags, Transport, WcStatus)
+from ._abi import (KRDMA_KEEPALIVE_NEVER, KRDMA_REQUEST_TIMEOUT_NEVER, Access, ConnKind, ConnState,
+                   CqeFlags, DeviceCap, DeviceEventType, EpEvent, EventType, Feature, Flush, Limit,
+                   LimitScope, LinkLayer, ListenFlags, Opcode, PortState, SqeFlags, Transport,
+                   WcStatus)
 from ._library import lib as _lib
-from .connection import Connection, ConnectionInfo, Event, Listener
+from .connection import Connection, ConnectionInfo, Event, Listener, ListenerInfo
 from .errors import (Aborted, Canceled, Denied, DeviceGone, Error, Exists, Left, NotConnected,
                      NotFound, QuotaExceeded, Refused, Reset, TimedOut, TooLong, WouldBlock)
 from .hub import Answer, Endpoint, Hub, PeerMemory, Record
@@ -27,6 +28,7 @@ from .session import Device, DeviceEvent, Info, LimitInfo, Port, Session
 from .srq import Srq
 
 KEEPALIVE_NEVER = KRDMA_KEEPALIVE_NEVER
+REQUEST_TIMEOUT_NEVER = KRDMA_REQUEST_TIMEOUT_NEVER
 __version__: str = _lib.krdma_version().decode()
 
 __all__ = [
@@ -34,9 +36,9 @@ __all__ = [
     "ConnState", "Connection", "ConnectionInfo", "CqeFlags", "Denied", "Device", "DeviceCap",
     "DeviceEvent", "DeviceEventType", "DeviceGone", "Endpoint", "Entry", "EpEvent", "Error",
     "Event", "EventType", "Exists", "Failed", "Feature", "Flush", "Hub", "Info", "KEEPALIVE_NEVER",
-    "Left", "Limit", "LimitInfo", "LimitScope", "LinkLayer", "ListenFlags", "Listener", "Memory",
-    "MemoryCache", "Messenger", "NotConnected", "NotFound", "Opcode", "PeerMemory", "Port",
-    "PortState", "QuotaExceeded", "Record", "Refused", "Region", "RemoteMemory", "Reset", "Ring",
-    "Session", "SqeFlags", "Srq", "TimedOut", "TooLong", "Transport", "WcStatus", "WouldBlock",
-    "entry", "errors", "wait_any",
+    "Left", "Limit", "LimitInfo", "LimitScope", "LinkLayer", "ListenFlags", "Listener",
+    "ListenerInfo", "Memory", "MemoryCache", "Messenger", "NotConnected", "NotFound", "Opcode",
+    "PeerMemory", "Port", "PortState", "QuotaExceeded", "REQUEST_TIMEOUT_NEVER", "Record",
+    "Refused", "Region", "RemoteMemory", "Reset", "Ring", "Session", "SqeFlags", "Srq", "TimedOut",
+    "TooLong", "Transport", "WcStatus", "WouldBlock", "entry", "errors", "wait_any",
 ]

@@ -8,12 +8,14 @@ import threading
 import time
 import warnings
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 from . import _abi
 from .errors import error_for
 
 SONAME = "libkrdma.so.0"
+
+_Filled = TypeVar("_Filled")
 
 
 def load(name: str, variable: str, functions: Dict[str, Tuple[Any, List[Any]]]) -> ctypes.CDLL:
@@ -56,7 +58,7 @@ def uint(value: Any, bits: int, what: str) -> int:
     return int(value)
 
 
-def fill(structure: Any, **values: Any) -> Any:
+def fill(structure: _Filled, **values: Any) -> _Filled:
     """Sets fields of a structure; ctypes would cut a number that does not fit."""
     for name, value in values.items():
         setattr(structure, name, value)

@@ -60,6 +60,29 @@ class ConnectionInfo:
     trunk: int
 
 
+@dataclass(frozen=True)
+class ListenerInfo:
+    """The attributes of a listener, how many requests wait, and how many had waited too long."""
+
+    address: Address
+    flags: ListenFlags
+    waiting: int
+    oldest_ms: int
+    expired: int
+
+
+def _param(early: bool, *, plain: bool = False, rnr_retry: bool = True, read_depth: int = 0,
+           read_depth_in: int = 0, retry_count: int = 0, rnr_retry_count: int = 0) -> Any:
+    flags = _abi.ConnParamFlags.EARLY if early else _abi.ConnParamFlags(0)
+    if plain:
+        flags |= _abi.ConnParamFlags.PLAIN
+    if not rnr_retry:
+        flags |= _abi.ConnParamFlags.NO_RNR_RETRY
+    return options_of(
+        _abi.krdma_conn_param_args, flags=flags, read_depth=read_depth, read_depth_in=read_depth_in,
+        retry_count=retry_count, rnr_retry_count=rnr_retry_count)
+
+
 class Connection(Object):
     """A connection, in any state.
 
@@ -94,10 +117,13 @@ class Connection(Object):
         return self._wait(timeout)
 
     def resolve(self, address: Address, timeout: Optional[float] = 10,
-                local: Optional[Address] = None, tos: int = 0) -> None:
-        """Finds the device and the route for the address of a peer."""
+                local: Optional[Address] = None, tos: int = 0, ack_timeout: int = 0) -> None:
+        """Finds the device and the route for the address of a peer.
+
+        tos and ack_timeout are those of struct krdma_conn_resolve_args.
+        """
         self._what = f"connect to {address[0]} port {address[1]}"
-        options = options_of(_abi.krdma_conn_resolve_args, tos=tos)
+        options = options_of(_abi.krdma_conn_resolve_args, tos=tos, ack_timeout=ack_timeout)
         if local:
             options.flags = _abi.ResolveFlags.LOCAL
             ctypes.memmove(options.local, packed(local), ctypes.sizeof(options.local))
@@ -129,28 +155,36 @@ class Connection(Object):
         return ring
 
     def connect(self, private_data: bytes = b"", timeout: Optional[float] = 10,
-                early: bool = False) -> None:
+                early: bool = False, **parameters: Any) -> None:
         """Connects: it is resolved and has its queue pair.
 
         With early, a lane does not wait: its first message, if that is short, goes with the
         request.  wait() waits until it is connected.
+
+        The parameters read_depth, read_depth_in, retry_count and rnr_retry_count are those of
+        struct krdma_conn_param_args.  With plain=True, the private data go without krdma's trailer.
+        With rnr_retry=False, a message of the peer that finds no receive here fails at once.
         """
-        flags = _abi.ConnParamFlags.EARLY if early and self.trunk else 0
-        param = options_of(_abi.krdma_conn_param_args, flags=flags)
+        early = early and bool(self.trunk)
+        param = _param(early, **parameters)
         with self._handle as handle:
             check(lib.krdma_conn_connect(handle, ctypes.byref(param), private_data,
                                          len(private_data)), self._what)
-        if not flags:
+        if not early:
             self._wait(timeout)
 
-    def accept(self, private_data: bytes = b"", timeout: Optional[float] = 10) -> None:
+    def accept(self, private_data: bytes = b"", timeout: Optional[float] = 10,
+               **parameters: Any) -> None:
         """Accepts the request of a peer.
 
-        It needs a queue pair, and receives for all that the peer sends at once.
+        It needs a queue pair, and receives for all that the peer sends at once.  The parameters are
+        those of connect().
         """
         self._what = "accept a connection"
+        param = _param(False, **parameters)
         with self._handle as handle:
-            check(lib.krdma_conn_accept(handle, None, private_data, len(private_data)), self._what)
+            check(lib.krdma_conn_accept(handle, ctypes.byref(param), private_data,
+                                        len(private_data)), self._what)
         self._wait(timeout)
 
     def reject(self, private_data: bytes = b"") -> None:
@@ -285,13 +319,14 @@ class Connection(Object):
 class Listener(Object):
     """Accepts connections.  Session.listen() makes them."""
 
-    def __init__(self, session: "Session", address: Address, backlog: int, v6only: bool,
-                 lanes: bool) -> None:
+    def __init__(self, session: "Session", address: Address, v6only: bool, lanes: bool,
+                 **numbers: int) -> None:
         pointer = ctypes.c_void_p()
         flags = (ListenFlags.V6ONLY if v6only else 0) | (ListenFlags.LANES if lanes else 0)
+        options = options_of(_abi.krdma_listen_args, flags=flags, **numbers)
         with session._handle as owner:
-            check(lib.krdma_listen(owner, packed(address, passive=True), flags,
-                                   uint(backlog, 32, "a backlog"), ctypes.byref(pointer)),
+            check(lib.krdma_listen_options(owner, packed(address, passive=True),
+                                           ctypes.byref(options), ctypes.byref(pointer)),
                   f"listen at {address[0] or 'all addresses'} port {address[1]}")
         self._handle = Handle("listener", pointer, lib.krdma_listener_close, session._handle)
         self.session = session
@@ -317,6 +352,13 @@ class Listener(Object):
         with self._handle as handle:
             check(lib.krdma_listener_flags(handle, ctypes.byref(found)), "query a listener")
         return ListenFlags(found.value)
+
+    def query(self) -> ListenerInfo:
+        """Its attributes, and the requests that wait to be taken."""
+        found = filled("query a listener", lib.krdma_listener_query, self._handle,
+                       _abi.krdma_listener_query_args)
+        return ListenerInfo(unpacked(found.address), ListenFlags(found.listen_flags),
+                            found.waiting, found.oldest_ms, found.expired)
 
     def accept(self, timeout: Optional[float] = None) -> Connection:
         """The connection that the next peer has requested, to be accepted or rejected."""

@@ -20,7 +20,7 @@ SOLICITED = SqeFlags.SOLICITED
 
 def _entry(opcode: Opcode, conn: Any, memory: Optional[Region], offset: int, length: Optional[int],
            wr_id: int, flags: int = 0) -> Entry:
-    entry: Entry = fill(Entry(opcode=opcode, dest=conn.id), flags=flags, wr_id=wr_id)
+    entry = fill(Entry(opcode=opcode, dest=conn.id), flags=flags, wr_id=wr_id)
     if memory is not None:
         length = memory.part(offset, length)
         entry.sge_count = 1
@@ -30,20 +30,18 @@ def _entry(opcode: Opcode, conn: Any, memory: Optional[Region], offset: int, len
 
 
 def _imm(entry: Entry, imm: int) -> Entry:
-    fill(entry, imm=imm)
-    return entry
+    return fill(entry, imm=imm)
 
 
 def _operand(value: int) -> int:
-    """A number of 64 bits; a negative one is its two's complement, as for adding it."""
+    """A number of 64 bits; of a negative one the two's complement, as for adding it."""
     return value + (1 << 64) if -(1 << 63) <= value < 0 else value
 
 
 def _remote(opcode: Opcode, conn: Any, memory: Optional[Region], remote: RemoteMemory, offset: int,
             length: Optional[int], remote_offset: int, wr_id: int, flags: int) -> Entry:
     entry = _entry(opcode, conn, memory, offset, length, wr_id, flags)
-    fill(entry, remote_addr=remote.at(remote_offset, entry.sge.length), rkey=remote.rkey)
-    return entry
+    return fill(entry, remote_addr=remote.at(remote_offset, entry.sge.length), rkey=remote.rkey)
 
 
 def recv(dest: Any, memory: Optional[Region] = None, offset: int = 0,
@@ -105,16 +103,22 @@ def compare_swap(conn: Any, memory: Region, remote: RemoteMemory, compare: int, 
     """A compare-and-swap of 64 bits; the local memory gets the value before."""
     entry = _remote(Opcode.COMPARE_SWAP, conn, memory, remote, offset, 8, remote_offset, wr_id,
                     flags)
-    fill(entry, operand=_operand(compare), swap=_operand(swap))
-    return entry
+    return fill(entry, operand=_operand(compare), swap=_operand(swap))
 
 
 def fetch_add(conn: Any, memory: Region, remote: RemoteMemory, add: int, offset: int = 0,
               remote_offset: int = 0, *, wr_id: int = 0, flags: int = 0) -> Entry:
     """A fetch-and-add of 64 bits; the local memory gets the value before."""
     entry = _remote(Opcode.FETCH_ADD, conn, memory, remote, offset, 8, remote_offset, wr_id, flags)
-    fill(entry, operand=_operand(add))
-    return entry
+    return fill(entry, operand=_operand(add))
+
+
+def atomic_write(conn: Any, remote: RemoteMemory, value: int, remote_offset: int = 0, *,
+                 wr_id: int = 0, flags: int = 0) -> Entry:
+    """A write of 8 aligned bytes at once, as far as Opcode.ATOMIC_WRITE promises it."""
+    address = remote.at(remote_offset, 8)
+    entry = _remote(Opcode.ATOMIC_WRITE, conn, None, remote, 0, None, 0, wr_id, flags)
+    return fill(entry, remote_addr=address, operand=_operand(value))
 
 
 def flush(conn: Any, remote: RemoteMemory, *, wr_id: int = 0, flags: int = 0) -> Entry:

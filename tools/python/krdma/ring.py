@@ -62,30 +62,62 @@ class Completion:
         return self
 
 
+def _array(entries: Union[Entry, Sequence[Entry]]) -> Any:
+    if isinstance(entries, Entry):
+        entries = [entries]
+    return (Entry * len(entries))(*entries)
+
+
+def _refused(err: int, array: Any, accepted: int) -> Error:
+    error: Any = error_for(err, f"post work request {accepted + 1} of {len(array)}",
+                           "take completions first" if err == -errno.EAGAIN else None)
+    error.accepted = accepted
+    return error  # type: ignore[no-any-return]
+
+
 def posted(function: Callable[..., int], handle: Handle,
            entries: Union[Entry, Sequence[Entry]]) -> None:
     """Posts work requests with a function of the library."""
-    if isinstance(entries, Entry):
-        entries = [entries]
-    array = (Entry * len(entries))(*entries)
+    array = _array(entries)
     accepted = ctypes.c_size_t()
     with handle as pointer:
         err = function(pointer, array, len(array), ctypes.byref(accepted))
     if err:
-        error: Any = error_for(err, f"post work request {accepted.value + 1} of {len(array)}",
-                               "take completions first" if err == -errno.EAGAIN else None)
-        error.accepted = accepted.value
-        raise error
+        raise _refused(err, array, accepted.value)
+
+
+def _places(least: int, room: int) -> Any:
+    return (_abi.krdma_cqe * max(room, uint(least, 32, "a number of completions")))()
+
+
+def _completions(array: Any, count: int) -> List[Completion]:
+    return [Completion(one.wr_id, one.dest, known(Opcode, one.opcode), known(WcStatus, one.status),
+                       CqeFlags(one.flags), one.length, one.imm, one.vendor_error)
+            for one in array[:count]]
+
+
+def _taken(ring: int, array: Any, least: int, deadline: int) -> List[Completion]:
+    """The completions that a wait takes; none if it is not to wait."""
+    taken = ctypes.c_size_t()
+    try:
+        retried("wait for completions", lib.krdma_ring_wait, ring, array, len(array), least,
+                deadline, ctypes.byref(taken))
+    except BlockingIOError:
+        return []
+    return _completions(array, taken.value)
 
 
 class Ring(Object):
     """A submission queue and a completion queue.  Session.ring() makes them."""
 
     def __init__(self, session: Handle, entries: int, completions: int, polled: bool,
-                 device_id: int) -> None:
+                 device_id: int, vector: Optional[int]) -> None:
+        flags = _abi.RingCreateFlags.POLLED if polled else 0
+        if vector is not None:
+            flags |= _abi.RingCreateFlags.VECTOR
         options = options_of(
             _abi.krdma_ring_create_args, sq_entries=entries, cq_entries=completions,
-            device_id=device_id, flags=_abi.RingCreateFlags.POLLED if polled else 0)
+            device_id=device_id, vector=vector or 0, flags=flags)
         pointer = ctypes.c_void_p()
         with session as owner:
             check(lib.krdma_ring_create(owner, ctypes.byref(options), ctypes.byref(pointer)),
@@ -121,18 +153,27 @@ class Ring(Object):
         It returns fewer if the time is over, none with a timeout of 0, and raises TimedOut if
         another time is over before the first.
         """
-        array = (_abi.krdma_cqe * max(room, uint(least, 32, "a number of completions")))()
-        taken = ctypes.c_size_t()
+        array = _places(least, room)
         with self._handle as handle:
-            try:
-                retried("wait for completions", lib.krdma_ring_wait, handle, array, len(array),
-                        least, deadline_of(timeout), ctypes.byref(taken))
-            except BlockingIOError:
-                return []
-        return [Completion(one.wr_id, one.dest, known(Opcode, one.opcode),
-                           known(WcStatus, one.status), CqeFlags(one.flags), one.length, one.imm,
-                           one.vendor_error)
-                for one in array[:taken.value]]
+            return _taken(handle, array, least, deadline_of(timeout))
+
+    def enter(self, entries: Union[Entry, Sequence[Entry]], least: int = 1,
+              timeout: Optional[float] = None, room: int = _ROOM) -> List[Completion]:
+        """post() and wait(), in one call of the kernel where that is possible.
+
+        If a work request is refused, it does not wait: see post().
+        """
+        requests, array = _array(entries), _places(least, room)
+        accepted, taken = ctypes.c_size_t(), ctypes.c_size_t()
+        deadline = deadline_of(timeout)
+        with self._handle as handle:
+            err = lib.krdma_ring_enter(handle, requests, len(requests), ctypes.byref(accepted),
+                                       array, len(array), least, deadline, ctypes.byref(taken))
+            if err and accepted.value < len(requests):
+                raise _refused(err, requests, accepted.value)
+            # All are posted, so that only the wait may begin again.
+            return _taken(handle, array, least, deadline) if err else \
+                _completions(array, taken.value)
 
 
 def wait_any(rings: Sequence[Ring], timeout: Optional[float] = None) -> int:

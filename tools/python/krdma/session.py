@@ -222,12 +222,16 @@ class Session(Object):
             yield DeviceEvent(known(DeviceEventType, record.type), record.device_id, record.port)
 
     def listen(self, address: Address, backlog: int = 0, v6only: bool = False,
-               lanes: bool = False) -> Listener:
+               lanes: bool = False, *, keepalive_ms: int = 0,
+               request_timeout_ms: int = 0) -> Listener:
         """Listens at an address; the host "" stands for all addresses, port 0 for a free one.
 
         With lanes, it takes lanes, too: Connection.trunk says of an accepted connection what it is.
+        keepalive_ms is for connections whose create_qp() has none.  A request that is not taken in
+        time is rejected: request_timeout_ms, which may be REQUEST_TIMEOUT_NEVER; 0 is 60 seconds.
         """
-        return Listener(self, address, backlog, v6only, lanes)
+        return Listener(self, address, v6only, lanes, backlog=backlog, keepalive_ms=keepalive_ms,
+                        request_timeout_ms=request_timeout_ms)
 
     def connection(self) -> Connection:
         """A new connection: resolve(), create_qp() or messenger(), and connect() come next."""
@@ -265,9 +269,12 @@ class Session(Object):
         return conn
 
     def ring(self, entries: int = 0, completions: int = 0, polled: bool = False,
-             device: Union[Device, int] = 0) -> Ring:
-        """A ring; it belongs to the device, or to that of its first connection."""
-        ring = Ring(self._handle, entries, completions, polled, _number(device))
+             device: Union[Device, int] = 0, vector: Optional[int] = None) -> Ring:
+        """A ring; it belongs to the device, or to that of its first connection.
+
+        With a completion vector of the device, the processor of that has its interrupts.
+        """
+        ring = Ring(self._handle, entries, completions, polled, _number(device), vector)
         self._children.add(ring)
         return ring
 

@@ -424,6 +424,27 @@ def test_numbers_of_work_requests():
     raises(ValueError, entry.flush, Dest, wrong, says="remote_addr")
 
 
+def test_a_wait_that_is_interrupted_after_posting():
+    """What is posted is not posted again."""
+    def enter(*arguments):
+        arguments[3]._obj.value = posted
+        return -errno.EINTR
+
+    def wait(*arguments):
+        arguments[5]._obj.value = 1
+        return 0
+
+    with SessionLibrary(ring_create=gives(0x2000), ring_close=0, ring_enter=enter,
+                        ring_wait=wait) as library, krdma.Session() as session:
+        with session.ring() as ring:
+            posted = 2
+            same(len(ring.enter([entry.send(Dest)] * 2)), 1, "completions")
+            same((len(library.of("ring_enter")), len(library.of("ring_wait"))), (1, 1))
+            posted = 1
+            same(raises(krdma.Error, ring.enter, [entry.send(Dest)] * 2).accepted, 1)
+            same((len(library.of("ring_enter")), len(library.of("ring_wait"))), (2, 1))
+
+
 def test_numbers_of_atomics():
     """A negative one is added as such."""
     remote = krdma.RemoteMemory(0, 8, 1, Access.REMOTE_ATOMIC)

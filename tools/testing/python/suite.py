@@ -24,7 +24,8 @@ import warnings
 import numpy
 
 import krdma
-from krdma import (Access, ConnState, EpEvent, EventType, Limit, Opcode, WcStatus, entry, files)
+from krdma import (Access, ConnState, EpEvent, EventType, Limit, ListenFlags, Opcode, WcStatus,
+                   entry, files)
 from krdma.files import FileAccess, FileFlags, FileType
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -319,6 +320,9 @@ def test_one_sided_operations():
         there.view[:8] = (5).to_bytes(8, "little")
         pair.does(entry.fetch_add(a, here, remote, 7, 8),
                   entry.compare_swap(a, here, remote, 12, 99, 16))
+        pair.does(entry.atomic_write(a, remote, -2, 40))
+        same(bytes(there.view[40:48]), (-2).to_bytes(8, "little", signed=True))
+        raises(ValueError, entry.atomic_write, a, remote, 1, 8185, says="the peer's")
         same([int.from_bytes(here.view[at:at + 8], "little") for at in (8, 16)], [5, 12])
         same(int.from_bytes(there.view[:8], "little"), 99)
         pair.b.ring.post(entry.recv(pair.b))
@@ -361,6 +365,49 @@ def test_memory_in_use_stays_registered():
         pair.b.ring.wait(timeout=PATIENCE)
         pair.there.close()
         holds("it is closed", pair.there.closed)
+
+
+# Proves: F12
+def test_parameters_of_a_connection():
+    with krdma.Session() as first, krdma.Session() as second:
+        listener = second.listen((HOST, 0), keepalive_ms=krdma.KEEPALIVE_NEVER,
+                                 request_timeout_ms=krdma.REQUEST_TIMEOUT_NEVER)
+        same(listener.query(), krdma.ListenerInfo(listener.address, ListenFlags(0), 0, 0, 0))
+        raises(krdma.Error, second.listen, (HOST, 0), request_timeout_ms=1, number=errno.EINVAL)
+        a = first.connection()
+        a.resolve(listener.address, ack_timeout=20)
+        device = a.device_id
+        a.create_qp(first.ring(device=device, vector=0), max_inline=64)
+        raises(krdma.Error, a.connect, retry_count=8, number=errno.EINVAL)
+        raises(TypeError, a.connect, retries=8)
+        asks = Thread(a.connect, b"mine", plain=True, read_depth=2, read_depth_in=3,
+                      rnr_retry=False)
+        while not listener.query().waiting:
+            time.sleep(0.01)
+        b = listener.accept(PATIENCE)
+        same((b.query().peer_is_krdma, b.private_data()[:4]), (False, b"mine"))
+        b.create_qp(max_inline=64)
+        b.accept(read_depth=1, rnr_retry_count=1)
+        asks.get()
+        same((a.query().read_depth, a.query().read_depth_in), (2, 1))
+        same((b.query().read_depth, b.query().read_depth_in), (1, 2))
+        b.ring.post(entry.send_inline(b, b"for nobody"))
+        same(b.ring.wait(timeout=PATIENCE)[0].status, WcStatus.RNR_RETRY_EXC_ERR)
+
+
+# Proves: F12
+def test_posting_and_waiting_in_one_call():
+    with Pair() as pair:
+        pair.b.ring.post([entry.recv(pair.b, wr_id=at) for at in range(3)])
+        done = pair.a.ring.enter([entry.send(pair.a, wr_id=at) for at in range(3)], 3, PATIENCE)
+        same([(one.wr_id, one.ok) for one in done], [(0, True), (1, True), (2, True)])
+        same(pair.b.ring.enter(entry.recv(pair.b), 3, PATIENCE)[2].wr_id, 2)
+        same(pair.b.ring.enter(entry.recv(pair.b), timeout=0), [])
+        raises(krdma.TimedOut, pair.b.ring.enter, entry.recv(pair.b), timeout=0.05)
+        pair.a.disconnect()
+        pair.a.await_closed(PATIENCE)
+        error = raises(krdma.NotConnected, pair.a.ring.enter, entry.send(pair.a))
+        same(error.accepted, 0)
 
 
 # Proves: F12
