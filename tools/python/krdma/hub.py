@@ -111,11 +111,10 @@ class PeerMemory(Object):
             retried(f"open the peer's memory '{name}'", lib.krdma_ep_memory_open, handle,
                     name.encode(), uint(access, 32, "a right"), deadline_of(timeout),
                     ctypes.byref(pointer))
-        self._handle = Handle("memory", pointer, lib.krdma_ep_memory_close,
-                              endpoint._handle)
-        with self._handle as handle:
-            self._length = int(lib.krdma_ep_memory_length(handle))
-        endpoint._memories.append(self)
+            # In the same turn: another thread may wait for its own to close the endpoint.
+            self._handle = Handle("memory", pointer, lib.krdma_ep_memory_close, endpoint._handle)
+            self._length = int(lib.krdma_ep_memory_length(pointer))
+            endpoint._memories.append(self)
 
     def __len__(self) -> int:
         return self._length
@@ -143,9 +142,9 @@ class PeerMemory(Object):
 
     def close(self) -> None:
         """Gives the access back."""
-        if self in self._endpoint._memories:
-            self._endpoint._memories.remove(self)
         with self._hub._turn():
+            if self in self._endpoint._memories:
+                self._endpoint._memories.remove(self)
             self._handle.end()
 
     def _forgotten(self) -> None:
@@ -171,12 +170,16 @@ class Endpoint(Object):
 
     def close(self, why: Optional[str] = None) -> None:
         """Disconnects; does not wait.  The peer gets what was sent before, and the words."""
-        for memory in list(self._memories):
-            memory.close()
         with self.hub._turn():
             if why is not None:
                 self._why = why.encode()
-            self._handle.end()
+            self._close()
+
+    def _close(self) -> None:
+        """Ends it and its memory, in a turn of its hub."""
+        while self._memories:
+            self._memories.pop()._handle.end()
+        self._handle.end()
 
     @property
     def address(self) -> Address:
@@ -337,9 +340,10 @@ class Hub(Object):
 
     def close(self) -> None:
         """Closes it with its endpoints.  Peers get what was sent before, if they take it soon."""
-        for endpoint in list(self._endpoints.values()):
-            endpoint.close()
+        # In one turn, or another thread could let in a peer that nobody closes.
         with self._turn():
+            for endpoint in list(self._endpoints.values()):
+                endpoint._close()
             self._handle.end()
 
     def _forgotten(self) -> None:

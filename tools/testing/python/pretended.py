@@ -14,9 +14,10 @@ import os
 import signal
 import sys
 import threading
+import time
 
 import krdma
-from krdma import Access, entry, files
+from krdma import Access, EpEvent, entry, files
 from krdma._library import lib
 
 from suite import PATIENCE, Thread, holds, in_child, main, raises, same
@@ -244,6 +245,59 @@ def test_abandoned_memory_that_is_closed():
         busy[0] = False
         memory.close()
         data.extend(b"more")
+
+
+class WaitsForTurns:
+    """A function of the library that waits until another thread wants the hub."""
+
+    def __init__(self, function):
+        self.function, self.hub, self.began = function, None, threading.Event()
+
+    def __call__(self, *arguments):
+        self.began.set()
+        while not self.hub._wanted:
+            time.sleep(0.001)
+        return self.function(*arguments)
+
+    def thread(self, hub, function, *arguments):
+        """A thread that waits in it."""
+        self.hub = hub
+        thread = Thread(function, *arguments)
+        holds("it waits", self.began.wait(PATIENCE))
+        return thread
+
+
+def joins(*arguments):
+    """The record JOINED of an endpoint."""
+    record = arguments[2]._obj
+    record.event, record.ep = EpEvent.JOINED, 0x2000
+    return 0
+
+
+def test_a_peer_that_joins_while_its_hub_is_closed():
+    waits = WaitsForTurns(joins)
+    with HubLibrary(hub_next=waits, ep_done=None) as library:
+        hub = krdma.Hub()
+        thread = waits.thread(hub, hub.next, PATIENCE)
+        hub.close()
+        holds("its endpoint is closed", thread.get().endpoint.closed)
+        same(library.closed(), [0x2000, 0x1000])
+
+
+def test_memory_that_opens_while_its_endpoint_is_closed():
+    for closes in (krdma.Endpoint.close, lambda endpoint: endpoint.hub.close()):
+        waits = WaitsForTurns(gives(0x3000))
+        with HubLibrary(ep_connect=gives(0x2000), ep_memory_open=waits, ep_memory_length=8,
+                        ep_memory_close=None) as library:
+            hub = krdma.Hub()
+            endpoint = hub.connect("host:1")
+            thread = waits.thread(hub, endpoint.memory, "x")
+            closes(endpoint)
+            holds("it is closed", thread.get().closed)
+            same(library.of("ep_memory_close"), [(0x3000,)])
+            same(library.closed()[0], 0x2000)
+            hub.close()
+            same(library.closed(), [0x2000, 0x1000])
 
 
 def in_own_time(function):
