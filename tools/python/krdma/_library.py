@@ -51,6 +51,13 @@ def deadline_of(timeout: Optional[float]) -> int:
     return min(time.monotonic_ns() + int(timeout * 1e9), _abi.KRDMA_FOREVER - 1)
 
 
+def text(words: str, what: str) -> bytes:
+    """Words for the library, which takes them up to the first zero."""
+    if "\0" in words:
+        raise ValueError(f"{what} has no zeroes")
+    return words.encode()
+
+
 def uint(value: Any, bits: int, what: str) -> int:
     """A number for an argument of the library; ctypes would cut one that has more bits."""
     if not 0 <= value < 1 << bits:

@@ -11,7 +11,7 @@ from . import _abi
 from ._abi import Access, ConnKind, ConnState, EventType, ListenFlags
 from ._address import Address, packed, unpacked
 from ._library import (Handle, Object, check, deadline_of, filled, lib, options_of, retried,
-                       uint)
+                       text, uint)
 from .memory import RemoteMemory
 from .message import Messenger
 from .ring import Ring, known
@@ -228,12 +228,10 @@ class Connection(Object):
         It ends where its key does.  If the memory has several keys, the next call begins there,
         until one fails with ERANGE: nothing is left.
         """
-        if "\0" in name:
-            raise ValueError("a name has no zeroes")
         remote = _abi.krdma_remote_mr()
         with self._handle as handle:
             retried(f"find the peer's memory '{name}'", lib.krdma_conn_find_mr, handle,
-                    name.encode(), uint(offset, 64, "an offset"), deadline_of(timeout),
+                    text(name, "a name"), uint(offset, 64, "an offset"), deadline_of(timeout),
                     ctypes.byref(remote), None)
         return RemoteMemory(remote.addr, remote.length, remote.key, Access(remote.access))
 

@@ -18,7 +18,7 @@ from . import _abi
 from ._abi import (KRDMA_FILE_PORT, FileAccess, FileFlags, FileOperation, FileServerFlags, FileSide,
                    FileType)
 from ._address import Address, packed, unpacked
-from ._library import Handle, Object, check, fill, load, options_of, uint
+from ._library import Handle, Object, check, fill, load, options_of, text, uint
 from .errors import Error, error_for
 from .memory import memory_of
 from .session import Session
@@ -217,7 +217,8 @@ class Server(Object):
         its = list((rules or {}).items())
         # The library does not copy what the options refer to.
         self._secret = secret
-        self._allow = ctypes.c_char_p(allow.encode() if allow is not None else None)
+        self._allow = ctypes.c_char_p(
+            text(allow, "a list of addresses") if allow is not None else None)
         self._names = [ctypes.c_char_p(_encoded(name)) for name, _ in its]
         table = (_abi.krdma_file_rule * len(its))()
         for at, (_, access) in enumerate(its):

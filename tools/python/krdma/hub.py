@@ -23,7 +23,8 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
 from . import _abi
 from ._abi import Access, EpEvent
 from ._address import Address, unpacked
-from ._library import Handle, Object, check, deadline_of, inherits, lib, options_of, retried, uint
+from ._library import (Handle, Object, check, deadline_of, inherits, lib, options_of, retried,
+                       text, uint)
 from .errors import Error, error_for
 from .memory import Buffer, memory_of
 
@@ -109,7 +110,7 @@ class PeerMemory(Object):
         pointer = ctypes.c_void_p()
         with self._hub._turn(), endpoint._handle as handle:
             retried(f"open the peer's memory '{name}'", lib.krdma_ep_memory_open, handle,
-                    name.encode(), uint(access, 32, "a right"), deadline_of(timeout),
+                    text(name, "a name"), uint(access, 32, "a right"), deadline_of(timeout),
                     ctypes.byref(pointer))
             # In the same turn: another thread may wait for its own to close the endpoint.
             self._handle = Handle("memory", pointer, lib.krdma_ep_memory_close, endpoint._handle)
@@ -172,7 +173,7 @@ class Endpoint(Object):
         """Disconnects; does not wait.  The peer gets what was sent before, and the words."""
         with self.hub._turn():
             if why is not None:
-                self._why = why.encode()
+                self._why = text(why, "a reason")
             self._close()
 
     def _close(self) -> None:
@@ -265,7 +266,8 @@ class Hub(Object):
         self._endpoints: Dict[int, Endpoint] = {}
         # What the library refers to, by the name of the memory.
         self._shared: Dict[str, List[Any]] = {}
-        self._allow = ctypes.c_char_p(allow.encode()) if allow is not None else ctypes.c_char_p()
+        self._allow = ctypes.c_char_p(
+            text(allow, "a list of addresses") if allow is not None else None)
         pointer, length = memory_of(secret)
         options = options_of(
             _abi.krdma_hub_options, peers=peers, per_address=per_address, depth=depth, eager=eager,
@@ -276,8 +278,8 @@ class Hub(Object):
             options.admit = self._admit
         # The library copies the secret.
         pointer = ctypes.c_void_p()
-        check(lib.krdma_hub_open(None if at is None else at.encode(), ctypes.byref(options),
-                                 ctypes.byref(pointer)),
+        check(lib.krdma_hub_open(None if at is None else text(at, "an address"),
+                                 ctypes.byref(options), ctypes.byref(pointer)),
               f"open a hub at {at}" if at is not None else "open a hub")
         self._handle = Handle("hub", pointer, self._end)
         inherits(self)
@@ -425,8 +427,8 @@ class Hub(Object):
         """Connects to a hub, "HOST:PORT".  With a timeout of 0 a record JOINED or LEFT follows."""
         pointer = ctypes.c_void_p()
         with self._turn(), self._handle as handle:
-            retried(f"connect to the hub at {to}", self._connect, handle, to.encode(), hello,
-                    len(hello), deadline_of(timeout), ctypes.byref(pointer))
+            retried(f"connect to the hub at {to}", self._connect, handle, text(to, "an address"),
+                    hello, len(hello), deadline_of(timeout), ctypes.byref(pointer))
             return self._endpoint(pointer.value)
 
     def share(self, name: str, data: Any, access: Access = Access.REMOTE_READ,
@@ -447,7 +449,7 @@ class Hub(Object):
 
         function = _ALLOW(called)
         with Buffer(data, True) as buffer, self._turn(), self._handle as handle:
-            check(lib.krdma_hub_share(handle, name.encode(), buffer.address, buffer.length,
+            check(lib.krdma_hub_share(handle, text(name, "a name"), buffer.address, buffer.length,
                                       uint(access, 32, "a right"), function, None),
                   f"share memory as '{name}'")
             # Now the library refers to both, whatever follows.
@@ -459,6 +461,6 @@ class Hub(Object):
         Peers that have not given it back in time are disconnected.
         """
         with self._turn(), self._handle as handle:
-            retried(f"withdraw the memory '{name}'", lib.krdma_hub_unshare, handle, name.encode(),
-                    deadline_of(timeout))
+            retried(f"withdraw the memory '{name}'", lib.krdma_hub_unshare, handle,
+                    text(name, "a name"), deadline_of(timeout))
             self._shared.pop(name)[0].release()

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 from . import _abi
 from ._abi import Access
-from ._library import Handle, Object, check, lib, uint
+from ._library import Handle, Object, check, lib, text, uint
 
 _PYBUF_SIMPLE = 0
 _PYBUF_WRITABLE = 1
@@ -175,10 +175,8 @@ class Memory(Region):
         Connection.find_memory() of the peer finds it.  It is registered with lanes=True, and has
         remote rights.
         """
-        if name and "\0" in name:
-            raise ValueError("a name has no zeroes")
         with self._handle as handle:
-            check(lib.krdma_mr_set_name(handle, None if name is None else name.encode()),
+            check(lib.krdma_mr_set_name(handle, None if name is None else text(name, "a name")),
                   f"name a memory region '{name or ''}'",
                   "it must be registered for lanes, and have remote rights and a name of its own")
 

@@ -11,7 +11,7 @@ from . import _abi
 from ._abi import (Access, DeviceCap, DeviceEventType, Feature, Limit, LimitScope, LinkLayer,
                    PortState, Transport)
 from ._address import Address, packed
-from ._library import Handle, Object, check, deadline_of, filled, lib, retried, uint
+from ._library import Handle, Object, check, deadline_of, filled, lib, retried, text, uint
 from .connection import Connection, Listener
 from .errors import NotFound
 from .memory import Memory, MemoryCache, allocated
@@ -179,7 +179,7 @@ class Session(Object):
         """The RDMA device with that name or number."""
         if isinstance(which, str):
             return _device(filled(f"find the device {which}", lib.krdma_device_find, self._handle,
-                                  _abi.krdma_device_query_args, which.encode()))
+                                  _abi.krdma_device_query_args, text(which, "a name")))
         return _device(filled(f"find the device {which}", lib.krdma_device_query, self._handle,
                               _abi.krdma_device_query_args, uint(which, 32, "a device")))
 

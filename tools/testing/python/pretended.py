@@ -442,6 +442,25 @@ def test_a_child_of_a_server_of_files():
             setattr(files.lib, "krdma_file_server_" + name, function)
 
 
+def test_names_with_zeroes():
+    """The library would take what is before the zero."""
+    with HubLibrary(ep_connect=gives(0x2000)) as library, SessionLibrary(), \
+            krdma.Session() as session:
+        hub = krdma.Hub()
+        endpoint = hub.connect("host:1")
+        calls = len(library.calls)
+        for function, *arguments in (
+                (krdma.Hub, "host:1\0"), (hub.connect, "host:1\0"), (endpoint.memory, "a\0b"),
+                (hub.share, "a\0b", bytearray(1)), (hub.unshare, "a\0b"), (endpoint.close, "a\0b"),
+                (session.device, "rxe0\0")):
+            raises(ValueError, function, *arguments, says="has no zeroes")
+        raises(ValueError, krdma.Hub, allow="10.0.0.1\0", says="has no zeroes")
+        raises(ValueError, files.Server, session, ("127.0.0.1", 0), "/tmp", allow="10.0.0.1\0",
+               says="has no zeroes")
+        same(library.calls[calls:], [])
+        hub.close()
+
+
 class Part(krdma.memory.Region):
     """A memory region of any length, which is nowhere."""
 
