@@ -116,7 +116,8 @@ class Handle:
     """An object of the library, which ends once, and never while a thread is in a call with it.
 
     A call is a "with" block.  If another thread ends the object in the meantime, it ends with the
-    last call.  The handle holds its parent, which does not end before it.
+    last call.  The handle holds its parent, which does not end before it; it is made in the call
+    with the parent that has made the object.
 
     A child of fork() has copies of handles, and none of the other threads: no call of theirs ends
     there, and no lock that they have taken.
@@ -139,7 +140,12 @@ class Handle:
         self._doomed = False
         self._pid = os.getpid()
         if parent:
-            parent._enter_child()
+            try:
+                parent._enter_child()
+            except ValueError:
+                # Another thread has closed it.  It is there until the caller's call with it ends.
+                end(pointer.value)      # type: ignore[arg-type]
+                raise
         inherits(self)
 
     def _forked(self) -> None:

@@ -91,6 +91,7 @@ class Connection(Object):
     """
 
     def __init__(self, session: "Session", pointer: ctypes.c_void_p) -> None:
+        """In a call with the session."""
         self._handle = Handle("connection", pointer, lib.krdma_conn_close, session._handle)
         self.session: "Session" = session
         self.ring: Optional[Ring] = None
@@ -326,7 +327,7 @@ class Listener(Object):
             check(lib.krdma_listen_options(owner, packed(address, passive=True),
                                            ctypes.byref(options), ctypes.byref(pointer)),
                   f"listen at {address[0] or 'all addresses'} port {address[1]}")
-        self._handle = Handle("listener", pointer, lib.krdma_listener_close, session._handle)
+            self._handle = Handle("listener", pointer, lib.krdma_listener_close, session._handle)
         self.session = session
         session._children.add(self)
 
@@ -364,7 +365,7 @@ class Listener(Object):
         with self._handle as handle:
             retried("wait for a connection", lib.krdma_listener_next, handle, deadline_of(timeout),
                     ctypes.byref(pointer))
-        return Connection(self.session, pointer)
+            return Connection(self.session, pointer)
 
     def __iter__(self) -> Iterator[Connection]:
         while True:

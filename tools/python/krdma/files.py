@@ -134,7 +134,7 @@ class Client(Object):
             check(lib.krdma_file_client_create(handle, packed(server), ctypes.byref(options),
                                                ctypes.byref(pointer)),
                   f"make a client of the files of {self._where}")
-        self._handle = Handle("client", pointer, lib.krdma_file_client_destroy, session._handle)
+            self._handle = Handle("client", pointer, lib.krdma_file_client_destroy, session._handle)
         session._children.add(self)
 
     def _calling(self, progress: Callable[[Progress], Any]) -> Callable[..., int]:
@@ -241,7 +241,7 @@ class Server(Object):
                                                ctypes.byref(options), ctypes.byref(server)),
                   f"offer '{os.fsdecode(path)}' at {address[0] or 'all addresses'} "
                   f"port {address[1]}")
-        self._handle = Handle("server", server, lib.krdma_file_server_destroy, session._handle)
+            self._handle = Handle("server", server, lib.krdma_file_server_destroy, session._handle)
         session._children.add(self)
 
     @staticmethod

@@ -127,10 +127,6 @@ class Memory(Region):
         if lanes or windows:
             register = lib.krdma_mr_register_for_lanes
             flags = [_abi.MrRegisterFlags.WINDOWS if windows else 0]
-        with session as owner:
-            check(register(owner, device_id, buffer.address, buffer.length,
-                           uint(access, 32, "a right"), *flags, ctypes.byref(pointer)),
-                  f"register {buffer.length} bytes of memory", _REGISTER_HINT)
 
         def end(handle: int) -> None:
             if lib.krdma_mr_deregister(handle, 0):
@@ -140,9 +136,13 @@ class Memory(Region):
             else:
                 buffer.release()
 
+        with session as owner:
+            check(register(owner, device_id, buffer.address, buffer.length,
+                           uint(access, 32, "a right"), *flags, ctypes.byref(pointer)),
+                  f"register {buffer.length} bytes of memory", _REGISTER_HINT)
+            self._handle = Handle("memory region", pointer, end, session)
         self._buffer = buffer
         self._data = data
-        self._handle = Handle("memory region", pointer, end, session)
         self.address = buffer.address
         self.length = buffer.length
         self.device_id = device_id
@@ -209,19 +209,18 @@ class CachedMemory(Region):
     def __init__(self, cache: "MemoryCache", data: Any) -> None:
         buffer = Buffer(data, bool(cache.access))
         pointer = ctypes.c_void_p()
-        with cache._handle as handle:
-            check(lib.krdma_mr_cache_get(handle, buffer.address, buffer.length,
+        with cache._handle as caches:
+            check(lib.krdma_mr_cache_get(caches, buffer.address, buffer.length,
                                          ctypes.byref(pointer)),
                   f"register {buffer.length} bytes of memory", _REGISTER_HINT)
-            caches: int = handle
 
-        def end(handle: int) -> None:
-            lib.krdma_mr_cache_put(caches, handle)
-            buffer.release()
+            def end(handle: int) -> None:
+                lib.krdma_mr_cache_put(caches, handle)
+                buffer.release()
 
+            self._handle = Handle("cached memory", pointer, end, cache._handle)
         self._buffer = buffer
         self._data = data
-        self._handle = Handle("cached memory", pointer, end, cache._handle)
         self.address = buffer.address
         self.length = buffer.length
         self.device_id = cache.device_id
@@ -251,11 +250,6 @@ class MemoryCache(Object):
 
     def __init__(self, session: Handle, device_id: int, access: Access, limit: int) -> None:
         pointer = ctypes.c_void_p()
-        with session as owner:
-            check(lib.krdma_mr_cache_create(
-                owner, device_id, uint(access, 32, "a right"), uint(limit, 64, "a limit"),
-                ctypes.byref(pointer)),
-                "create a cache of memory regions")
         buffers: Dict[Tuple[int, int], Buffer] = {}
 
         def end(handle: int) -> None:
@@ -265,7 +259,12 @@ class MemoryCache(Object):
 
         self._buffers = buffers
         self._used: "weakref.WeakSet[CachedMemory]" = weakref.WeakSet()
-        self._handle = Handle("cache of memory regions", pointer, end, session)
+        with session as owner:
+            check(lib.krdma_mr_cache_create(
+                owner, device_id, uint(access, 32, "a right"), uint(limit, 64, "a limit"),
+                ctypes.byref(pointer)),
+                "create a cache of memory regions")
+            self._handle = Handle("cache of memory regions", pointer, end, session)
         self.device_id = device_id
         self.access = access
 

@@ -52,8 +52,8 @@ class Messenger(Object):
         with conn.session._handle as session, conn._handle as handle:
             check(lib.krdma_messenger_create(session, handle, ctypes.byref(options),
                                              ctypes.byref(pointer)), "create a messenger")
-        self._handle = Handle("messenger", pointer, lib.krdma_messenger_destroy,
-                              conn.session._handle)
+            self._handle = Handle("messenger", pointer, lib.krdma_messenger_destroy,
+                                  conn.session._handle)
         conn.session._children.add(self)
 
     def send(self, data: Any, timeout: Optional[float] = None) -> None:

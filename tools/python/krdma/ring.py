@@ -122,7 +122,7 @@ class Ring(Object):
         with session as owner:
             check(lib.krdma_ring_create(owner, ctypes.byref(options), ctypes.byref(pointer)),
                   "create a ring")
-        self._handle = Handle("ring", pointer, lib.krdma_ring_close, session)
+            self._handle = Handle("ring", pointer, lib.krdma_ring_close, session)
 
     def fileno(self) -> int:
         """The descriptor: readable while there are completions."""

@@ -238,7 +238,7 @@ class Session(Object):
         pointer = ctypes.c_void_p()
         with self._handle as handle:
             check(lib.krdma_conn_create(handle, ctypes.byref(pointer)), "create a connection")
-        return Connection(self, pointer)
+            return Connection(self, pointer)
 
     def create_lane(self) -> Connection:
         """A new connection that is a lane, if the peer takes lanes; otherwise it is a plain one.
@@ -249,7 +249,7 @@ class Session(Object):
         pointer = ctypes.c_void_p()
         with self._handle as handle:
             check(lib.krdma_conn_create_lane(handle, ctypes.byref(pointer)), "create a lane")
-        return Connection(self, pointer)
+            return Connection(self, pointer)
 
     def connect(self, address: Address, private_data: bytes = b"",
                 timeout: Optional[float] = 10, ring: Optional[Ring] = None, lane: bool = False,

@@ -25,7 +25,7 @@ class Srq(Object):
             check(lib.krdma_srq_create(owner, its, ctypes.byref(options), ctypes.byref(pointer)),
                   "create a shared receive queue",
                   "the device must have the capability SRQ, and the ring room for its completions")
-        self._handle = Handle("shared receive queue", pointer, lib.krdma_srq_close, session)
+            self._handle = Handle("shared receive queue", pointer, lib.krdma_srq_close, session)
         self.ring = ring
         with self._handle as handle:
             self.id: int = lib.krdma_srq_id(handle)

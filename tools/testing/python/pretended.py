@@ -10,6 +10,7 @@ tools/testing/python/pretended.py
 
 import ctypes
 import errno
+import gc
 import os
 import signal
 import sys
@@ -440,6 +441,47 @@ def test_a_child_of_a_server_of_files():
     finally:
         for name, function in before.items():
             setattr(files.lib, "krdma_file_server_" + name, function)
+
+
+def test_an_object_whose_session_is_closed_while_it_is_made():
+    """Another thread closes it.  The object ends before its session, and is no leak."""
+    made = {"ring_create": "ring_close", "mr_register": "mr_deregister",
+            "mr_cache_create": "mr_cache_destroy", "listen_options": "listener_close",
+            "conn_create": "conn_close", "conn_create_lane": "conn_close",
+            "srq_create": "srq_close", "messenger_create": "messenger_destroy",
+            "listener_next": "conn_close", "mr_cache_get": "mr_cache_put"}
+
+    def makes(session):
+        conn, listener = session.connection(), session.listen(("127.0.0.1", 0))
+        ring, cache = session.ring(), session.memory_cache(1)
+        yield "ring_create", session.ring
+        yield "srq_create", lambda: session.srq(ring)
+        yield "mr_register", lambda: session.register(1, bytearray(8))
+        yield "mr_cache_create", lambda: session.memory_cache(1)
+        yield "listen_options", lambda: session.listen(("127.0.0.1", 0))
+        yield "conn_create", session.connection
+        yield "conn_create_lane", session.create_lane
+        yield "messenger_create", conn.messenger
+        yield "listener_next", listener.accept
+        yield "mr_cache_get", lambda: cache.get(bytearray(8))
+
+    functions = {**{name: gives(0x2000) for name in made}, **{name: 0 for name in made.values()}}
+    for at in range(len(made)):
+        with ConnLibrary(**{**functions, "mr_id": 1, "srq_id": 1, "mr_data": 0}) as library:
+            session = krdma.Session()
+            name, function = list(makes(session))[at]
+
+            def closes(*arguments, session=session):
+                session.close()
+                return gives(0x3000)(*arguments)
+
+            setattr(lib, "krdma_" + name, closes)
+            raises(ValueError, function, says="closed")
+            del function
+            gc.collect()
+            same(len([call for call in library.of(made[name]) if 0x3000 in call]), 1,
+                 f"how often {name} is undone")
+            same(library.calls[-1], ("close", 0x1000), f"the last call after {name}")
 
 
 def test_names_with_zeroes():
