@@ -145,13 +145,16 @@ class Connection(Object):
             _abi.krdma_conn_create_qp_args, send_depth=send_depth, recv_depth=recv_depth,
             max_send_sge=max_send_sge, max_recv_sge=max_recv_sge, max_inline=max_inline,
             keepalive_ms=keepalive_ms)
-        ring = ring or self.session.ring()
-        with ExitStack() as calls:
+        with ExitStack() as undo, ExitStack() as calls:
+            if not ring:
+                ring = self.session.ring()
+                undo.callback(ring.close)
             handle, its = (calls.enter_context(one._handle) for one in (self, ring))
             other = calls.enter_context(recv_ring._handle) if recv_ring else None
             shared = calls.enter_context(srq._handle) if srq else None
             check(lib.krdma_conn_create_qp(handle, its, other, shared, ctypes.byref(options)),
                   "create a queue pair")
+            undo.pop_all()
         self.ring = ring
         return ring
 

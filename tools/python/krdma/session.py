@@ -4,6 +4,7 @@
 import ctypes
 import errno
 import weakref
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Iterator, List, Optional, Union
 
@@ -265,6 +266,8 @@ class Session(Object):
             conn.connect(private_data, timeout)
         except BaseException:
             conn.close()
+            if conn.ring and not ring:
+                conn.ring.close()
             raise
         return conn
 
@@ -285,8 +288,12 @@ class Session(Object):
         It belongs to the device, or to that of the ring.  With lanes, lanes can use it, too, and
         the memory of its receives is registered with lanes=True.
         """
-        srq = Srq(self._handle, ring or self.ring(device=device), depth, max_recv_sge,
-                  _number(device), lanes)
+        with ExitStack() as undo:
+            if not ring:
+                ring = self.ring(device=device)
+                undo.callback(ring.close)
+            srq = Srq(self._handle, ring, depth, max_recv_sge, _number(device), lanes)
+            undo.pop_all()
         self._children.add(srq)
         return srq
 

@@ -484,6 +484,26 @@ def test_an_object_whose_session_is_closed_while_it_is_made():
             same(library.calls[-1], ("close", 0x1000), f"the last call after {name}")
 
 
+def test_a_ring_of_its_own_for_what_cannot_be_made():
+    with ConnLibrary(ring_create=gives(0x3000), ring_close=0, conn_create_qp=-errno.ENOSPC,
+                     srq_create=-errno.EOPNOTSUPP, conn_resolve=0, conn_wait=0,
+                     conn_connect=-errno.EINVAL) as library, krdma.Session() as session:
+        conn = session.connection()
+        for function in (conn.create_qp, session.srq):
+            raises(krdma.Error, function)
+            same(library.calls[-1], ("ring_close", 0x3000), "the last call")
+        with session.ring() as ring:
+            raises(krdma.Error, conn.create_qp, ring)
+            raises(krdma.Error, session.srq, ring)
+            holds("the program's stays", not ring.closed)
+            lib.krdma_conn_create_qp = lambda *_: 0
+            raises(krdma.Error, session.connect, ("127.0.0.1", 1), ring=ring)
+            holds("the program's stays", not ring.closed)
+        calls = len(library.of("ring_close"))
+        error = raises(krdma.Error, session.connect, ("127.0.0.1", 1))
+        same(len(library.of("ring_close")), calls + 1, f"rings that are closed after {error}")
+
+
 def test_names_with_zeroes():
     """The library would take what is before the zero."""
     with HubLibrary(ep_connect=gives(0x2000)) as library, SessionLibrary(), \
