@@ -285,8 +285,11 @@ class Object:
 
     def _forgotten(self) -> None:
         """Nothing refers to it any more."""
-        warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self)
-        self._handle.end()
+        try:
+            # The program may want it to be an exception.
+            warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self)
+        finally:
+            self._handle.end()
 
 
 def filled(what: str, function: Callable[..., int], handle: Handle, structure: Any,

@@ -16,6 +16,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 
 import krdma
 from krdma import Access, EpEvent, entry, files
@@ -482,6 +483,24 @@ def test_an_object_whose_session_is_closed_while_it_is_made():
             same(len([call for call in library.of(made[name]) if 0x3000 in call]), 1,
                  f"how often {name} is undone")
             same(library.calls[-1], ("close", 0x1000), f"the last call after {name}")
+
+
+def test_what_is_forgotten_when_a_warning_is_an_exception():
+    """Python prints such an exception of __del__()."""
+    printed = []
+    before, sys.unraisablehook = sys.unraisablehook, printed.append
+    try:
+        with SessionLibrary(ring_create=gives(0x3000), ring_close=0) as library, \
+                warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with krdma.Session() as session:
+                session.ring()
+                gc.collect()
+                same(library.calls[-1], ("ring_close", 0x3000))
+            same([one.exc_type for one in printed], [ResourceWarning])
+    finally:
+        sys.unraisablehook = before
+        printed.clear()
 
 
 def test_a_ring_of_its_own_for_what_cannot_be_made():
