@@ -3,7 +3,7 @@
 
 import ctypes
 import errno
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, Optional
 
@@ -295,7 +295,8 @@ class Connection(Object):
         In a child of fork(), it closes the copy: the connection stays the parent's.
         """
         if self._handle.busy and not self._handle.inherited:
-            with self._handle as handle:
+            # Another thread may close it meanwhile.
+            with suppress(ValueError), self._handle as handle:
                 lib.krdma_conn_disconnect(handle, _abi.DisconnectFlags.ABORT)
         self._handle.end()
 
@@ -309,7 +310,7 @@ class Connection(Object):
         if self._handle.inherited:
             self.close()
             return
-        with self._handle as handle:
+        with suppress(ValueError), self._handle as handle:
             lib.krdma_conn_disconnect(handle, _abi.DisconnectFlags.ABORT)
             lib.krdma_conn_await_closed(handle, deadline_of(_END))
         self.close()

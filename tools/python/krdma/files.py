@@ -12,6 +12,7 @@ name.
 import ctypes
 import os
 import threading
+from contextlib import suppress
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
 from . import _abi
@@ -280,7 +281,7 @@ class Server(Object):
             while thread.is_alive():
                 thread.join(0.2)
         except BaseException:
-            if not self.closed:
+            with suppress(ValueError):
                 self.stop()
             thread.join()
             raise
@@ -295,5 +296,7 @@ class Server(Object):
     def close(self) -> None:
         """Stops, and ends with run().  In a child of fork(), the parent's goes on."""
         if not self.closed and not self._handle.inherited:
-            self.stop()
+            # Another thread may close it meanwhile.
+            with suppress(ValueError):
+                self.stop()
         self._handle.end()

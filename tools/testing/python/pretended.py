@@ -302,6 +302,22 @@ def test_memory_that_opens_while_its_endpoint_is_closed():
             same(library.closed(), [0x2000, 0x1000])
 
 
+def test_a_connection_that_another_thread_closes_first():
+    """It is open when a thread looks, and closed when that begins to end it."""
+    class Late(krdma.Connection):
+        """What the thread has seen."""
+
+        closed = property(lambda _: False)
+
+    with ConnLibrary() as library:
+        session = krdma.Session()
+        conn = session.connection()
+        conn.close()
+        conn.__class__ = Late
+        session.close()
+        same(library.calls[-2:], [("conn_close", 0x2000), ("close", 0x1000)])
+
+
 def in_own_time(function):
     """in_child() with an end: what the child waits for may be gone."""
     def limited():
