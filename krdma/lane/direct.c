@@ -619,6 +619,19 @@ void krdma_lane_forget_windows(struct krdma_lane *lane)
 	}
 }
 
+/* Has @drain run after some time, unless it runs earlier anyway. */
+static void krdma_trunk_start_drain(struct krdma_trunk *trunk, unsigned long delay)
+{
+	lockdep_assert_held(&trunk->lock);
+
+	/* Its end cancels @drain only once. */
+	if (trunk->state == KRDMA_TRUNK_ENDED)
+		return;
+	krdma_trunk_get(trunk);
+	if (!queue_delayed_work(krdma_lane_workqueue, &trunk->drain, delay))
+		krdma_trunk_put(trunk);
+}
+
 /**
  * krdma_lane_direct_ended() - Check that no device uses the memory of a lane's work requests
  * @lane: the lane, detached, with @direct

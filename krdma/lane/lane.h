@@ -876,7 +876,6 @@ void krdma_trunk_get(struct krdma_trunk *trunk);
 void krdma_trunk_put(struct krdma_trunk *trunk);
 void krdma_trunk_kick(struct krdma_trunk *trunk);
 void krdma_trunk_send_later(struct krdma_trunk *trunk);
-void krdma_trunk_start_drain(struct krdma_trunk *trunk, unsigned long delay);
 void krdma_trunk_fail(struct krdma_trunk *trunk, int error);
 void krdma_trunk_set_timer(struct krdma_trunk *trunk);
 struct krdma_session *krdma_trunk_session_create(struct net *net);

@@ -227,25 +227,6 @@ static void krdma_trunk_later(struct work_struct *work)
 }
 
 /**
- * krdma_trunk_start_drain() - Have @drain run after some time, unless it runs earlier anyway
- * @trunk: the trunk
- * @delay: how long it takes, in jiffies
- *
- * Context: any but NMI, with the trunk's lock held.
- */
-void krdma_trunk_start_drain(struct krdma_trunk *trunk, unsigned long delay)
-{
-	lockdep_assert_held(&trunk->lock);
-
-	/* Its end cancels @drain only once. */
-	if (trunk->state == KRDMA_TRUNK_ENDED)
-		return;
-	krdma_trunk_get(trunk);
-	if (!queue_delayed_work(krdma_lane_workqueue, &trunk->drain, delay))
-		krdma_trunk_put(trunk);
-}
-
-/**
  * krdma_trunk_fail() - Have a trunk end
  * @trunk: the trunk
  * @error: why, a negative errno
