@@ -365,6 +365,15 @@ def test_memory_in_use_stays_registered():
         pair.b.ring.wait(timeout=PATIENCE)
         pair.there.close()
         holds("it is closed", pair.there.closed)
+        data = bytearray(64)
+        with pair.sessions[1].register(pair.b.device_id, data) as memory:
+            pair.b.ring.post(entry.recv(pair.b, memory))
+            memory.abandon()
+        raises(BufferError, data.extend, b"more")
+        pair.here.view[:4] = b"late"
+        pair.a.ring.post(entry.send(pair.a, pair.here, 0, 4))
+        pair.b.ring.wait(timeout=PATIENCE)[0].check()
+        same(bytes(data[:4]), b"late")
 
 
 # Proves: F12
@@ -646,9 +655,16 @@ def in_child(function):
 def test_fork():
     with Pair() as pair:
         in_child(pair.sessions[0].close)
+        waits = Thread(pair.a.await_closed)
+        while not pair.a._handle.busy:
+            time.sleep(0.01)
+        in_child(pair.a.close)
+        same(pair.a.state, ConnState.CONNECTED)
         pair.here.view[:4] = b"fork"
         pair.does(entry.write(pair.a, pair.here, pair.remote, 0, 4))
         same(bytes(pair.there.view[:4]), b"fork")
+        pair.a.close()
+        waits.get()
 
 
 def test_a_quota():
