@@ -1029,6 +1029,19 @@ def program(*arguments, status=0):
     return done.stdout.strip()
 
 
+def listens(process, port):
+    """Whether a process has a listener there.  To listen there oneself could be in its way."""
+    for name in os.listdir(f"/proc/{process}/fdinfo"):
+        try:
+            with open(f"/proc/{process}/fdinfo/{name}", encoding="utf-8") as stream:
+                text = stream.read()
+        except OSError:
+            continue
+        if "\tlistener\n" in text and f":{port}\n" in text:
+            return True
+    return False
+
+
 class Server:
     """A server that is killed at the end, if it has not ended."""
 
@@ -1036,13 +1049,10 @@ class Server:
         if arguments[0].endswith(".py"):
             arguments = (sys.executable, *arguments)
         self.child = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
-        with krdma.Session() as session:
-            for _ in range(PATIENCE * 20):
-                try:
-                    session.listen(("", port)).close()
-                except OSError:
-                    return
-                time.sleep(0.05)
+        for _ in range(PATIENCE * 20):
+            if listens(self.child.pid, port):
+                return
+            time.sleep(0.05)
         self.child.kill()
         raise Wrong(f"{arguments} does not listen")
 
