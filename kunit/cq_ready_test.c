@@ -222,8 +222,8 @@ static void as_bnxt_re(struct fake_device *fake)
 }
 
 /*
- * A driver that takes all completions of the device when it is polled, returns as many as were asked
- * for, and does not look at the rest when the CQ is armed.
+ * A driver that takes all completions of the device when it is polled, returns as many as were
+ * asked for, and does not look at the rest when the CQ is armed.
  */
 static void test_arm_after_part(struct kunit *test)
 {

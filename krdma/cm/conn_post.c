@@ -71,10 +71,10 @@ static int krdma_conn_owner_refusal(struct krdma_qp_owner *owner)
 }
 
 /*
- * No message arrives before the peer can consider itself connected.  The connection manager connects
- * the QP before its handler says so, and an iWARP device does that itself, before the connection
- * manager knows of it: if the consumer gives up meanwhile, the connection was never established, but
- * there may be messages.
+ * No message arrives before the peer can consider itself connected.  The connection manager
+ * connects the QP before its handler says so, and an iWARP device does that itself, before the
+ * connection manager knows of it: if the consumer gives up meanwhile, the connection was never
+ * established, but there may be messages.
  */
 static bool krdma_conn_owner_answered(struct krdma_qp_owner *owner)
 {
