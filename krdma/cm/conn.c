@@ -496,8 +496,8 @@ static void krdma_conn_run(struct krdma_conn *conn, bool wait)
 }
 
 /*
- * By the work item.  Returns false if a thread ends the connection, which may have looked before the
- * reason for the work item: then it queues the work item once more.
+ * By the work item.  Returns false if a thread ends the connection, which may have looked before
+ * the reason for the work item: then it queues the work item once more.
  */
 static bool krdma_conn_trylock_end(struct krdma_conn *conn)
 {

@@ -792,8 +792,8 @@ static void krdma_conn_await_end(struct krdma_conn *conn)
  * krdma_conn_ops, for which it would wait.
  *
  * Context: process context; sleeps, uninterruptibly, until the peer has answered or a second has
- * passed, and the device has returned all work requests: of a lane, after some five seconds at most.
- * While a connection is being established, iWARP providers may take longer.
+ * passed, and the device has returned all work requests: of a lane, after some five seconds at
+ * most.  While a connection is being established, iWARP providers may take longer.
  */
 void krdma_conn_close(struct krdma_conn *conn)
 {

@@ -32,9 +32,10 @@ struct krdma_conn_lower;
  * @close: nothing can be posted any more; under state_lock; also before @create
  * @end: the lower half begins to end, and tells the peer, without waiting for it.  Also if the
  *	connection does not use it.  By the thread or work item that ends the connection; may sleep.
- * @ended: after @end: completes everything that was posted, unless something still uses its memory.
- *	Then it returns false, has krdma_conn_queue() called when that is over, and is called again
- *	by the work item.  Afterwards the lower half is not used any more.  By the same; may sleep.
+ * @ended: after @end: completes everything that was posted, unless something still uses its
+ *	memory.  Then it returns false, has krdma_conn_queue() called when that is over, and is
+ *	called again by the work item.  Afterwards the lower half is not used any more.  By the
+ *	same; may sleep.
  * @post_send: as krdma_conn_post_send(); -ENOTCONN: not open
  * @post_recv: as krdma_conn_post_recv(); -ENOTCONN: closed
  * @find_mr: as krdma_conn_find_mr(), with a name that can be one; process context; sleeps

@@ -83,9 +83,9 @@ struct krdma_wqe {
  * @sge_ends: for each SGE of the consumer, the end of its entries in @wr_sges
  * @bad: where the provider stores the work request that it refuses
  *
- * But for what krdma_wr_scratches_init() sets in @lone, the contents are not used after the call that
- * posts, because a device has then copied what it needs.  So all QPs share the buffers, which stay in
- * the CPU's cache.
+ * But for what krdma_wr_scratches_init() sets in @lone, the contents are not used after the call
+ * that posts, because a device has then copied what it needs.  So all QPs share the buffers, which
+ * stay in the CPU's cache.
  */
 struct krdma_wr_scratch {
 	/* First, so that they have the address of the buffers. */
