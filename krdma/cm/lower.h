@@ -42,8 +42,8 @@ struct krdma_conn_lower;
  * @query: fills in what describes the queues; any context
  * @free: frees the lower half, after @ended or if the connection never began; may sleep
  *
- * All but @resolve, @resolved, @end, @ended and @free are called only if the connection uses the lower
- * half.
+ * All but @resolve, @resolved, @end, @ended and @free are called only if the connection uses the
+ * lower half.
  * Private data, at @data or of @param, are not longer than the transport carries.  @more: the
  * caller calls @send soon, so that what it asks for now goes together with what follows.
  */
