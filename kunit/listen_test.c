@@ -500,6 +500,8 @@ struct late_lane {
 	struct work_struct close_work;
 	struct completion closed;
 	struct completion freed;
+	struct krdma_conn *conn;
+	int asked;
 };
 
 static void late_close(struct work_struct *work)
@@ -528,9 +530,15 @@ static void late_free(struct krdma_conn_lower *lower)
 	complete(&container_of(lower, struct late_lane, lower)->freed);
 }
 
+static bool late_ended(struct krdma_conn_lower *lower)
+{
+	return true;
+}
+
 static const struct krdma_conn_lower_ops late_ops = {
 	.close = late_nothing,
 	.end = late_nothing,
+	.ended = late_ended,
 	.free = late_free,
 };
 
@@ -541,30 +549,37 @@ static void host_notify(struct krdma_listener *listener)
 	atomic_inc(&host->calls);
 }
 
-static void test_close_waits_for_an_offer(struct kunit *test)
+/* Fills in the rest of @offer. */
+static struct late_lane *late_new(struct stage *stage, const struct krdma_conn_lower_ops *ops,
+				  struct krdma_conn_offer *offer)
 {
-	struct krdma_listen_attr attr = { .notify = host_notify };
-	struct stage *stage = stage_new(test, NULL);
+	struct late_lane *late = kunit_kzalloc(stage->test, sizeof(*late), GFP_KERNEL);
 	struct sockaddr_in at = fake_address(STAGE_PORT);
-	struct late_lane *late = kunit_kzalloc(test, sizeof(*late), GFP_KERNEL);
-	struct krdma_conn_offer offer = { .attach = late_attach, .data = "" };
-	struct host *host;
 
-	KUNIT_ASSERT_NOT_NULL(test, late);
-	host = host_listen(stage, &attr);
-	offer.dev = krdma_device_at(&init_net, AT(at));
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, offer.dev);
-	offer.lower = &late->lower;
-	memcpy(&offer.local, &at, sizeof(at));
-	memcpy(&offer.remote, &at, sizeof(at));
-	late->lower.ops = &late_ops;
+	KUNIT_ASSERT_NOT_NULL(stage->test, late);
+	offer->dev = krdma_device_at(&init_net, AT(at));
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, offer->dev);
+	offer->lower = &late->lower;
+	memcpy(&offer->local, &at, sizeof(at));
+	memcpy(&offer->remote, &at, sizeof(at));
+	late->lower.ops = ops;
 	late->lower.used = true;
-	late->test = test;
+	late->test = stage->test;
 	late->listener = stage->listener;
 	late->works = stage->works;
 	INIT_WORK(&late->close_work, late_close);
 	init_completion(&late->closed);
 	init_completion(&late->freed);
+	return late;
+}
+
+static void test_close_waits_for_an_offer(struct kunit *test)
+{
+	struct krdma_listen_attr attr = { .notify = host_notify };
+	struct krdma_conn_offer offer = { .attach = late_attach, .data = "" };
+	struct stage *stage = stage_new(test, NULL);
+	struct host *host = host_listen(stage, &attr);
+	struct late_lane *late = late_new(stage, &late_ops, &offer);
 
 	KUNIT_EXPECT_EQ(test, 0, krdma_listener_offer(stage->listener, &offer));
 	/* It was announced before close() returned, and then aborted. */
@@ -575,6 +590,61 @@ static void test_close_waits_for_an_offer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&host->calls));
 	krdma_device_put(offer.dev);
 	flush_work(&late->close_work);
+}
+
+/*
+ * A lower half that something still uses at its end
+ */
+
+static void used_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn)
+{
+	container_of(lower, struct late_lane, lower)->conn = conn;
+}
+
+/*
+ * The thread that ends the connection asks twice, and meanwhile nothing uses the lower half any
+ * more.  The work item finds that thread at the end of the connection.
+ */
+static bool used_ended(struct krdma_conn_lower *lower)
+{
+	struct late_lane *late = container_of(lower, struct late_lane, lower);
+
+	late->asked++;
+	if (late->asked == 2) {
+		krdma_conn_queue(late->conn);
+		flush_work(&late->conn->work);
+	}
+	return late->asked > 2;
+}
+
+static const struct krdma_conn_lower_ops used_ops = {
+	.close = late_nothing,
+	.end = late_nothing,
+	.ended = used_ended,
+	.free = late_free,
+};
+
+static void test_end_goes_on(struct kunit *test)
+{
+	struct krdma_conn_offer offer = { .attach = used_attach, .data = "" };
+	struct stage *stage = stage_new(test, NULL);
+	struct late_lane *late;
+	struct krdma_conn *conn;
+
+	host_new(stage, 0);
+	late = late_new(stage, &used_ops, &offer);
+	KUNIT_ASSERT_EQ(test, 0, krdma_listener_offer(stage->listener, &offer));
+	conn = krdma_listener_next(stage->listener, NULL, NULL, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	krdma_conn_end(conn);
+	for (int i = 0; i < STAGE_LONG_MS && !completion_done(&conn->closed); i++)
+		fsleep(1000);
+	KUNIT_ASSERT_TRUE(test, completion_done(&conn->closed));
+	KUNIT_EXPECT_EQ(test, 3, late->asked);
+	krdma_conn_close(conn);
+	krdma_conn_put(conn);
+	KUNIT_EXPECT_NE(test, 0UL, wait_for_completion_timeout(&late->freed, STAGE_LONG));
+	krdma_device_put(offer.dev);
 }
 
 /*
@@ -857,6 +927,7 @@ static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(test_close_rejects),
 	KUNIT_CASE(test_close_races_with_requests),
 	KUNIT_CASE(test_close_waits_for_an_offer),
+	KUNIT_CASE(test_end_goes_on),
 	KUNIT_CASE(test_each_goes_to_one),
 	KUNIT_CASE(test_wait_ends_by_a_signal),
 	KUNIT_CASE(test_many_close),

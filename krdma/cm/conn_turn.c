@@ -104,6 +104,7 @@ void krdma_conn_queue(struct krdma_conn *conn)
 	/* It will run anyway. */
 	krdma_conn_put(conn);
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_conn_queue);
 
 /**
  * krdma_conn_turn_begin() - The work item of a connection begins to run
