@@ -348,8 +348,18 @@ static int serve_put(struct serving *serving, const struct file_message *put)
 	return err ? err : file_flow_done(&serving->flow);
 }
 
-static int settle_folder(int fd, const struct file_message *folder)
+/*
+ * The offered folder itself stays as it is.  It has more names than the empty one: "." and "./", for
+ * example.
+ */
+static int settle_folder(const struct file_root *root, int fd, const struct file_message *folder)
 {
+	struct stat offered, status;
+
+	if (fstat(root->folder, &offered) || fstat(fd, &status))
+		return -errno;
+	if (offered.st_dev == status.st_dev && offered.st_ino == status.st_ino)
+		return 0;
 	if (folder->code & FILE_PUT_EXACT_MODE && fchmod(fd, folder->mode) && errno != EPERM &&
 	    errno != EOPNOTSUPP)
 		return -errno;
@@ -384,9 +394,8 @@ static int make_folder(struct serving *serving, const struct file_message *folde
 	fd = file_root_open_folder(root, path, O_RDONLY, access);
 	if (fd < 0)
 		return fd;
-	/* The offered folder itself stays as it is. */
-	if (*path)
-		err = settle_folder(fd, folder);
+	if (settles)
+		err = settle_folder(root, fd, folder);
 	close(fd);
 	return err;
 }

@@ -581,10 +581,6 @@ TEST_F(many, folders_are_made)
 	EXPECT_EQ(0750, made.st_mode & 0777);
 	EXPECT_EQ(1000000007, made.st_mtim.tv_sec);
 	EXPECT_EQ(9, made.st_mtim.tv_nsec);
-	/* The folder that is offered exists, and stays as it is. */
-	ASSERT_EQ(0, make_folder(self, "", &status, KRDMA_FILE_EXACT_MODE));
-	ASSERT_EQ(0, there(self, "", &made));
-	EXPECT_NE(0750, made.st_mode & 0777);
 
 	EXPECT_EQ(-EACCES, make_folder(self, "../z", NULL, 0));
 	EXPECT_EQ(-EACCES, make_folder(self, "/tmp/z", NULL, 0));
@@ -593,6 +589,30 @@ TEST_F(many, folders_are_made)
 	EXPECT_EQ(-EACCES, make_folder(self, "out/z", NULL, 0));
 	EXPECT_EQ(-EACCES, put(self, "a", "out/z/a", KRDMA_FILE_PARENTS));
 	EXPECT_EQ(-EACCES, make_folder(self, PART, NULL, 0));
+}
+
+/* It exists, and under each of its names it stays as it is. */
+TEST_F(many, the_folder_that_is_offered_keeps_its_mode_and_time)
+{
+	static const char *const names[] = { "", ".", "./", ".//.", "./.", "x/.", "x" };
+	struct stat status = { .st_mode = 0750, .st_mtim = { .tv_sec = 1000000007, .tv_nsec = 9 } };
+	const uint32_t flags = KRDMA_FILE_EXACT_MODE | KRDMA_FILE_TIMES;
+	struct stat before, after;
+
+	ASSERT_EQ(0, serve_one(self));
+	ASSERT_EQ(0, make_folder(self, "x", NULL, 0));
+	ASSERT_EQ(0, chmod(files_path(self->path, self->files.there, ""), 0711));
+	ASSERT_EQ(0, there(self, "", &before));
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		ASSERT_EQ(0, make_folder(self, names[i], &status, flags));
+		ASSERT_EQ(0, there(self, "", &after));
+		EXPECT_EQ(0711, after.st_mode & 0777);
+		EXPECT_EQ(before.st_mtim.tv_sec, after.st_mtim.tv_sec);
+		EXPECT_EQ(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+	}
+	ASSERT_EQ(0, there(self, "x", &after));
+	EXPECT_EQ(0750, after.st_mode & 0777);
+	EXPECT_EQ(1000000007, after.st_mtim.tv_sec);
 }
 
 TEST_F(many, a_server_that_is_read_only_makes_no_folder)
