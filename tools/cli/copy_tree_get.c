@@ -277,14 +277,19 @@ static int settle(struct tree *tree, const struct place *place, int folder, cons
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, *mtime };
 	bool exact = tree->copying->flags & KRDMA_FILE_EXACT_MODE;
 	int fd = openat(folder, last, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = 0;
+	struct stat status;
 
 	if (fd < 0)
 		return -errno;
-	if (!is_of(place, fd))
+	if (fstat(fd, &status))
+		err = -errno;
+	else if (!is_of(place, fd))
 		err = -ESTALE;
 	if (!err && tree->copying->flags & KRDMA_FILE_TIMES && futimens(fd, times))
 		err = -errno;
-	if (!err && fchmod(fd, mode & (exact ? 07777 : ~tree->umask)))
+	/* A folder that a group or all users share stays so: the server knows nothing of that. */
+	if (!err && fchmod(fd, (status.st_mode & 07000) |
+			       (mode & 0777 & (exact ? 0777 : ~tree->umask))))
 		err = -errno;
 	if (!err)
 		err = sync_folder(tree, fd, ".");

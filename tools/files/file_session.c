@@ -349,7 +349,7 @@ static int serve_put(struct serving *serving, const struct file_message *put)
 }
 
 /*
- * The offered folder itself stays as it is.  It has more names than the empty one: "." and "./", for
+ * The offered folder itself stays as it is.  It has more names than the empty one, "." and "./" for
  * example.
  */
 static int settle_folder(const struct file_root *root, int fd, const struct file_message *folder)
@@ -360,7 +360,9 @@ static int settle_folder(const struct file_root *root, int fd, const struct file
 		return -errno;
 	if (offered.st_dev == status.st_dev && offered.st_ino == status.st_ino)
 		return 0;
-	if (folder->code & FILE_PUT_EXACT_MODE && fchmod(fd, folder->mode) && errno != EPERM &&
+	/* A folder that a group or all users share stays so. */
+	if (folder->code & FILE_PUT_EXACT_MODE &&
+	    fchmod(fd, (status.st_mode & 07000) | (folder->mode & 0777)) && errno != EPERM &&
 	    errno != EOPNOTSUPP)
 		return -errno;
 	if (folder->code & FILE_PUT_TIMES)

@@ -615,6 +615,23 @@ TEST_F(many, the_folder_that_is_offered_keeps_its_mode_and_time)
 	EXPECT_EQ(1000000007, after.st_mtim.tv_sec);
 }
 
+/* What a group or all users share stays shared, whatever permission bits the client's has. */
+TEST_F(many, a_folder_keeps_setgid_and_sticky)
+{
+	struct stat status = { .st_mode = 0750 }, made;
+
+	ASSERT_EQ(0, serve_one(self));
+	ASSERT_EQ(0, make_folder(self, "x", NULL, 0));
+	ASSERT_EQ(0, chmod(files_path(self->path, self->files.there, "x"), 03777));
+	ASSERT_EQ(0, make_folder(self, "x", &status, KRDMA_FILE_EXACT_MODE));
+	ASSERT_EQ(0, there(self, "x", &made));
+	EXPECT_EQ(03750, made.st_mode & 07777);
+	/* One that is made in it has the group, and is for the group in turn. */
+	ASSERT_EQ(0, make_folder(self, "x/y", &status, KRDMA_FILE_EXACT_MODE));
+	ASSERT_EQ(0, there(self, "x/y", &made));
+	EXPECT_EQ(02750, made.st_mode & 07777);
+}
+
 TEST_F(many, a_server_that_is_read_only_makes_no_folder)
 {
 	struct stat status;

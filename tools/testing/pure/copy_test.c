@@ -305,6 +305,14 @@ static bool folders_are_filled(const char *to, const struct tree *before, uint32
 	return all && files && folders;
 }
 
+static int remove_one(const char *name, const struct stat *status, int type, struct FTW *where)
+{
+	(void)status;
+	(void)type;
+	(void)where;
+	return remove(name);
+}
+
 /* A folder with files, as a server lists it. */
 static void list_names(const char *const *names, unsigned int count)
 {
@@ -432,6 +440,27 @@ static bool folder_that_was_there_keeps_its_bits(void)
 	       (status.st_mode & 0777) == 0700;
 }
 
+/* What a folder has from the one that it is in, or had before, is not the server's to take. */
+static bool shared_folders_stay_shared(uint32_t flags, mode_t there)
+{
+	static const char *const names[2] = { "n", "n/b" };
+	char folder[4096];
+	struct stat made, kept;
+
+	snprintf(folder, sizeof(folder), "%s", path_of("group"));
+	if (mkdir(folder, 0700) || chmod(folder, 02775) || mkdir(path_of("group/k"), 0700) ||
+	    chmod(path_of("group/k"), 03700))
+		abort();
+	list_names(names, 2);
+	run(folder, false, flags);
+	list_folder("k", "k/b");
+	run(folder, false, flags);
+	if (stat(path_of("group/n"), &made) || stat(path_of("group/k"), &kept))
+		abort();
+	nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return (made.st_mode & 07777) == 02755 && (kept.st_mode & 07777) == there;
+}
+
 /* What cannot be copied is a failure: without it the folder is not what the server has. */
 static bool file_without_its_folder_is_missed(void)
 {
@@ -441,14 +470,6 @@ static bool file_without_its_folder_is_missed(void)
 	list_folder("f", "missing/b");
 	run(folder, false, KRDMA_FILE_NO_SYNC);
 	return failed == 1;
-}
-
-static int remove_one(const char *name, const struct stat *status, int type, struct FTW *where)
-{
-	(void)status;
-	(void)type;
-	(void)where;
-	return remove(name);
 }
 
 int main(void)
@@ -476,6 +497,10 @@ int main(void)
 		   "a folder in the place of another one gets no files");
 	tap_result(new_root_is_closed(), "a new folder is its owner's alone until it is filled");
 	tap_result(file_without_its_folder_is_missed(), "a file without its folder is a failure");
+	tap_result(shared_folders_stay_shared(KRDMA_FILE_NO_SYNC, 03700),
+		   "folders that a group shares stay shared");
+	tap_result(shared_folders_stay_shared(KRDMA_FILE_NO_SYNC | KRDMA_FILE_EXACT_MODE, 03755),
+		   "also with bits of the server");
 	nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	return tap_end();
 }
