@@ -73,6 +73,16 @@ static bool is_connected(const struct copying *copying, const struct url *url)
 	return copying->client && copying->port == url->port && !strcmp(copying->host, url->host);
 }
 
+/*
+ * Whether another address may be tried.  What a pipe or a device has taken cannot be taken back, and
+ * the zeroes of a hole are not among what was transferred; so there, an answer is the last one.
+ */
+static bool may_try_again(const struct copying *copying, const struct krdma_file_result *result)
+{
+	return result->side == KRDMA_FILE_SIDE_BETWEEN && !result->transferred &&
+	       (copying->stream < 0 || !result->length);
+}
+
 /* Use the first address of the host that can be connected to. */
 static int copy_any(struct copying *copying, const struct url *url, request_function request,
 		    void *context, struct krdma_file_result *result)
@@ -89,7 +99,7 @@ static int copy_any(struct copying *copying, const struct url *url, request_func
 		err = connect_to(copying, url, &addresses[i]);
 		if (!err)
 			err = request(copying, context, result);
-		if (!err || result->side != KRDMA_FILE_SIDE_BETWEEN || result->transferred)
+		if (!err || !may_try_again(copying, result))
 			return err;
 	}
 	/* None of them answers: the next request looks them up again. */
