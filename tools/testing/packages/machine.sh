@@ -202,6 +202,13 @@ unit_is_accepted()
 	systemd-analyze verify --recursive-errors=one "$1@files.service"
 }
 
+# "a-b" is NAME as it is: %I would make "a/b" of it.
+unit_takes_names_as_they_are()
+{
+	grep -q %i "$units/$1@.service"
+	nothing grep %I "$units/$1@.service"
+}
+
 # A mistake in the unit, so that it is known that one is found.
 unit_mistake_is_found()
 {
@@ -233,7 +240,7 @@ unit_runs_the_tool()
 {
 	local command
 
-	command=$(sed -n 's/^ExecStart=//p' "$units/krdma-blk@.service" | sed 's/%I/disk/g')
+	command=$(sed -n 's/^ExecStart=//p' "$units/krdma-blk@.service" | sed 's/%i/disk/g')
 	OPTIONS="--size 1M --allow any" sh -c "$command" >/try/unit 2>&1 && return 1
 	cat /try/unit
 	grep -q 'krdma_blk' /try/unit
@@ -254,7 +261,7 @@ stops_by()
 	printf '#!/bin/sh\n[ -n "%s" ]\n' "${3:-}" >/try/stubs/systemd-detect-virt
 	chmod +x /try/stubs/systemctl /try/stubs/krdma /try/stubs/systemd-detect-virt
 	echo "$2" >/try/exports/disk/file
-	command=$(sed -n 's/^ExecStop=//p' "$units/krdma-blk@.service" | sed 's/%I/disk/g
+	command=$(sed -n 's/^ExecStop=//p' "$units/krdma-blk@.service" | sed 's/%i/disk/g
 		s,/usr/bin/krdma,krdma,; s,/sys/kernel/config/krdma_blk,/try,')
 	PATH=/try/stubs:$PATH sh -c "$command"
 }
@@ -335,6 +342,8 @@ check "udev accepts the rules" udev_accepts
 check "modules-load.d names the module" modules_load_names_a_module
 check "systemd accepts the unit that serves files" unit_is_accepted krdma-serve
 check "systemd accepts the unit that exports memory" unit_is_accepted krdma-blk
+check "the unit that serves files takes a name with a hyphen" unit_takes_names_as_they_are krdma-serve
+check "so does the unit that exports memory" unit_takes_names_as_they_are krdma-blk
 check "systemd finds a mistake in a unit" unit_mistake_is_found
 check "the unit that serves files is confined" unit_is_confined krdma-serve 2.0
 sed 's/^/# /' $log

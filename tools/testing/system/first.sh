@@ -90,6 +90,10 @@ mkdir -p /srv/krdma/files /srv/krdma/probe /srv/other
 head -c 3000000 /dev/urandom >/srv/krdma/files/data
 check "a server whose folder does not exist is not started" systemctl start krdma-serve@nowhere
 check "and has not failed" has krdma-serve@nowhere.service Result success
+mkdir -p /srv/krdma/two-words
+check "a server whose name has a hyphen is started" systemctl start krdma-serve@two-words
+check "for the folder of this name" await 30 runs krdma-serve@two-words.service
+systemctl stop krdma-serve@two-words
 check "the server is enabled and started without an RDMA device" systemctl enable --now $serve
 check "without an RDMA device it waits for one" runs $serve
 check "an RDMA device comes" sh /try/device.sh 0
