@@ -187,6 +187,8 @@ modules_load_names_a_module()
 	local name file
 
 	name=$(grep -v '^#' /usr/lib/modules-load.d/krdma.conf)
+	# Only where there is the module: without it systemd-modules-load.service fails.
+	dpkg -S /usr/lib/modules-load.d/krdma.conf | grep -q '^krdma-dkms:'
 	# By its file: where only a kernel's headers are installed, nobody runs depmod.
 	for file in "/lib/modules/"*"/updates/dkms/$name.ko"*; do
 		modinfo -F name "$file" | grep -qx krdma
