@@ -168,6 +168,9 @@ struct new_file {
 int new_file_open(struct new_file *file, const char *path);
 int new_file_close(struct new_file *file, const char *path, bool keep);
 
+/* secret.c: opens a file that other users cannot read.  -EINVAL after an error message. */
+int secret_open(const char *path);
+
 /* json.c: objects that know how to run out of memory. */
 struct json_object *json_checked(struct json_object *value);
 void json_put(struct json_object *object, const char *key, struct json_object *value);

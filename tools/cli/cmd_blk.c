@@ -151,7 +151,7 @@ static int check_secret(const char *file, char *secret, size_t length)
 		if (secret[i] >= ' ' && secret[i] <= '~')
 			continue;
 		complain("the secret in '%s' is not one line of printable ASCII characters\n"
-			 "To make one: head -c 24 /dev/urandom | base64 >FILE", file);
+			 "To make one: (umask 077; head -c 24 /dev/urandom | base64 >FILE)", file);
 		return -EINVAL;
 	}
 	if (length > BLK_SECRET_MAX) {
@@ -165,11 +165,13 @@ static int check_secret(const char *file, char *secret, size_t length)
 /* Secrets come from a file, because all users of the host can see the command line. */
 static int read_secret(const char *file, struct settings *settings)
 {
-	int fd = strcmp(file, "-") ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	int fd = strcmp(file, "-") ? secret_open(file) : STDIN_FILENO;
 	ssize_t length;
 
-	length = fd < 0 ? -errno : read_all(fd, settings->secret, sizeof(settings->secret));
-	if (fd > STDIN_FILENO)
+	if (fd < 0)
+		return fd;
+	length = read_all(fd, settings->secret, sizeof(settings->secret));
+	if (fd != STDIN_FILENO)
 		close(fd);
 	if (length < 0) {
 		complain("cannot read the secret from '%s': %s", file, strerror((int)-length));

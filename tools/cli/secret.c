@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Read the secret of krdma serve, krdma get and krdma put from a file.
+ * Open the file of a secret, and read that of krdma serve, krdma get, krdma put and krdma ls.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +70,7 @@ static int open_examined(int examined, const char *path, const struct stat *stat
 }
 
 /* Opening a device can have effects, and opening a pipe wakes its writer, so O_PATH comes first. */
-static int open_secret(const char *path)
+int secret_open(const char *path)
 {
 	int examined = open(path, O_PATH | O_CLOEXEC), fd = -1;
 	struct stat status;
@@ -90,7 +90,7 @@ static int open_secret(const char *path)
 
 int secret_read(const char *path, struct secret_file *secret)
 {
-	int fd = open_secret(path);
+	int fd = secret_open(path);
 	ssize_t length;
 
 	if (fd < 0)

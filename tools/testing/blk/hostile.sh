@@ -86,7 +86,7 @@ unserve()
 }
 
 check "the module is loaded" load_module
-printf s >$work/secret
+(umask 077; printf s >$work/secret)
 check "an export with a secret" krdma blk serve -n hostile -s 1M -k $work/secret
 
 # Hellos.  The client's number (bytes 8 to 15) and its nonce (from byte 40) can have any value.  The

@@ -67,8 +67,7 @@ export_end there
 put $config/listen "[::]:7475"
 
 # Secrets and allowed addresses.
-echo right >$work/right
-echo wrong >$work/wrong
+(umask 077; echo right >$work/right; echo wrong >$work/wrong)
 check "an export with a secret" krdma blk serve -n locked -s 4M -k $work/right --allow 10.77.0.0/24,fd77::/64
 says "attached without one" "wants a secret" krdma blk attach $here_address locked
 says "or with another one" "secret is wrong" krdma blk attach $here_address locked -k $work/wrong

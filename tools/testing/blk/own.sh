@@ -343,7 +343,7 @@ put $config/listen "[::]:7475"
 # used exactly as given, or not at all.
 refused_secret()
 {
-	printf '%b' "$2" >$work/odd
+	(umask 077; printf '%b' "$2" >$work/odd)
 	says "$1" "$3" krdma blk serve -n odd -s 1M -k $work/odd
 	check "$1: and there is no export" [ ! -e $config/exports/odd ]
 }
@@ -354,6 +354,9 @@ refused_secret "a secret with a zero" 'first\000second' "one line of printable"
 refused_secret "an empty line" '\n' "there is no secret"
 refused_secret "an empty file" '' "there is no secret"
 refused_secret "a secret that is too long" "$(printf %065d 1)" "longer than 64"
+echo secret >$work/odd
+chmod 640 $work/odd
+refused_secret "a secret that others may read" 'secret\n' "other users can read it"
 mkdir $config/exports/odd
 refused "no secret" "Invalid argument" put $config/exports/odd/secret ""
 refused "a line end within" "Invalid argument" put $config/exports/odd/secret "a
