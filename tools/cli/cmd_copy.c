@@ -164,6 +164,12 @@ static const char *last_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Whether a file or folder can have this name, or it only means one that has another. */
+static bool is_file_name(const char *last)
+{
+	return *last && strcmp(last, ".") && strcmp(last, "..");
+}
+
 static bool is_folder(const char *path)
 {
 	struct stat status;
@@ -288,7 +294,7 @@ static int get_folder(struct copying *copying, const struct url *url, const char
 	char *path;
 
 	/* With a slash at its end, it means what is in the folder. */
-	if (!*last || !strcmp(last, ".") || !strcmp(last, "..") || !is_folder(to))
+	if (!is_file_name(last) || !is_folder(to))
 		return copy_tree_get(copying, url, name, AT_FDCWD, to, to);
 	folder = open_folder(copying, name, to, last, &path);
 	if (folder < 0)
@@ -317,9 +323,9 @@ static void get_found(struct copying *copying, const struct copy *copy, const ch
 	free(path);
 }
 
-/* Gets what a word of the command names.  @typed: the user has given its name. */
-static void get_name(struct copying *copying, const struct url *url, const char *name, bool typed,
-		     bool folder, void *context)
+/* Gets what a word of the command names. */
+static void get_name(struct copying *copying, const struct url *url, const char *name,
+		     enum copy_naming naming, bool folder, void *context)
 {
 	const char *last = last_name(name), *to = context;
 	const struct copy copy = {
@@ -328,7 +334,7 @@ static void get_name(struct copying *copying, const struct url *url, const char 
 	};
 
 	/* A pattern has to begin with the dot, too. */
-	if (!typed && copying->stream < 0 &&
+	if (naming == COPY_FOUND && copying->stream < 0 &&
 	    !copy_name_is_fine(copying, last, copying->hidden || *last == '.', to))
 		return;
 	if (copying->recursive && get_folder(copying, url, name, to) != -ENOTDIR)
@@ -336,7 +342,7 @@ static void get_name(struct copying *copying, const struct url *url, const char 
 	if (folder) {
 		complain("'%s' was not copied: it is a folder\nGet all that is in it: -r", name);
 		copying->total->failed++;
-	} else if (typed || copying->stream >= 0) {
+	} else if (naming == COPY_TYPED || copying->stream >= 0 || !is_file_name(last)) {
 		copy_one(copying, &copy, 0);
 	} else {
 		get_found(copying, &copy, last);
@@ -352,7 +358,7 @@ static void get_all(struct copying *copying, int count, char **words, char *to)
 		if (copy_glob_is(url.path))
 			copy_glob(copying, &url, url.path, get_name, to);
 		else
-			get_name(copying, &url, url.path, true, false, to);
+			get_name(copying, &url, url.path, COPY_TYPED, false, to);
 	}
 }
 
@@ -411,7 +417,7 @@ static void put_folder(struct copying *copying, const struct url *url, const cha
 	char *name;
 
 	/* With a slash at its end, it means what is in the folder. */
-	if (!*last || !strcmp(last, ".") || !strcmp(last, "..")) {
+	if (!is_file_name(last)) {
 		copy_tree_put(copying, from, url, url->path);
 		return;
 	}

@@ -153,8 +153,8 @@ static bool is_wanted(const char *entry, const void *context)
 	return listing->all || !is_hidden(entry);
 }
 
-static void list(struct copying *copying, const struct url *url, const char *name, bool typed,
-		 bool folder, void *context)
+static void list(struct copying *copying, const struct url *url, const char *name,
+		 enum copy_naming naming, bool folder, void *context)
 {
 	uint32_t flags = copying->recursive ? KRDMA_FILE_RECURSIVE : 0;
 	struct listing *listing = context;
@@ -165,7 +165,7 @@ static void list(struct copying *copying, const struct url *url, const char *nam
 	if (copy_list(copying, url, name, flags, 0, &entries, &count, NULL))
 		return;
 	count = copy_list_readable(copying, url, name, is_wanted, listing, entries, count);
-	if (listing->several && (typed || folder) && !copying->array) {
+	if (listing->several && (naming != COPY_FOUND || folder) && !copying->array) {
 		name_text(text, sizeof(text), name);
 		printf("%s/%s:\n", url->host, text);
 	}
@@ -201,7 +201,7 @@ static int list_all(struct listing *listing, int count, char **words)
 		if (copy_glob_is(url.path))
 			copy_glob(copying, &url, url.path, list, listing);
 		else
-			list(copying, &url, url.path, true, true, listing);
+			list(copying, &url, url.path, COPY_TYPED, true, listing);
 	}
 	copy_disconnect(copying);
 	krdma_close(copying->session);

@@ -217,14 +217,23 @@ void copy_queue_destroy(struct copy_queue *queue);
 
 /* copy_glob.c: names with *, ? and [ at the server. */
 bool copy_glob_is(const char *path);
+
+/**
+ * enum copy_naming - how much of a name the user has given
+ * @COPY_TYPED: all of it
+ * @COPY_LAST_TYPED: its last component; the server chose the folder, so there may be several
+ * @COPY_FOUND: a pattern, which its last component fits
+ */
+enum copy_naming { COPY_TYPED, COPY_LAST_TYPED, COPY_FOUND };
+
+typedef void (*copy_glob_function)(struct copying *copying, const struct url *url, const char *name,
+				   enum copy_naming naming, bool folder, void *context);
 /*
- * Calls @each for each file and folder that the pattern fits, sorted; @typed: the last component
- * has no wildcard.  Without any, the pattern is the name of a file.  Returns 0, or a negative errno
- * after an error message.
+ * Calls @each for each file and folder that the pattern fits, sorted.  Without any, the pattern is
+ * the name of a file.  Returns 0, or a negative errno after an error message.
  */
 int copy_glob(struct copying *copying, const struct url *url, const char *pattern,
-	      void (*each)(struct copying *copying, const struct url *url, const char *name,
-			   bool typed, bool folder, void *context), void *context);
+	      copy_glob_function each, void *context);
 
 /* copy_explain.c: print what failed, why, and what to do. */
 void copy_explain(const struct copy *copy, const struct krdma_file_result *result, int err);

@@ -21,8 +21,7 @@
 struct glob {
 	struct copying *copying;
 	const struct url *url;
-	void (*each)(struct copying *copying, const struct url *url, const char *name, bool typed,
-		     bool folder, void *context);
+	copy_glob_function each;
 	void *context;
 	size_t count;
 };
@@ -50,7 +49,7 @@ static int go_on(struct glob *glob, const char *prefix, const struct krdma_file_
 		err = expand(glob, name, rest);
 	} else {
 		glob->count++;
-		glob->each(glob->copying, glob->url, name, false, folder, glob->context);
+		glob->each(glob->copying, glob->url, name, COPY_FOUND, folder, glob->context);
 	}
 	free(name);
 	return err;
@@ -110,7 +109,8 @@ static int expand(struct glob *glob, const char *prefix, const char *rest)
 			return -ENOMEM;
 		if (is_there(glob, name)) {
 			glob->count++;
-			glob->each(glob->copying, glob->url, name, true, false, glob->context);
+			glob->each(glob->copying, glob->url, name, COPY_LAST_TYPED, false,
+				   glob->context);
 		}
 		free(name);
 		return glob->copying->lost ? -ECONNRESET : 0;
@@ -126,8 +126,7 @@ static int expand(struct glob *glob, const char *prefix, const char *rest)
 }
 
 int copy_glob(struct copying *copying, const struct url *url, const char *pattern,
-	      void (*each)(struct copying *copying, const struct url *url, const char *name,
-			   bool typed, bool folder, void *context), void *context)
+	      copy_glob_function each, void *context)
 {
 	struct glob glob = {
 		.copying = copying, .url = url, .each = each, .context = context,
@@ -138,7 +137,7 @@ int copy_glob(struct copying *copying, const struct url *url, const char *patter
 		complain("cannot look for '%s': out of memory", pattern);
 	/* As in a shell: it may be a name with such characters. */
 	if (!err && !glob.count)
-		each(copying, url, pattern, true, false, context);
+		each(copying, url, pattern, COPY_TYPED, false, context);
 	if (err)
 		copying->total->failed++;
 	return err;

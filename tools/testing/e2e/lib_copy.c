@@ -185,8 +185,8 @@ void lib_copy_put(struct lib_copy *copy, const char *path, const char *name)
 }
 
 /* As krdma get does with a name that a pattern fits: see get_name() in tools/cli/cmd_copy.c. */
-static void get_found(struct copying *copying, const struct url *url, const char *name, bool typed,
-		      bool folder, void *context)
+static void get_found(struct copying *copying, const struct url *url, const char *name,
+		      enum copy_naming naming, bool folder, void *context)
 {
 	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
 	const int *to = context;
@@ -195,9 +195,10 @@ static void get_found(struct copying *copying, const struct url *url, const char
 		.flags = KRDMA_FILE_NEW,
 	};
 
-	current->found += !typed;
+	current->found += naming == COPY_FOUND;
 	/* A pattern has to begin with the dot, too. */
-	if (typed || !copy_name_is_fine(copying, last, copying->hidden || *last == '.', "."))
+	if (naming != COPY_FOUND ||
+	    !copy_name_is_fine(copying, last, copying->hidden || *last == '.', "."))
 		return;
 	if (copying->recursive &&
 	    copy_tree_get(copying, url, name, copy.folder, last, last) != -ENOTDIR)

@@ -229,6 +229,25 @@ ended "folders may have one" 0 '!.'
 holds "what it fits comes" cmp main.c "$there/project/src/main.c"
 try krdma get "$host:*/src/*.c" .
 ended "the file is not replaced unasked" 1 "'./main.c' exists" || :
+mkdir "$there/several" "$there/several/a" "$there/several/b" several
+echo first >"$there/several/a/name"
+echo second >"$there/several/b/name"
+try krdma get "$host:several/*/name" several
+ended "files of one name do not replace one another" 1 "'several/name' exists"
+holds "the first one is there" [ "$(cat several/name)" = first ]
+echo mine >several/name
+try krdma get "$host:several/b*/name" several
+ended "nor what was here" 1 "'several/name' exists" 'krdma get -u'
+holds "it is still here" [ "$(cat several/name)" = mine ]
+try krdma get --checksum "$host:several/b*/name" several
+ended "unless they are to" 0 '!.'
+holds "then it is replaced" [ "$(cat several/name)" = second ]
+try krdma get "$host:several/a/name" several
+ended "a name without a pattern replaces, too" 0 '!.'
+holds "by what it names" [ "$(cat several/name)" = first ]
+try krdma get "$host:several/*/" several
+ended "folders that it fits are left out, with a slash, too" 1 'several/a/'
+rm -rf several "$there/several"
 try krdma get "$host:project/*" .
 ended "a folder among them is left out" 1 "'project/src' was not copied: it is a folder" '!config'
 holds "the files come" [ "$(cat README)" = readme ]
