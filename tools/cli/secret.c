@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,14 +37,29 @@ static ssize_t read_all(int fd, unsigned char *to, size_t size)
 	return (ssize_t)length;
 }
 
-/* Returns NULL if the file may have the secret, or why not. */
-static const char *judge(int fd, struct stat *status)
+/* Whether systemd has made the file, by LoadCredential= or the like. */
+static bool is_credential(const char *path)
 {
+	const char *folder = getenv("CREDENTIALS_DIRECTORY");
+	size_t length = folder ? strlen(folder) : 0;
+
+	return length && !strncmp(path, folder, length) && path[length] == '/' &&
+	       !strchr(path + length + 1, '/');
+}
+
+/*
+ * Returns NULL if the file may have the secret, or why not.  A credential belongs to root, and an ACL
+ * lets the unit's user read it; the permission bits have its mask where those of the group would be.
+ */
+static const char *judge(const char *path, int fd, struct stat *status)
+{
+	const mode_t others = is_credential(path) ? 037 : 077;
+
 	if (fstat(fd, status))
 		return strerror(errno);
 	if (!S_ISREG(status->st_mode))
 		return "it is not a regular file";
-	if (status->st_mode & 077)
+	if (status->st_mode & others)
 		return "other users can read it";
 	return NULL;
 }
@@ -78,7 +94,7 @@ int secret_open(const char *path)
 
 	if (examined < 0)
 		return refuse(path, strerror(errno));
-	why = judge(examined, &status);
+	why = judge(path, examined, &status);
 	if (!why) {
 		fd = open_examined(examined, path, &status);
 		if (fd < 0)

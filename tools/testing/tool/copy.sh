@@ -301,6 +301,14 @@ ended "nor who is at another address" 1 'admits no clients from this address' \
 chmod 644 "$work/other"
 try krdma get --secret "$work/other" $host/digits
 ended "a secret that others may read is none" 2 'other users can read it' 'umask 077'
+chmod 640 "$work/other"
+try krdma get --secret "$work/other" $host/digits
+ended "also one for a group" 2 'other users can read it'
+try env CREDENTIALS_DIRECTORY="$work" krdma get --secret "$work/other" $host/digits
+ended "but not one that systemd has made, with the mask of an ACL" 1 'has another secret'
+chmod 644 "$work/other"
+try env CREDENTIALS_DIRECTORY="$work" krdma get --secret "$work/other" $host/digits
+ended "unless all may read it" 2 'other users can read it'
 mkfifo -m 600 "$work/fifo"
 sh -c 'exec 3>"$1" && touch "$1.opened"' sh "$work/fifo" &
 writer=$!
