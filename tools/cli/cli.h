@@ -140,6 +140,11 @@ int color_choose(const char *when);
 const char *color_begin(enum color color);
 const char *color_end(void);
 
+/* A time since 1970 as a decimal number.  Nanoseconds count up from the second, also before 1970. */
+#define SECONDS_TEXT_MAX 40
+
+void seconds_text(char text[SECONDS_TEXT_MAX], int64_t seconds, uint32_t nanoseconds);
+
 /* From now on printable() keeps UTF-8, whatever the locale is. */
 void output_is_utf8(void);
 size_t printable(char *to, size_t to_size, const char *from, size_t from_size);

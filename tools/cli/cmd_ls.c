@@ -135,7 +135,7 @@ static void add_json(struct listing *listing, const struct url *url, const char 
 	json_put_number(object, "bytes", entry->length);
 	snprintf(text, sizeof(text), "%04o", entry->mode);
 	json_put_text(object, "mode", text);
-	snprintf(text, sizeof(text), "%lld.%09u", (long long)entry->mtime_s, entry->mtime_ns);
+	seconds_text(text, entry->mtime_s, entry->mtime_ns);
 	json_put(object, "modified", json_object_new_double_s((double)entry->mtime_s, text));
 	json_append(listing->copying.array, object);
 }

@@ -47,6 +47,18 @@ int close_standard_output(int status)
 	return status;
 }
 
+void seconds_text(char text[SECONDS_TEXT_MAX], int64_t seconds, uint32_t nanoseconds)
+{
+	const bool before = seconds < 0 && nanoseconds;
+
+	if (before) {
+		seconds++;
+		nanoseconds = 1000000000 - nanoseconds;
+	}
+	snprintf(text, SECONDS_TEXT_MAX, "%s%lld.%09u", before && !seconds ? "-" : "",
+		 (long long)seconds, nanoseconds);
+}
+
 /*
  * UTF-8 is used for JSON, which is always UTF-8, and in UTF-8 locales.  In other encodings its
  * bytes can be control characters.

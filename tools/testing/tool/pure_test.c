@@ -926,8 +926,35 @@ static void test_progress(void)
 	free(text);
 }
 
+/*
+ * Seconds
+ */
+
+static bool time_is(int64_t seconds, uint32_t nanoseconds, const char *expected)
+{
+	char text[SECONDS_TEXT_MAX];
+
+	seconds_text(text, seconds, nanoseconds);
+	if (!strcmp(text, expected))
+		return true;
+	printf("# %s, not %s\n", text, expected);
+	return false;
+}
+
+static void test_seconds(void)
+{
+	tap_result(time_is(0, 0, "0.000000000") && time_is(1000000007, 9, "1000000007.000000009") &&
+		   time_is(INT64_MAX, 999999999, "9223372036854775807.999999999"),
+		   "a time is a decimal number");
+	tap_result(time_is(-2, 500000000, "-1.500000000") && time_is(-1, 999999999, "-0.000000001") &&
+		   time_is(-3, 0, "-3.000000000") &&
+		   time_is(INT64_MIN, 1, "-9223372036854775807.999999999"),
+		   "also before 1970");
+}
+
 int main(void)
 {
+	test_seconds();
 	test_progress();
 	test_firewall();
 	test_crc();
