@@ -288,6 +288,7 @@ KRDMA_PUBLIC int krdma_file_server_create(struct krdma *session, const struct so
 	if (!new)
 		return -ENOMEM;
 	new->session = session;
+	new->maker = getpid();
 	init_joining(new);
 	err = set_options(&new->options, options);
 	if (err)
@@ -340,6 +341,8 @@ KRDMA_PUBLIC void krdma_file_server_destroy(struct krdma_file_server *server)
 	close(server->wake);
 	secret_free(server->secret);
 	file_root_close(&server->root);
-	exit_joining(server);
+	/* In a copy that fork() made, it could wait for threads that do not exist there. */
+	if (server->maker == getpid())
+		exit_joining(server);
 	free(server);
 }

@@ -33,6 +33,7 @@ struct file_joining {
 
 /**
  * struct krdma_file_server - a server
+ * @maker: the process that owns it
  * @session: the session
  * @options: options with the defaults filled in
  * @root: the offered folder or file
@@ -48,6 +49,7 @@ struct file_joining {
  * @joinings: the clients that are served
  */
 struct krdma_file_server {
+	pid_t maker;
 	struct krdma *session;
 	struct krdma_file_server_options options;
 	struct file_root root;
