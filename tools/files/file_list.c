@@ -296,8 +296,9 @@ static int read_folder(struct listing *listing, const char *within)
 static int add_file(struct listing *listing)
 {
 	char path[KRDMA_FILE_NAME_MAX + 1], last[KRDMA_FILE_LAST_MAX + 1];
+	struct stat *status = listing->status;
 	const char *name = listing->base;
-	int folder, err;
+	int folder, type, err;
 
 	err = file_root_find(listing->root, name, &folder, last);
 	if (err)
@@ -306,12 +307,16 @@ static int add_file(struct listing *listing)
 	snprintf(path, sizeof(path), "%.*s",
 		 *name ? (int)(strlen(name) - strlen(last)) : 0, name);
 	listing->base = path;
-	err = fstatat(folder, last, listing->status, 0) ? -errno : 0;
-	if (!err)
-		err = add_entry(listing, folder, last, last);
+	/* Where a link leads out of the folder, the client learns not even whether there is anything. */
+	type = type_of(listing, folder, last, last, status);
+	if (type > 0)
+		err = add(listing, last, type,
+			  type == KRDMA_FILE_TYPE_FILE ? (uint64_t)status->st_size : 0, status);
+	else
+		err = type ? type : -ENOENT;
 	listing->base = name;
 	close(folder);
-	return err || listing->piece_length ? err : -ENOENT;
+	return err;
 }
 
 int file_list_create(const struct file_root *root, const char *name, bool recursive,

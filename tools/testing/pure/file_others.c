@@ -230,6 +230,26 @@ static void test_sources(void)
  * Lists
  */
 
+/* The list of a link, with a kernel that cannot confine lookups: it is not followed. */
+static int list_link(const char *target)
+{
+	struct stat status = { 0 };
+	struct file_root root;
+	int fd = -1, err;
+
+	err = symlink(target, path_of("way")) ? -errno :
+	      file_root_open(&root, path_of(""), KRDMA_FILE_READ);
+	if (err)
+		return err;
+	root.beneath = false;
+	err = file_list_create(&root, "way", false, NULL, &status, &fd);
+	file_root_close(&root);
+	unlink(path_of("way"));
+	if (!err)
+		close(fd);
+	return err || !status.st_mode ? err : -EEXIST;
+}
+
 /* The list of the tests' folder, with an entry "name error" for each that has an error. */
 static int list(char errors[256], size_t *count)
 {
@@ -299,6 +319,9 @@ static void test_lists(void)
 	fail_readdir = 2;
 	result(list(errors, &count) == -EIO, "nor is half a list one");
 	fail_readdir = 0;
+	result(list_link("/nothing") == -ENOENT && list_link("/etc/passwd") == -ENOENT &&
+	       list_link("/etc/passwd/x") == -ENOENT && list_link("way") == -ENOENT,
+	       "of a link out of the folder nothing is listed, nor what is there");
 	unlink(path_of("folder/a"));
 	unlink(path_of("folder/b"));
 }
