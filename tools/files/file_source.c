@@ -33,11 +33,10 @@ static const uint32_t made_up[] = {
 	0xde5e81e4,	/* efivarfs */
 };
 
-/* Whether the content is generated when the file is read. */
-static bool is_made_up(int fd, const struct stat *status)
+/* Whether the file system generates all content. */
+static bool is_of_made_up(int fd)
 {
 	struct statfs filesystem;
-	char byte;
 
 	if (!fstatfs(fd, &filesystem)) {
 		for (size_t i = 0; i < sizeof(made_up) / sizeof(*made_up); i++) {
@@ -45,7 +44,15 @@ static bool is_made_up(int fd, const struct stat *status)
 				return true;
 		}
 	}
-	return !status->st_size && pread(fd, &byte, 1, 0) > 0;
+	return false;
+}
+
+/* Whether the content is generated when the file is read. */
+static bool is_made_up(int fd, const struct stat *status)
+{
+	char byte;
+
+	return is_of_made_up(fd) || (!status->st_size && pread(fd, &byte, 1, 0) > 0);
 }
 
 /* Copies the whole current content of @fd into memory, as a substitute for the file. */
@@ -83,6 +90,14 @@ static int take_snapshot(int fd, int *snapshot)
 	return err;
 }
 
+/* Whether it is an ordinary file that was empty, and another program has begun to write it. */
+static bool was_begun(int fd)
+{
+	struct stat status;
+
+	return !is_of_made_up(fd) && (fstat(fd, &status) || status.st_size);
+}
+
 /* Replaces the file by the snapshot, with the time and permission bits of the file. */
 static int replace_made_up(struct file_source *source, struct stat *status)
 {
@@ -91,6 +106,10 @@ static int replace_made_up(struct file_source *source, struct stat *status)
 
 	if (err)
 		return err;
+	if (was_begun(source->fd)) {
+		close(snapshot);
+		return -ESTALE;
+	}
 	close(source->fd);
 	source->fd = snapshot;
 	if (fstat(snapshot, &own))

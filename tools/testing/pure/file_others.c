@@ -188,6 +188,11 @@ static void test_proofs(void)
  * Files that are read
  */
 
+static void begin_file(void)
+{
+	make_file("empty", "begun");
+}
+
 static void test_sources(void)
 {
 	struct file_source source;
@@ -224,6 +229,16 @@ static void test_sources(void)
 	result(file_source_unchanged(&source) == -ESTALE, "which is noticed");
 	file_source_close(&source);
 	close(growing);
+
+	make_file("empty", "");
+	fd = file_open_regular(AT_FDCWD, path_of("empty"), true);
+	result(fd >= 0 && !file_source_open(&source, fd) && !source.length, "an empty file is one");
+	file_source_close(&source);
+	fd = file_open_regular(AT_FDCWD, path_of("empty"), true);
+	meanwhile = begin_file;
+	result(fd >= 0 && file_source_open(&source, fd) == -ESTALE,
+	       "one that another program begins is not taken for one of /proc");
+	unlink(path_of("empty"));
 }
 
 /*
