@@ -74,8 +74,8 @@ static bool is_connected(const struct copying *copying, const struct url *url)
 }
 
 /*
- * Whether another address may be tried.  What a pipe or a device has taken cannot be taken back, and
- * the zeroes of a hole are not among what was transferred; so there, an answer is the last one.
+ * Whether another address may be tried.  What a pipe or a device has taken cannot be taken back,
+ * and the zeroes of a hole are not among what was transferred; so there, an answer is the last one.
  */
 static bool may_try_again(const struct copying *copying, const struct krdma_file_result *result)
 {

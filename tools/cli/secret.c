@@ -48,8 +48,8 @@ static bool is_credential(const char *path)
 }
 
 /*
- * Returns NULL if the file may have the secret, or why not.  A credential belongs to root, and an ACL
- * lets the unit's user read it; the permission bits have its mask where those of the group would be.
+ * Returns NULL if the file may have the secret, or why not.  A credential belongs to root, and an
+ * ACL lets the unit's user read it; the permission bits have its mask in place of the group's.
  */
 static const char *judge(const char *path, int fd, struct stat *status)
 {
