@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -406,8 +407,10 @@ static int blk_attach(int argc, char **argv, struct settings *settings, struct o
 	blk_config_read(text, BLK_DEVICES, name, "disk");
 	if (options->json) {
 		struct json_object *object = json_checked(json_object_new_object());
+		char shown[4 * NAME_MAX + 1];
 
-		json_put_text(object, "name", name);
+		name_json(shown, sizeof(shown), name);
+		json_put_text(object, "name", shown);
 		json_put_text(object, "disk", text);
 		json_print(object, options);
 	} else {
@@ -607,26 +610,34 @@ struct list {
 	const struct attribute *attributes;
 };
 
+/* A name or path of the module, with what is no printable character escaped. */
+#define SHOWN_MAX	(4 * BLK_TEXT_MAX)
+
 static int list_one(const char *name, void *to)
 {
 	struct list *list = to;
 	struct json_object *object = NULL;
-	char text[BLK_TEXT_MAX];
+	char text[BLK_TEXT_MAX], shown[SHOWN_MAX];
 
 	if (list->array) {
 		object = json_checked(json_object_new_object());
-		json_put_text(object, "name", name);
+		name_json(shown, sizeof(shown), name);
+		json_put_text(object, "name", shown);
 	} else {
-		printf("%s %s:", list->kind[0] == 'e' ? "export" : "device", name);
+		name_text(shown, sizeof(shown), name);
+		printf("%s %s:", list->kind[0] == 'e' ? "export" : "device", shown);
 	}
 	for (const struct attribute *one = list->attributes; one->name; one++) {
 		blk_config_read(text, list->kind, name, one->name);
-		if (object && one->is_number)
+		if (object && one->is_number) {
 			json_put_number(object, one->name, strtoull(text, NULL, 10));
-		else if (object)
-			json_put_text(object, one->name, text);
-		else if (*text)
-			printf(" %s %s", one->name, text);
+		} else if (object) {
+			name_json(shown, sizeof(shown), text);
+			json_put_text(object, one->name, shown);
+		} else if (*text) {
+			name_text(shown, sizeof(shown), text);
+			printf(" %s %s", one->name, shown);
+		}
 	}
 	if (object)
 		json_append(list->array, object);

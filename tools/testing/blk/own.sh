@@ -361,6 +361,9 @@ mkdir $config/exports/odd
 refused "no secret" "Invalid argument" put $config/exports/odd/secret ""
 refused "a line end within" "Invalid argument" put $config/exports/odd/secret "a
 b"
+put $config/exports/odd/file "$(printf '/tmp/a\033b')"
+check "a path is listed without control characters" sh -c "krdma blk list | grep -qF '/tmp/a\\x1bb'"
+check "also in JSON" sh -c "krdma blk list -j | grep -qF '/tmp/a\\\\x1bb'"
 rmdir $config/exports/odd
 check "the module is unloaded" rmmod krdma_blk
 tap_end
