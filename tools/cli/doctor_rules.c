@@ -106,7 +106,42 @@ static void remember(struct rules *rules, const char *line)
 	printable(rules->which, sizeof(rules->which), line, strlen(line));
 }
 
-/* The lines: "chain input {", "type filter hook input priority filter; policy drop;", rules. */
+static const char *skip_words(const char *at, unsigned int count)
+{
+	while (count--) {
+		at += strcspn(at, " ");
+		at += strspn(at, " ");
+	}
+	return at;
+}
+
+static bool begins_with(const char *line, const char *text)
+{
+	return !strncmp(line, text, strlen(text));
+}
+
+/* True for "drop" and "reject ..." without a condition.  To count and log is none. */
+static bool keeps_all_out(const char *line)
+{
+	line += strspn(line, " \t");
+	for (;;) {
+		if (begins_with(line, "counter packets "))
+			line = skip_words(line, 5);
+		else if (begins_with(line, "counter "))
+			line = skip_words(line, 1);
+		else if (begins_with(line, "log prefix "))
+			line = skip_words(line, 3);
+		else
+			break;
+	}
+	return !strcmp(line, "drop") || begins_with(line, "drop ") || !strcmp(line, "reject") ||
+	       begins_with(line, "reject ");
+}
+
+/*
+ * The lines: "chain input {", "type filter hook input priority filter; policy drop;", rules.  One
+ * without a condition, at the end of the chain, decides like a policy.
+ */
 static void read_nft_line(struct rules *rules, const char *line, const char *shown, bool *input)
 {
 	if (strstr(line, "chain "))
@@ -119,13 +154,12 @@ static void read_nft_line(struct rules *rules, const char *line, const char *sho
 			rules->keeps_out = true;
 			remember(rules, shown);
 		}
-	} else if (*input && strstr(line, "policy drop")) {
+	} else if (*input && (strstr(line, "policy drop") || keeps_all_out(line))) {
 		rules->rest_is_kept_out = true;
 		remember(rules, shown);
 	}
 }
 
-/* A rule without a condition, at the end of the chain, decides like a policy. */
 static void read_iptables_line(struct rules *rules, const char *line, const char *shown)
 {
 	if (!strcmp(line, "-P INPUT DROP") || !strncmp(line, "-A INPUT -j DROP", 16) ||

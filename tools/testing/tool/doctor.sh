@@ -280,6 +280,15 @@ try krdma doctor
 ended "nft keeps out what it does not know" 0 \
 	'^WARN +firewall +nft drops what no rule accepts, .*policy drop;$' \
 	'^ +nft insert rule inet filter input udp dport 4791 accept   '
+firewall nft 'table inet firewalld {
+	chain filter_INPUT {
+		type filter hook input priority filter + 10; policy accept;
+		ct state { established, related } accept
+		reject with icmpx admin-prohibited
+	}
+}'
+try krdma doctor
+ended "also by a rule at the end" 0 '^WARN +firewall +nft drops what no rule accepts, .*: reject with icmpx'
 firewall nft 'table inet filter {
 	chain input {
 		type filter hook input priority filter; policy drop;

@@ -884,6 +884,19 @@ static void test_firewall(void)
 		   rules_are(true, "chain output {\n"
 			     " type filter hook output priority 0; policy drop;\n}\n", 0),
 		   "the policy of the input decides about the rest");
+	tap_result(nft_rule_is("reject with icmpx admin-prohibited", REST_IS_OUT) &&
+		   nft_rule_is("drop", REST_IS_OUT) &&
+		   nft_rule_is("counter packets 12 bytes 4791 drop", REST_IS_OUT) &&
+		   nft_rule_is("counter reject comment \"the rest\"", REST_IS_OUT) &&
+		   nft_rule_is("log prefix \"kept out: \" counter packets 1 bytes 2 drop",
+			       REST_IS_OUT) &&
+		   nft_rule_is("udp dport 4791 accept\n\t\tdrop", LETS_IN + REST_IS_OUT) &&
+		   nft_rule_is_not("ct state invalid drop") && nft_rule_is_not("counter accept") &&
+		   nft_rule_is_not("ip saddr 10.0.0.1 counter drop") &&
+		   nft_rule_is_not("log prefix \"drop\"") && nft_rule_is_not("jump drop_all") &&
+		   rules_are(true, "chain output {\n type filter hook output priority 0;\n drop\n}\n"
+			     "chain other {\n drop\n}\n", 0),
+		   "so does a rule without a condition");
 	tap_result(rules_are(false, "-P INPUT ACCEPT\n-A INPUT -p udp -m udp --dport 4791 -j DROP",
 			     KEEPS_OUT) &&
 		   rules_are(false, "-P INPUT DROP\n"
