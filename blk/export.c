@@ -14,7 +14,6 @@
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/namei.h>
 #include <linux/random.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -45,67 +44,52 @@ static struct krdma_blk_export *to_export(struct config_item *item)
 static DEFINE_MUTEX(claims_lock);
 static LIST_HEAD(claims);
 
-/* As stat(2) says: an inode number is one of a subvolume, which has its own device number. */
-static int krdma_blk_export_identify(struct krdma_blk_export *export, const struct path *path)
-{
-	struct kstat stat;
-	int ret;
-
-	ret = vfs_getattr(path, &stat, STATX_TYPE | STATX_INO, AT_STATX_SYNC_AS_STAT);
-	if (ret)
-		return ret;
-	export->claimed = S_ISREG(stat.mode);
-	export->claimed_dev = stat.dev;
-	export->claimed_ino = stat.ino;
-	return 0;
-}
-
 static bool krdma_blk_export_has_same(const struct krdma_blk_export *export,
-				      const struct krdma_blk_export *other)
+				      const struct krdma_blk_export *other,
+				      const struct kstat *stat)
 {
 	/* What is only read can be read by several. */
 	if (export->store.file && other->store.file && export->read_only && other->read_only)
 		return false;
-	/* One that does not exist yet has only a name. */
+	/* Also if somebody has removed that of the other one since. */
 	if (*export->file && !strcmp(export->file, other->file))
 		return true;
-	return export->claimed && other->claimed && export->claimed_dev == other->claimed_dev &&
-	       export->claimed_ino == other->claimed_ino;
+	return S_ISREG(stat->mode) && other->claimed && other->claimed_dev == stat->dev &&
+	       other->claimed_ino == stat->ino;
 }
 
-/*
+/**
+ * krdma_blk_export_claim() - Note which file an export has
+ * @export: the export; the caller, or who waits for it, holds its lock
+ * @path: its store, or the file that keeps its data: open, so that it is known by its inode
+ *
  * Another export that has the same file would destroy the data of this one: what it begins with it
- * truncates, and what it ends with it overwrites.  The store of an export is open, if it has one.
+ * truncates, and what it ends with it overwrites.  A file that was noted before is noted no longer.
+ *
+ * Context: process context; may sleep.
+ * Return: 0; -EBUSY: another export has it; an error of vfs_getattr().
  */
-static int krdma_blk_export_claim(struct krdma_blk_export *export)
+int krdma_blk_export_claim(struct krdma_blk_export *export, const struct path *path)
 {
 	struct krdma_blk_export *other;
-	struct path path;
+	struct kstat stat;
 	int ret;
 
-	export->claimed = false;
-	if (export->store.file) {
-		ret = krdma_blk_export_identify(export, &export->store.file->f_path);
-	} else if (*export->file) {
-		ret = kern_path(export->file, 0, &path);
-		if (!ret) {
-			ret = krdma_blk_export_identify(export, &path);
-			path_put(&path);
-		} else if (ret == -ENOENT) {
-			ret = 0;
-		}
-	} else {
-		return 0;
-	}
+	/* As stat(2) says: an inode number is one of a subvolume, which has its own device number. */
+	ret = vfs_getattr(path, &stat, STATX_TYPE | STATX_INO, AT_STATX_SYNC_AS_STAT);
 	if (ret)
 		return ret;
 	mutex_lock(&claims_lock);
 	list_for_each_entry(other, &claims, claims) {
-		if (krdma_blk_export_has_same(export, other))
+		if (other != export && krdma_blk_export_has_same(export, other, &stat))
 			ret = -EBUSY;
 	}
-	if (!ret)
-		list_add(&export->claims, &claims);
+	if (!ret) {
+		export->claimed = S_ISREG(stat.mode);
+		export->claimed_dev = stat.dev;
+		export->claimed_ino = stat.ino;
+		list_move(&export->claims, &claims);
+	}
 	mutex_unlock(&claims_lock);
 	return ret;
 }
@@ -183,7 +167,7 @@ static int krdma_blk_export_load(struct krdma_blk_export *export)
 {
 	if (!*export->file)
 		return 0;
-	return krdma_blk_memory_load(&export->memory, export->size, export->file);
+	return krdma_blk_memory_load(export);
 }
 
 static int krdma_blk_export_save(struct krdma_blk_export *export)
@@ -194,7 +178,7 @@ static int krdma_blk_export_save(struct krdma_blk_export *export)
 	if (export->store.file && !export->read_only)
 		ret = krdma_blk_store_flush(&export->store);
 	else if (*export->file)
-		ret = krdma_blk_memory_save(&export->memory, export->size, export->file);
+		ret = krdma_blk_memory_save(export);
 	if (ret)
 		pr_err("krdma_blk: cannot keep the data of export '%s' in %s: error %d\n",
 		       config_item_name(&export->item), where, ret);
@@ -224,7 +208,9 @@ static int krdma_blk_export_enable(struct krdma_blk_export *export)
 	ret = krdma_blk_export_check(export);
 	if (ret)
 		return ret;
-	ret = krdma_blk_export_alloc(export) ?: krdma_blk_export_claim(export);
+	ret = krdma_blk_export_alloc(export);
+	if (!ret && export->store.file)
+		ret = krdma_blk_export_claim(export, &export->store.file->f_path);
 	if (ret)
 		goto err_free;
 	/* rmdir must not remove an export that holds data. */

@@ -25,6 +25,7 @@
 struct krdma_conn;
 struct krdma_listener;
 struct krdma_wc;
+struct path;
 
 /**
  * enum krdma_blk_role - what a client may do
@@ -66,7 +67,8 @@ enum krdma_blk_role {
  * @memory: the memory, unless there is a store
  * @store: what @path is, open
  * @claims: entry of the list of exports that have a file; empty while it has none
- * @claimed: what it has is known by the next two members, too
+ * @claimed: what it has is a file, known by the next two members; protected, like them, by the
+ *	list's lock
  * @claimed_dev: device number of the store or of @file, as of stat(2)
  * @claimed_ino: its inode number
  * @jobs: executes commands for the store, each with a worker of its own, so that a store that does
@@ -160,6 +162,13 @@ struct krdma_blk_export {
 	atomic64_t refused_fenced;
 	atomic64_t refused_other;
 };
+
+/* export.c: no two exports have the same file */
+int krdma_blk_export_claim(struct krdma_blk_export *export, const struct path *path);
+
+/* keep.c: the file that keeps the data */
+int krdma_blk_memory_load(struct krdma_blk_export *export);
+int krdma_blk_memory_save(struct krdma_blk_export *export);
 
 /* serve.c: connections of clients */
 void krdma_blk_serve_init(struct krdma_blk_export *export);

@@ -4,7 +4,8 @@
  *
  * Enabling reads the file and truncates it: from then on only the memory has the data.  If the
  * host stops before the export is disabled, the file is empty, so that old data cannot be
- * mistaken for what was written last.
+ * mistaken for what was written last.  A file that does not exist is made then, so that no other
+ * export gets it.
  *
  * If it stops while the file is being written, the file may have any part of the data, and a file
  * system may set the size earlier than it writes the data.  So until all data are on stable
@@ -19,24 +20,21 @@
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/fs_struct.h>
-#include <linux/mm.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/workqueue.h>
 
 #include "blk.h"
-#include "memory.h"
+#include "export.h"
 
 /* How much longer a file is that is not complete.  A multiple of no export's block size. */
 #define KRDMA_BLK_INCOMPLETE	1
 
 /**
  * struct krdma_blk_save - what a work item does to a file
- * @memory: the memory
- * @size: bytes to write
- * @path: path of the file
- * @root: directory where @path begins
+ * @export: the export; its size is the number of bytes to write
+ * @root: directory where the path of its file begins
  * @cred: credentials with which the file is opened and written
  * @file: the file, once it is open; or NULL.  The caller closes it: a work item would close it
  *	later, and until then its file system cannot be unmounted.
@@ -45,9 +43,7 @@
  * @work: writes the file, or truncates it
  */
 struct krdma_blk_save {
-	const struct krdma_blk_memory *memory;
-	u64 size;
-	const char *path;
+	struct krdma_blk_export *export;
 	struct path root;
 	const struct cred *cred;
 	struct file *file;
@@ -56,25 +52,34 @@ struct krdma_blk_save {
 	struct work_struct work;
 };
 
+/*
+ * What has the path now need not be what had it when the export was enabled: nothing is truncated
+ * before it is known to be no other export's.
+ */
 static int krdma_blk_save_open(struct krdma_blk_save *save)
 {
-	struct file *file = file_open_root(&save->root, save->path,
-					   O_WRONLY | O_CREAT | O_TRUNC | O_LARGEFILE | O_NOFOLLOW,
-					   0600);
+	struct file *file = file_open_root(&save->root, save->export->file,
+					   O_WRONLY | O_CREAT | O_LARGEFILE | O_NOFOLLOW, 0600);
+	int ret;
 
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	save->file = file;
-	return 0;
+	ret = krdma_blk_export_claim(save->export, &file->f_path);
+	/* -EBUSY says that the export has clients. */
+	if (ret == -EBUSY)
+		return -EEXIST;
+	return ret ?: vfs_truncate(&file->f_path, 0);
 }
 
 static int krdma_blk_save_write(const struct krdma_blk_save *save)
 {
+	u64 size = save->export->size;
 	loff_t at = 0;
 
-	while (at < save->size) {
-		size_t length = save->size - at;
-		void *from = krdma_blk_memory_at(save->memory, at, &length);
+	while (at < size) {
+		size_t length = size - at;
+		void *from = krdma_blk_memory_at(&save->export->memory, at, &length);
 		ssize_t done = kernel_write(save->file, from, length, &at);
 
 		if (done <= 0)
@@ -88,14 +93,15 @@ static void krdma_blk_save_work(struct work_struct *work)
 {
 	struct krdma_blk_save *save = container_of(work, struct krdma_blk_save, work);
 	const struct cred *own = override_creds(save->cred);
+	u64 size = save->export->size;
 
 	save->ret = krdma_blk_save_open(save);
 	if (save->ret)
 		goto out;
-	save->ret = vfs_truncate(&save->file->f_path, save->size + KRDMA_BLK_INCOMPLETE) ?:
+	save->ret = vfs_truncate(&save->file->f_path, size + KRDMA_BLK_INCOMPLETE) ?:
 		    krdma_blk_save_write(save) ?:
 		    vfs_fsync(save->file, 0) ?:
-		    vfs_truncate(&save->file->f_path, save->size) ?:
+		    vfs_truncate(&save->file->f_path, size) ?:
 		    vfs_fsync(save->file, 0);
 	/* Incomplete data is useless. */
 	if (save->ret)
@@ -119,20 +125,18 @@ static void krdma_blk_save_run(struct krdma_blk_save *save, work_func_t work)
 
 /**
  * krdma_blk_memory_save() - Write the data to a file
- * @memory: the memory, to which no peer writes
- * @size: bytes to write
- * @path: path of the file; created if it does not exist, accessible for root only
+ * @export: the export, to whose memory no peer writes.  The caller holds its lock.
  *
+ * The file is created if it does not exist, accessible for root only.
  * The data is on stable storage when this has returned 0.
  *
  * Context: process context; sleeps, uninterruptibly.
- * Return: 0, or an error of opening, writing or syncing the file.
+ * Return: 0; -EEXIST: the file is another export's by now, and nothing was written; or an error of
+ * opening, writing or syncing the file.
  */
-int krdma_blk_memory_save(const struct krdma_blk_memory *memory, u64 size, const char *path)
+int krdma_blk_memory_save(struct krdma_blk_export *export)
 {
-	struct krdma_blk_save save = {
-		.memory = memory, .size = size, .path = path, .cred = current_cred(),
-	};
+	struct krdma_blk_save save = { .export = export, .cred = current_cred() };
 
 	get_fs_root(current->fs, &save.root);
 	krdma_blk_save_run(&save, krdma_blk_save_work);
@@ -157,56 +161,67 @@ static void krdma_blk_empty_work(struct work_struct *work)
  * they are written back.  If they cannot be, and the file does not have them, this is no error,
  * because only the memory has them.
  */
-static int krdma_blk_memory_empty(const struct krdma_blk_memory *memory, u64 size,
-				  const char *path, struct file *file)
+static int krdma_blk_memory_empty(struct krdma_blk_export *export, struct file *file)
 {
 	struct krdma_blk_save save = { .file = file, .cred = current_cred() };
 
 	krdma_blk_save_run(&save, krdma_blk_empty_work);
-	if (!save.ret || !krdma_blk_memory_save(memory, size, path) ||
-	    i_size_read(file_inode(file)) == size)
+	if (!save.ret || !krdma_blk_memory_save(export) ||
+	    i_size_read(file_inode(file)) == export->size)
 		return save.ret;
-	pr_err("krdma_blk: after a crash %s may have old data: error %d\n", path, save.ret);
+	pr_err("krdma_blk: after a crash %s may have old data: error %d\n", export->file,
+	       save.ret);
+	return 0;
+}
+
+static int krdma_blk_load_read(struct krdma_blk_export *export, struct file *file)
+{
+	loff_t at = 0;
+
+	while (at < export->size) {
+		size_t length = export->size - at;
+		void *to = krdma_blk_memory_at(&export->memory, at, &length);
+		ssize_t done = kernel_read(file, to, length, &at);
+
+		if (done <= 0)
+			return done ?: -EIO;
+		if (signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
 	return 0;
 }
 
 /**
  * krdma_blk_memory_load() - Read the data from a file, and truncate it
- * @memory: the memory, zeroed
- * @size: bytes to read
- * @path: path of the file; no data is read if it does not exist, or is empty
+ * @export: the export, with zeroed memory.  The caller holds its lock.
+ *
+ * No data is read if the file is empty.  If it does not exist, it is created, accessible for root
+ * only.
  *
  * Context: process context; sleeps, until a signal.
- * Return: 0, and only the memory has the data; -EFBIG: the file has another size; -EINTR: a signal;
- * -EIO: the file became shorter meanwhile; an error of opening, reading or truncating it.
+ * Return: 0, and only the memory has the data; -EBUSY: the file is another export's; -EFBIG: it has
+ * another size; -EINTR: a signal; -EIO: it became shorter meanwhile; -EINVAL: it is no file; an
+ * error of opening, reading or truncating it.
  */
-int krdma_blk_memory_load(struct krdma_blk_memory *memory, u64 size, const char *path)
+int krdma_blk_memory_load(struct krdma_blk_export *export)
 {
-	struct file *file = filp_open(path, O_RDWR | O_LARGEFILE | O_NOFOLLOW, 0);
-	loff_t at = 0;
-	int ret = 0;
+	struct file *file = filp_open(export->file, O_RDWR | O_CREAT | O_LARGEFILE | O_NOFOLLOW,
+				      0600);
+	u64 size;
+	int ret;
 
 	if (IS_ERR(file))
-		return PTR_ERR(file) == -ENOENT ? 0 : PTR_ERR(file);
-	if (!S_ISREG(file_inode(file)->i_mode))
-		ret = -EINVAL;
-	else if (i_size_read(file_inode(file)) && i_size_read(file_inode(file)) != size)
-		ret = -EFBIG;
-	else if (!i_size_read(file_inode(file)))
+		return PTR_ERR(file);
+	ret = S_ISREG(file_inode(file)->i_mode) ? 0 : -EINVAL;
+	ret = ret ?: krdma_blk_export_claim(export, &file->f_path);
+	if (ret)
 		goto out;
-	while (!ret && at < size) {
-		size_t length = size - at;
-		void *to = krdma_blk_memory_at(memory, at, &length);
-		ssize_t done = kernel_read(file, to, length, &at);
-
-		if (done <= 0)
-			ret = done ?: -EIO;
-		else if (signal_pending(current))
-			ret = -EINTR;
-		cond_resched();
-	}
-	if (!ret)
-		ret = krdma_blk_memory_empty(memory, size, path, file);
+	size = i_size_read(file_inode(file));
+	if (size && size != export->size)
+		ret = -EFBIG;
+	else if (size)
+		ret = krdma_blk_load_read(export, file) ?: krdma_blk_memory_empty(export, file);
 out:
 	filp_close(file, NULL);
 	return ret;

@@ -88,10 +88,6 @@ void krdma_blk_memory_free(struct krdma_blk_memory *memory);
 void *krdma_blk_memory_at(const struct krdma_blk_memory *memory, u64 offset, size_t *length);
 void krdma_blk_memory_zero(const struct krdma_blk_memory *memory, u64 offset, size_t length);
 
-/* keep.c */
-int krdma_blk_memory_load(struct krdma_blk_memory *memory, u64 size, const char *path);
-int krdma_blk_memory_save(const struct krdma_blk_memory *memory, u64 size, const char *path);
-
 struct krdma_blk_window *krdma_blk_window_open(const struct krdma_blk_memory *memory,
 					       struct krdma_session *session, u32 device_id,
 					       bool read_only);

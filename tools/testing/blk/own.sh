@@ -314,6 +314,7 @@ check "an export at one address keeps its data" krdma blk serve -n kept -s 1M --
 check "is written, too" device_new first $first_address export=kept
 write_direct $work/new "$(disk first)"
 device_end first
+rm $kept
 mkdir $kept
 rdma link delete rxe0
 says "without its device they are not thrown away either" "cannot be saved" krdma blk end kept

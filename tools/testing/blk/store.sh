@@ -110,6 +110,33 @@ rmdir $config/exports/second
 check "the export is ended, too" export_end image
 check "then another one has it" export_new second 1M file=$work/kept
 check "and is ended" export_end second
+rm $work/kept
+
+# The file of the first one does not exist when that is enabled.
+for one in store=$work/kept file=$work/./kept; do
+	check "a file is to keep data, $one" export_new image 1M file=$work/kept
+	check "and is there at once, for root alone" [ "$(stat -c %a $work/kept)" = 600 ]
+	# What a program writes there is not what is tested.
+	cp $work/image $work/kept
+	# Proves: F3
+	refused "no other export has it then" "busy" export_new second 1M "$one"
+	rmdir $config/exports/second
+	check "it is ended, $one" export_end image
+	rm $work/kept
+done
+
+# It is another file under the same name when the data are to be written.
+check "a file keeps data" export_new image 1M file=$work/kept
+mv $work/kept $work/moved
+cp $work/image $work/kept
+check "a file in its place is the store of another export" export_new second 1M store=$work/kept
+says "it is not written" "File exists" put $config/exports/image/enabled 0
+# Proves: F3
+check "and has what it had" cmp $work/before $work/kept
+check "the other export is ended" export_end second
+check "then the file is written" export_end image
+check "with the zeroes of the first" cmp -n 1048576 /dev/zero $work/kept
+rm $work/kept $work/moved
 
 # A block device.
 check "a block device is exported" serve store $ram
