@@ -5,7 +5,8 @@
  * Settings can change while an export is disabled; its size can grow at any time.  Enabling
  * allocates the memory or opens the store, and disabling frees or closes it when no client is
  * connected any more.  An enabled export cannot be removed, and one with clients can only be
- * disabled by force, because the clients would lose their data.
+ * disabled by force, because the clients would lose their data.  So can one without clients whose
+ * data cannot be saved.
  */
 #include <linux/err.h>
 #include <linux/fcntl.h>
@@ -239,17 +240,28 @@ err_free:
 	return ret;
 }
 
+/*
+ * Ends the clients by force, but does not discard what they have written in the same step: who says
+ * that they may be ended is told that it is saved.  Returns an error also if it was discarded: then
+ * the export is disabled nevertheless.
+ */
 static int krdma_blk_export_disable(struct krdma_blk_export *export)
 {
+	bool force = export->force;
+	bool clients;
 	int ret;
 
 	lockdep_assert_held(&export->lock);
 
-	ret = krdma_blk_serve_end(export, export->force);
+	export->force = false;
+	ret = krdma_blk_serve_end(export, false);
+	clients = ret == -EBUSY;
+	if (clients && force)
+		ret = krdma_blk_serve_end(export, true);
 	if (ret)
 		return ret;
 	ret = krdma_blk_export_save(export);
-	if (ret && !export->force) {
+	if (ret && (clients || !force)) {
 		krdma_blk_serve_begin(export);
 		return ret;
 	}
@@ -257,7 +269,7 @@ static int krdma_blk_export_disable(struct krdma_blk_export *export)
 	krdma_blk_export_free(export);
 	export->enabled = false;
 	configfs_undepend_item(&export->item);
-	return 0;
+	return ret;
 }
 
 /* The clients learn the size when they connect again. */

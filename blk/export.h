@@ -54,7 +54,8 @@ enum krdma_blk_role {
  * @read_only: clients can only read
  * @exclusive: only one client at a time
  * @shared: any number of clients may write at the same time
- * @force: it may be disabled while it has clients
+ * @force: the next time, it may be disabled while it has clients; or, if it has none, though its
+ *	data cannot be saved
  * @secret: secret that a client must know
  * @file: path of the file that keeps the data while the export is disabled; "": none
  * @path: path of the block device or file that has the data; "": they are in memory

@@ -56,7 +56,8 @@ static const char usage[] =
 	"      --hold SECONDS   how long requests wait for a lost server; default 60\n"
 	"end, detach:\n"
 	"  -f, --force          even if it is in use: its users get errors, and without\n"
-	"                       --keep or --store its data are lost\n"
+	"                       --keep or --store its data are lost; or, if it is not\n"
+	"                       in use, even if they cannot be saved\n"
 	"\n"
 	OPTIONS_HELP
 	"\n"
@@ -423,13 +424,35 @@ static int blk_attach(int argc, char **argv, struct settings *settings, struct o
  * Ending and detaching
  */
 
+/* Where the data of an export are to stay.  It has at most one of the two. */
+static void read_place(char file[BLK_TEXT_MAX], const char *name)
+{
+	if (!*blk_config_read(file, BLK_EXPORTS, name, "file"))
+		blk_config_read(file, BLK_EXPORTS, name, "store");
+}
+
+static bool has_ended(const char *name)
+{
+	char enabled[BLK_TEXT_MAX];
+
+	return !strcmp(blk_config_read(enabled, BLK_EXPORTS, name, "enabled"), "0");
+}
+
+/* The export has been ended by force, although its data could not be saved. */
+static void explain_loss(const char *name, int err)
+{
+	char file[BLK_TEXT_MAX];
+
+	read_place(file, name);
+	complain("the export '%s' has ended, but its data could not be saved in %s, and are lost: %s",
+		 name, file, strerror(-err));
+}
+
 static void explain_end(const char *name, int err)
 {
 	char file[BLK_TEXT_MAX];
 
-	/* An export has at most one of the two. */
-	if (!*blk_config_read(file, BLK_EXPORTS, name, "file"))
-		blk_config_read(file, BLK_EXPORTS, name, "store");
+	read_place(file, name);
 	if (err == -EBUSY)
 		complain("cannot end the export '%s': it has clients that may hold writes\n"
 			 "'krdma blk clients %s' shows them; -f ends it anyway, and %s%s",
@@ -437,7 +460,8 @@ static void explain_end(const char *name, int err)
 					     "its data are lost", file);
 	else if (*file)
 		complain("cannot end the export '%s': its data cannot be saved in %s: %s\n"
-			 "It is still there; -f ends it anyway, and its data are lost",
+			 "It is still there; without clients, -f ends it anyway, and its data are "
+			 "lost",
 			 name, file, strerror(-err));
 	else
 		complain("cannot end the export '%s': %s", name,
@@ -455,6 +479,11 @@ static int blk_end(int argc, char **argv, struct settings *settings, struct opti
 	if (settings->force)
 		err = blk_config_write(BLK_EXPORTS, argv[0], "force", "1");
 	err = err ? err : blk_config_write(BLK_EXPORTS, argv[0], "enabled", "0");
+	if (err && settings->force && has_ended(argv[0])) {
+		explain_loss(argv[0], err);
+		blk_config_remove(BLK_EXPORTS, argv[0]);
+		return EXIT_FAILED;
+	}
 	err = err ? err : blk_config_remove(BLK_EXPORTS, argv[0]);
 	if (err)
 		explain_end(argv[0], err);

@@ -278,7 +278,8 @@ says "data that cannot be kept are not thrown away" "cannot be saved" krdma blk 
 device_new first $first_address export=kept
 check "they are there" same $work/new "$(disk first)"
 device_end first
-check "until that is forced" krdma blk end -f kept
+says "until that is forced" "are lost" krdma blk end -f kept
+check "then there is no export" [ ! -e $config/exports/kept ]
 rmdir $kept
 
 # The file system has not enough space.
@@ -294,11 +295,28 @@ check "and there is no half of its data" [ ! -s $work/little/kept ]
 device_new first $first_address export=kept
 # Proves: F3
 check "it has all of them" same $work/new "$(disk first)"
+says "nor by force while it has a client, whose data were to be saved" "cannot be saved" \
+	krdma blk end -f kept
+krdma blk detach -f first
+is "it is still there" 1 $config/exports/kept/enabled
+is "and the next attempt is without force" 0 $config/exports/kept/force
+says "which is not ended either" "It is still there" krdma blk end kept
+check "its data are there" device_new first $first_address export=kept
+# Proves: F3
+check "all of them, still" same $work/new "$(disk first)"
 device_end first
 check "with space" mount -o remount,size=2M $work/little
 check "it is ended" krdma blk end kept
 # Proves: F3
 check "and the data are kept" cmp $work/new $work/little/kept
+check "another one has a client" krdma blk serve -n kept -s 1M --allow any --keep $work/little/kept
+check "that writes" device_new first $first_address export=kept
+write_direct $work/old "$(disk first)"
+mount -o remount,size=600k $work/little
+says "force saves what has arrived, or nothing happens" "It is still there" krdma blk end -f kept
+krdma blk detach -f first
+says "without clients it destroys the data, and says so" "are lost" krdma blk end -f kept
+check "and there is no export any more" [ ! -e $config/exports/kept ]
 umount $work/little
 rmdir $work/little
 ln -s $work/new $kept
