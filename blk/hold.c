@@ -126,8 +126,9 @@ static blk_status_t krdma_blk_request_verdict(struct krdma_blk_queue *queue,
 		return BLK_STS_TRANSPORT;
 	if (krdma_blk_path_gives_up(device))
 		return BLK_STS_IOERR;
-	/* Connections that come and go must not make it wait forever. */
-	if (krdma_blk_request_is_overdue(request, READ_ONCE(device->hold_seconds) * HZ))
+	/* Connections that come and go must not make it wait forever, but this is no loss. */
+	if (!krdma_blk_path_is_moving(device) &&
+	    krdma_blk_request_is_overdue(request, READ_ONCE(device->hold_seconds) * HZ))
 		return BLK_STS_IOERR;
 	return BLK_STS_OK;
 }

@@ -116,12 +116,18 @@ void krdma_blk_path_explain(struct krdma_blk_device *device, const char *refused
  * krdma_blk_path_limit() - Get the time when the wait for connections is over
  * @device: the device; the caller holds its state_lock
  *
+ * Connections that were taken down to make others are no loss that its limit is for.
+ *
  * Context: any.
  * Return: the time in jiffies.
  */
 unsigned long krdma_blk_path_limit(const struct krdma_blk_device *device)
 {
-	return device->lost_at + (device->stop ? 0 : device->hold_seconds * HZ);
+	unsigned long wait = device->hold_seconds * HZ;
+
+	if (device->moves)
+		wait = max_t(unsigned long, wait, KRDMA_BLK_MOVE_WAIT);
+	return device->lost_at + (device->stop ? 0 : wait);
 }
 
 /**

@@ -416,6 +416,29 @@ plug
 becomes "without the first one, the second one is used again" "$here_address:7475" "$folder/remote" 60
 becomes "and the device is live" live $attach/state 30
 
+# The same when no request may wait for connections that are lost: these were not lost.
+patience=$(cat $attach/hold_seconds)
+put $attach/hold_seconds 0
+put $test/stall "krdma_blk_path_make any"
+ip address add $nobody/32 dev dummy0
+becomes "the first one answers again, and the device moves" stalled $test/stall 60
+one read
+usleep 300000
+put $test/stall go
+becomes "it goes back again" "$nobody:7475" "$folder/remote" 60
+becomes "and is live again" live $attach/state 30
+tries=0
+until [ -e $work/ended ] || [ $tries -ge 100 ]; do usleep 100000; tries=$((tries + 1)); done
+# Proves: F3
+check "a request has waited for that without a limit to wait" grep -q "^0 " $work/ended
+put $attach/hold_seconds "$patience"
+ip address del $nobody/32 dev dummy0
+unplug
+becomes "the device goes again" holding $attach/state 30
+plug
+becomes "and is at its second address" "$here_address:7475" "$folder/remote" 60
+becomes "and live" live $attach/state 30
+
 # The first one answers again while the device is being detached, which writes what is dirty.
 put $test/stall "krdma_blk_path_move any"
 ip address add $nobody/32 dev dummy0
