@@ -783,13 +783,18 @@ rm $work/crashed
 # in its memory.
 check "an export that keeps its data" export_make kept 1M file=$work/kept
 put $test/refuse "vfs_truncate -5"
-check "an export whose file is not emptied" put $config/exports/kept/enabled 1
+refused "an export whose file is not emptied" "Input/output error" put $config/exports/kept/enabled 1
 put $test/refuse off
+# Proves: F3
+check "has its data there" cmp $work/wanted $work/kept
+put $test/change "vfs_truncate -5"
+check "one whose file is emptied with an error" put $config/exports/kept/enabled 1
+put $test/change off
 check "is attached" device_new kept $here_address
 # Proves: F3
 check "and has its data" same $work/wanted "$(disk kept)"
 check "and is detached" device_end kept
-for number in 0 1; do
+for number in 0 1 2; do
 	put $test/refuse "vfs_truncate -5 $number"
 	refused "it is not ended when a truncation fails, after $number" "Input/output error" \
 		put $config/exports/kept/enabled 0
