@@ -25,6 +25,15 @@ extern struct workqueue_struct *krdma_blk_workqueue;
  */
 extern struct workqueue_struct *krdma_blk_export_workqueue;
 
+/*
+ * For the commands of clients of memory, who can send as many as they like: they must not take the
+ * places of those above.
+ */
+extern struct workqueue_struct *krdma_blk_command_workqueue;
+
+/* For the checks of clients: they wait for nothing, and nothing else may delay them. */
+extern struct workqueue_struct *krdma_blk_lease_workqueue;
+
 /* Switches of the processor at such intervals keep a long wait from being taken for a hang. */
 #define KRDMA_BLK_LONG_WAIT	(10 * HZ)
 

@@ -131,6 +131,16 @@ static int krdma_blk_command_execute(struct krdma_blk_commands *commands, unsign
 	return krdma_blk_command_reply(commands, slot, range.tag, status);
 }
 
+static void krdma_blk_commands_queue(struct krdma_blk_commands *commands)
+{
+	queue_work(commands->jobs ? commands->export->drains : krdma_blk_command_workqueue,
+		   &commands->work);
+}
+
+/*
+ * Executes at most one command of each slot, and then lets other connections have their turn: a
+ * client may send commands faster than they are executed.
+ */
 static void krdma_blk_commands_work(struct work_struct *work)
 {
 	struct krdma_blk_commands *commands = container_of(work, struct krdma_blk_commands, work);
@@ -138,24 +148,24 @@ static void krdma_blk_commands_work(struct work_struct *work)
 	unsigned int slot;
 	int ret;
 
-	while (!bitmap_empty(slots, KRDMA_BLK_COMMAND_SLOTS)) {
-		for_each_set_bit(slot, slots, KRDMA_BLK_COMMAND_SLOTS) {
-			if (!krdma_blk_command_may_reply(commands))
-				return;
-			clear_bit(slot, slots);
-			if (commands->jobs)
-				ret = krdma_blk_command_reply(commands, slot,
-							      commands->jobs[slot].range.tag,
-							      commands->jobs[slot].status);
-			else
-				ret = krdma_blk_command_execute(commands, slot);
-			if (ret) {
-				krdma_conn_abort(commands->conn);
-				return;
-			}
-			cond_resched();
+	for_each_set_bit(slot, slots, KRDMA_BLK_COMMAND_SLOTS) {
+		if (!krdma_blk_command_may_reply(commands))
+			return;
+		clear_bit(slot, slots);
+		if (commands->jobs)
+			ret = krdma_blk_command_reply(commands, slot,
+						      commands->jobs[slot].range.tag,
+						      commands->jobs[slot].status);
+		else
+			ret = krdma_blk_command_execute(commands, slot);
+		if (ret) {
+			krdma_conn_abort(commands->conn);
+			return;
 		}
+		cond_resched();
 	}
+	if (!bitmap_empty(slots, KRDMA_BLK_COMMAND_SLOTS))
+		krdma_blk_commands_queue(commands);
 }
 
 /*
@@ -430,7 +440,7 @@ void krdma_blk_commands_arrived(struct krdma_blk_commands *commands,
 		return;
 	}
 	set_bit(completion->wr_id, commands->arrived);
-	queue_work(krdma_blk_export_workqueue, &commands->work);
+	krdma_blk_commands_queue(commands);
 }
 
 /**
@@ -443,10 +453,9 @@ void krdma_blk_commands_replied(struct krdma_blk_commands *commands)
 {
 	atomic_dec(&commands->replies);
 	/* Some may wait for this. */
-	if (!bitmap_empty(commands->arrived, KRDMA_BLK_COMMAND_SLOTS))
-		queue_work(krdma_blk_export_workqueue, &commands->work);
-	if (!bitmap_empty(commands->executed, KRDMA_BLK_COMMAND_SLOTS))
-		queue_work(commands->export->drains, &commands->work);
+	if (!bitmap_empty(commands->arrived, KRDMA_BLK_COMMAND_SLOTS) ||
+	    !bitmap_empty(commands->executed, KRDMA_BLK_COMMAND_SLOTS))
+		krdma_blk_commands_queue(commands);
 }
 
 /**

@@ -3,6 +3,7 @@
  * krdma_blk: a block device in another host's memory.
  */
 #include <linux/errno.h>
+#include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/workqueue.h>
@@ -36,19 +37,50 @@ static const struct config_item_type krdma_blk_root_type = {
 static struct config_group krdma_blk_exports;
 static struct config_group krdma_blk_devices;
 
+static const struct {
+	struct workqueue_struct **workqueue;
+	const char *name;
+	unsigned int flags;
+} krdma_blk_workqueues[] = {
+	{ &krdma_blk_workqueue, "krdma_blk", WQ_UNBOUND | WQ_MEM_RECLAIM },
+	{ &krdma_blk_export_workqueue, "krdma_blk_export", WQ_UNBOUND },
+	{ &krdma_blk_command_workqueue, "krdma_blk_command", WQ_UNBOUND },
+	{ &krdma_blk_lease_workqueue, "krdma_blk_lease", WQ_UNBOUND },
+};
+
+static void krdma_blk_workqueues_destroy(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(krdma_blk_workqueues); i++) {
+		if (*krdma_blk_workqueues[i].workqueue)
+			destroy_workqueue(*krdma_blk_workqueues[i].workqueue);
+	}
+}
+
+static int krdma_blk_workqueues_create(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(krdma_blk_workqueues); i++) {
+		struct workqueue_struct *workqueue = alloc_workqueue("%s",
+				krdma_blk_workqueues[i].flags, 0, krdma_blk_workqueues[i].name);
+
+		if (!workqueue) {
+			krdma_blk_workqueues_destroy();
+			return -ENOMEM;
+		}
+		*krdma_blk_workqueues[i].workqueue = workqueue;
+	}
+	return 0;
+}
+
 static int __init krdma_blk_init(void)
 {
-	int ret = -ENOMEM;
+	int ret;
 
-	krdma_blk_workqueue = alloc_workqueue("krdma_blk", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!krdma_blk_workqueue)
+	ret = krdma_blk_workqueues_create();
+	if (ret)
 		return ret;
-	krdma_blk_export_workqueue = alloc_workqueue("krdma_blk_export", WQ_UNBOUND, 0);
-	if (!krdma_blk_export_workqueue)
-		goto err_workqueue;
 	ret = krdma_blk_listen_init();
 	if (ret)
-		goto err_export_workqueue;
+		goto err_workqueues;
 
 	mutex_init(&krdma_blk_root.su_mutex);
 	config_group_init_type_name(&krdma_blk_root.su_group, "krdma_blk", &krdma_blk_root_type);
@@ -63,10 +95,8 @@ static int __init krdma_blk_init(void)
 
 err_listen:
 	krdma_blk_listen_exit();
-err_export_workqueue:
-	destroy_workqueue(krdma_blk_export_workqueue);
-err_workqueue:
-	destroy_workqueue(krdma_blk_workqueue);
+err_workqueues:
+	krdma_blk_workqueues_destroy();
 	return ret;
 }
 module_init(krdma_blk_init);
@@ -77,8 +107,7 @@ static void __exit krdma_blk_exit(void)
 	configfs_unregister_subsystem(&krdma_blk_root);
 	krdma_blk_disks_wait();
 	krdma_blk_listen_exit();
-	destroy_workqueue(krdma_blk_export_workqueue);
-	destroy_workqueue(krdma_blk_workqueue);
+	krdma_blk_workqueues_destroy();
 }
 module_exit(krdma_blk_exit);
 

@@ -8,4 +8,6 @@
 
 struct workqueue_struct *krdma_blk_workqueue;
 struct workqueue_struct *krdma_blk_export_workqueue;
+struct workqueue_struct *krdma_blk_command_workqueue;
+struct workqueue_struct *krdma_blk_lease_workqueue;
 struct configfs_subsystem krdma_blk_root;

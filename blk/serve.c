@@ -163,7 +163,7 @@ static void krdma_blk_conn_end(struct work_struct *work)
 	cancel_delayed_work_sync(&conn->lease);
 	/* The last event has been raised, so this only waits for that callback to return. */
 	krdma_conn_close(conn->conn);
-	/* A store that does not answer must not take the workers that check other clients. */
+	/* A store that does not answer must not take the workers that answer other clients. */
 	if (krdma_blk_commands_end(&conn->commands))
 		queue_work(conn->export->drains, &conn->drain);
 	else
@@ -321,7 +321,7 @@ static void krdma_blk_conn_lease(struct work_struct *work)
 			return;
 		}
 	}
-	queue_delayed_work(krdma_blk_export_workqueue, &conn->lease, KRDMA_BLK_LEASE_INTERVAL);
+	queue_delayed_work(krdma_blk_lease_workqueue, &conn->lease, KRDMA_BLK_LEASE_INTERVAL);
 }
 
 /*
@@ -600,7 +600,7 @@ static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 	if (krdma_conn_accept(conn->conn, &param))
 		return KRDMA_BLK_NO_MEMORY;
 	atomic64_inc(&export->accepted);
-	queue_delayed_work(krdma_blk_export_workqueue, &conn->lease, KRDMA_BLK_LEASE_INTERVAL);
+	queue_delayed_work(krdma_blk_lease_workqueue, &conn->lease, KRDMA_BLK_LEASE_INTERVAL);
 	return 0;
 }
 
