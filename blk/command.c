@@ -272,9 +272,8 @@ static bool krdma_blk_job_turn(struct krdma_blk_job *job)
 	return !READ_ONCE(commands->ended);
 }
 
-static void krdma_blk_job_work(struct work_struct *work)
+static void krdma_blk_job_run(struct krdma_blk_job *job)
 {
-	struct krdma_blk_job *job = container_of(work, struct krdma_blk_job, work);
 	struct krdma_blk_commands *commands = job->commands;
 	unsigned int slot = job - commands->jobs;
 
@@ -295,7 +294,29 @@ static void krdma_blk_job_work(struct work_struct *work)
 	}
 	/* The end of a reply may have come before this. */
 	set_bit(slot, commands->executed);
-	queue_work(commands->export->drains, &commands->work);
+	krdma_blk_commands_queue(commands);
+}
+
+static void krdma_blk_job_work(struct work_struct *work)
+{
+	krdma_blk_job_run(container_of(work, struct krdma_blk_job, work));
+}
+
+static void krdma_blk_job_read(struct work_struct *work)
+{
+	krdma_blk_job_run(container_of(work, struct krdma_blk_job, read));
+}
+
+/* Those that write may all wait for their turn, and no read waits for that. */
+static void krdma_blk_job_queue(struct krdma_blk_commands *commands, unsigned int slot)
+{
+	struct krdma_blk_export *export = commands->export;
+	struct krdma_blk_job *job = &commands->jobs[slot];
+
+	if (commands->messages[slot].opcode == KRDMA_BLK_READ)
+		queue_work(export->reads, &job->read);
+	else
+		queue_work(export->jobs, &job->work);
 }
 
 static int krdma_blk_jobs_open(struct krdma_blk_commands *commands, enum krdma_blk_role role)
@@ -319,6 +340,7 @@ static int krdma_blk_jobs_open(struct krdma_blk_commands *commands, enum krdma_b
 	for (unsigned int slot = 0; slot < KRDMA_BLK_COMMAND_SLOTS; slot++) {
 		jobs[slot].commands = commands;
 		INIT_WORK(&jobs[slot].work, krdma_blk_job_work);
+		INIT_WORK(&jobs[slot].read, krdma_blk_job_read);
 	}
 	commands->jobs = jobs;
 	return 0;
@@ -327,8 +349,10 @@ static int krdma_blk_jobs_open(struct krdma_blk_commands *commands, enum krdma_b
 /* The connection is closed, or has no QP. */
 static void krdma_blk_jobs_close(struct krdma_blk_commands *commands)
 {
-	for (unsigned int slot = 0; commands->jobs && slot < KRDMA_BLK_COMMAND_SLOTS; slot++)
+	for (unsigned int slot = 0; commands->jobs && slot < KRDMA_BLK_COMMAND_SLOTS; slot++) {
 		cancel_work_sync(&commands->jobs[slot].work);
+		cancel_work_sync(&commands->jobs[slot].read);
+	}
 	/* The last of them may have queued it. */
 	cancel_work_sync(&commands->work);
 	kfree(commands->jobs);
@@ -436,7 +460,7 @@ void krdma_blk_commands_arrived(struct krdma_blk_commands *commands,
 		return;
 	}
 	if (commands->jobs) {
-		queue_work(commands->export->jobs, &commands->jobs[completion->wr_id].work);
+		krdma_blk_job_queue(commands, completion->wr_id);
 		return;
 	}
 	set_bit(completion->wr_id, commands->arrived);

@@ -27,7 +27,7 @@
 #include "blk.h"
 #include "export.h"
 
-/* Commands that are executed at a time for a store. */
+/* Commands that are executed at a time for a store: those that read, and the others. */
 #define KRDMA_BLK_JOBS_MAX	128
 /* As many connections as it can have wait for the ends of their commands. */
 #define KRDMA_BLK_DRAINS_MAX	256
@@ -107,9 +107,12 @@ static void krdma_blk_export_free(struct krdma_blk_export *export)
 	krdma_blk_export_unclaim(export);
 	if (export->drains)
 		destroy_workqueue(export->drains);
+	if (export->reads)
+		destroy_workqueue(export->reads);
 	if (export->jobs)
 		destroy_workqueue(export->jobs);
 	export->drains = NULL;
+	export->reads = NULL;
 	export->jobs = NULL;
 	krdma_blk_store_close(&export->store);
 	if (export->whole)
@@ -147,9 +150,11 @@ static int krdma_blk_export_open_store(struct krdma_blk_export *export)
 	/* No longer name fits, on some kernels. */
 	export->jobs = alloc_workqueue("krdma_blk_%.12s", WQ_UNBOUND, KRDMA_BLK_JOBS_MAX,
 				       config_item_name(&export->item));
+	export->reads = alloc_workqueue("krdma_blr_%.12s", WQ_UNBOUND, KRDMA_BLK_JOBS_MAX,
+					config_item_name(&export->item));
 	export->drains = alloc_workqueue("krdma_end_%.12s", WQ_UNBOUND, KRDMA_BLK_DRAINS_MAX,
 					 config_item_name(&export->item));
-	return export->jobs && export->drains ? 0 : -ENOMEM;
+	return export->jobs && export->reads && export->drains ? 0 : -ENOMEM;
 }
 
 static int krdma_blk_export_alloc(struct krdma_blk_export *export)

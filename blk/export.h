@@ -74,6 +74,7 @@ enum krdma_blk_role {
  * @claimed_ino: its inode number
  * @jobs: executes commands for the store, each with a worker of its own, so that a store that does
  *	not answer delays no other export; or NULL
+ * @reads: executes those that read: the others may have to wait for each other; or NULL
  * @drains: for the ends of connections, which wait for @jobs, and for replies; or NULL
  * @drain_lock: protects @writing, @draining and @drain_count, and @ended of all commands.  Process
  *	context.
@@ -133,6 +134,7 @@ struct krdma_blk_export {
 	dev_t claimed_dev;
 	u64 claimed_ino;
 	struct workqueue_struct *jobs;
+	struct workqueue_struct *reads;
 	struct workqueue_struct *drains;
 	spinlock_t drain_lock;		/* see above */
 	struct list_head writing;
@@ -227,12 +229,15 @@ int krdma_blk_clients_evict(struct krdma_blk_export *export, u64 id);
  * @range: what it does
  * @status: &enum krdma_blk_status
  * @work: executes it
+ * @read: executes it if it reads.  A work item of its own, because it has another workqueue: to
+ *	cancel one waits only for the workqueue that had it last.
  */
 struct krdma_blk_job {
 	struct krdma_blk_commands *commands;
 	struct krdma_blk_range range;
 	int status;
 	struct work_struct work;
+	struct work_struct read;
 };
 
 /**

@@ -374,8 +374,38 @@ sleep 5
 # Proves: F3
 check "the other one does not write before that has ended" [ ! -e $work/ended ]
 check "but reads" reads 3
+# More writes wait than are executed at a time.
+writers=
+for name in third fourth fifth; do
+	check "a $name client" device_new $name $other_address export=store queues=1
+	one=$(disk $name)
+	put "/sys/block/${one#/dev/}/queue/scheduler" none
+	fio --name=$name --filename="$one" --rw=randwrite --bs=4k --offset=16M --size=4M \
+		--number_ios=64 --iodepth=64 --iodepth_batch_submit=64 --ioengine=libaio \
+		--direct=1 >/dev/null 2>&1 &
+	writers="$writers $!"
+done
+tries=0
+waiting=0
+until [ "$waiting" -gt 140 ] || [ $tries -ge 100 ]; do
+	usleep 100000
+	tries=$((tries + 1))
+	waiting=$(cat /sys/block/krdmab*/inflight | awk '{ sum += $2 } END { print sum }')
+done
+check "$waiting writes wait with it" [ "$waiting" -gt 140 ]
+rm -f $work/read
+(reads 3 >/dev/null 2>&1; echo $? >$work/read) &
+# Proves: F3
+becomes "it still reads" 0 $work/read 20
 put $test/stall go
 becomes "it writes then" 0 $work/ended 30
+for one in $writers; do
+	wait "$one"
+	check "so does one of the others" [ $? = 0 ]
+done
+for name in third fourth fifth; do
+	check "the $name client leaves" device_end $name
+done
 address_back
 check "and has what it has written" cmp -n 65536 $work/wanted "$disk" 1966080 1966080
 becomes "the first one is back" live $attach/state 60
