@@ -152,6 +152,9 @@ krdma_blk_conn_welcomed(struct krdma_blk_queue *queue, const struct krdma_blk_no
 	ret = krdma_blk_read_welcome(data, length, geometry);
 	if (ret)
 		return ret;
+	/* Who asked to read only would attach a disk that can be written. */
+	if (device->read_only && !geometry->read_only)
+		return -EPROTO;
 	/* There are no receives for replies. */
 	if (device->plain && (geometry->offers || geometry->slot_size))
 		return -EPROTO;

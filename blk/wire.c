@@ -54,7 +54,7 @@ int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geo
 	if (geometry->chunk_size < PAGE_SIZE || geometry->chunk_size > SZ_1G ||
 	    !is_power_of_2(geometry->chunk_size))
 		return -EPROTO;
-	if (!geometry->size || geometry->size % geometry->block_size)
+	if (!geometry->size || geometry->size > S64_MAX || geometry->size % geometry->block_size)
 		return -EPROTO;
 	memory = geometry->size;
 	if (geometry->slot_size) {

@@ -25,23 +25,26 @@ $(cat $work/answers)"
 	fi
 }
 
-# attached_to NAME FAULT PATTERN: the message of attaching to a server with FAULT matches PATTERN.
+# attached_to NAME FAULT PATTERN [OPTION]...: the message of attaching, with OPTION, to a server with
+# FAULT matches PATTERN.
 attached_to()
 {
-	local said tries=0
+	local name=$1 fault=$2 pattern=$3 said tries=0
+	shift 3
 
-	said=$(krdma blk attach $here_address:8003 hostile --queues 1 2>&1) && krdma blk detach -f hostile
+	said=$(krdma blk attach $here_address:8003 hostile --queues 1 "$@" 2>&1) &&
+		krdma blk detach -f hostile
 	# The server prints this only when its own end of the connection is closed, too.
-	until grep -q "^$2: the client has left" $work/server || [ $tries -ge 200 ]; do
+	until grep -q "^$fault: the client has left" $work/server || [ $tries -ge 200 ]; do
 		tries=$((tries + 1))
 		usleep 100000
 	done
-	if ! echo "$said" | grep -q "$3"; then
-		not_ok "$1" "attaching to fault '$2' said: $said"
-	elif ! grep -q "^$2: the client has left" $work/server; then
-		not_ok "$1" "the turn was not that of '$2': $(tail -n 1 $work/server)"
+	if ! echo "$said" | grep -q "$pattern"; then
+		not_ok "$name" "attaching to fault '$fault' said: $said"
+	elif ! grep -q "^$fault: the client has left" $work/server; then
+		not_ok "$name" "the turn was not that of '$fault': $(tail -n 1 $work/server)"
 	else
-		ok "$1"
+		ok "$name"
 	fi
 }
 
@@ -226,9 +229,9 @@ check "the export is ended" export_end stored
 # Welcomes.
 give none none short empty magic version flags reserved slot no-slot odd-slot small-slot \
 	huge-slot no-size odd-size \
-	huge-size no-block odd-block no-chunk odd-chunk small-chunk huge-chunk table-wraps \
-	table-key table-elsewhere entry-wraps entry-reserved reader-zeroes old-offers old \
-	entry-key
+	huge-size long-store no-block odd-block no-chunk odd-chunk small-chunk huge-chunk table-wraps \
+	table-key table-elsewhere entry-wraps entry-reserved reader-zeroes writable old-offers \
+	old entry-key
 krdma blk attach $here_address:8003 hostile --queues 1 >/dev/null 2>$work/said
 check "a stranger's memory without a fault is attached" test -b /dev/krdmab0
 check "and read" read_one /dev/krdmab0
@@ -250,6 +253,7 @@ attached_to "slots of 2 MiB" huge-slot "$none"
 attached_to "no memory" no-size "$none"
 attached_to "memory that is no multiple of a block" odd-size "$none"
 attached_to "more memory than there are chunks" huge-size "$none"
+attached_to "a store that is longer than a file can be" long-store "$none"
 attached_to "blocks of no bytes" no-block "$none"
 attached_to "blocks of 1024 bytes" odd-block "$none"
 attached_to "chunks of no bytes" no-chunk "$none"
@@ -262,6 +266,7 @@ attached_to "a table that is somewhere else" table-elsewhere "the connection cou
 attached_to "a chunk that goes beyond all addresses" entry-wraps "$none"
 attached_to "a table with more in it than there is" entry-reserved "$none"
 attached_to "commands for a reader" reader-zeroes "$none"
+attached_to "a disk to write for who asked to read" writable "$none" --read-only
 attached_to "commands for a client who does not know them" old-offers "$none"
 
 # A server from before there were commands refuses who knows them, and is asked again.

@@ -858,6 +858,8 @@ FAULT(half, welcome->size = htole64(CHUNKS / 2 * PAGE))
 FAULT(no_size, welcome->size = 0)
 FAULT(odd_size, welcome->size = htole64(PAGE + 1))
 FAULT(huge_size, welcome->size = htole64(UINT64_MAX & ~(PAGE - 1ULL)))
+FAULT(long_store, welcome->flags |= STORED; welcome->slot_size = htole32(PAGE);
+      welcome->size = htole64(1ULL << 63))
 FAULT(no_block, welcome->block_size = 0)
 FAULT(odd_block, welcome->block_size = htole32(1024))
 FAULT(no_chunk, welcome->chunk_size = 0)
@@ -889,6 +891,7 @@ static const struct fault faults[] = {
 	{ "no-size", no_size, 0 },
 	{ "odd-size", odd_size, 0 },
 	{ "huge-size", huge_size, 0 },
+	{ "long-store", long_store, 0 },
 	{ "no-block", no_block, 0 },
 	{ "odd-block", odd_block, 0 },
 	{ "no-chunk", no_chunk, 0 },
@@ -902,6 +905,8 @@ static const struct fault faults[] = {
 	{ "entry-reserved", entry_reserved, 0 },
 	{ "entry-key", entry_key, 0 },
 	{ "reader-zeroes", reader_zeroes, 0 },
+	/* For a client that has asked only to read. */
+	{ "writable", no_fault, 0 },
 	/* These do not reply to commands; "deaf" does not receive them either. */
 	{ "silent", offers, 0 },
 	{ "deaf", offers, 0 },
