@@ -40,6 +40,10 @@ static int krdma_blk_device_connect(struct krdma_blk_device *device)
 		krdma_blk_path_say(device, "remote is not set");
 		return -EINVAL;
 	}
+	if (!*device->name) {
+		krdma_blk_path_say(device, "export is not set");
+		return -EINVAL;
+	}
 	if (device->queue_count + device->poll_count > KRDMA_BLK_QUEUES_MAX) {
 		krdma_blk_path_say(device, "queues and poll_queues are more than 16 together");
 		return -EINVAL;
@@ -399,8 +403,9 @@ static struct config_item *krdma_blk_device_make(struct config_group *group, con
 	mutex_init(&device->lock);
 	device->queue_count = min_t(u32, num_online_cpus(), KRDMA_BLK_QUEUES_MAX);
 	device->hold_seconds = KRDMA_BLK_HOLD_SECONDS;
-	/* By default, the name of the export is that of the device. */
-	strscpy(device->name, name, sizeof(device->name));
+	/* By default, the name of the export is that of the device, if an export can have it. */
+	if (strlen(name) <= KRDMA_BLK_NAME_MAX)
+		memcpy(device->name, name, strlen(name));
 	krdma_blk_path_init(device);
 	config_item_init_type_name(&device->item, name, &krdma_blk_device_type);
 	return &device->item;

@@ -246,6 +246,14 @@ says "so is more than an attribute takes" "not a valid allow" \
 	krdma blk serve -n nets -s 1M --allow "10.0.0.0/8$blanks,10.77.0.1"
 check "there is no export" [ ! -e $config/exports/nets ]
 
+# A name that no export can have is not cut to one that another may have.
+long=own-and-more-than-an-export
+device_make $long $first_address
+is "the folder of a device is longer than the name of an export" "" $config/devices/$long/export
+refused "so it is not attached without one" "Invalid argument" put $config/devices/$long/enabled 1
+is "and says why" "export is not set" $config/devices/$long/error
+rmdir $config/devices/$long
+
 # The data of an export is kept in a file.
 kept=$work/kept
 check "an export that keeps its data" krdma blk serve -n kept -s 1M --allow any --keep $kept
