@@ -290,7 +290,8 @@ static ssize_t krdma_blk_device_force_store(struct config_item *item, const char
 
 	if (kstrtobool(page, &value))
 		return -EINVAL;
-	mutex_lock(&device->lock);
+	if (mutex_lock_interruptible(&device->lock))
+		return -EINTR;
 	device->force = value;
 	mutex_unlock(&device->lock);
 	return count;

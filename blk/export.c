@@ -348,19 +348,24 @@ static ssize_t krdma_blk_export_size_show(struct config_item *item, char *page)
 	return sysfs_emit(page, "%llu\n", to_export(item)->size);
 }
 
-/* Each setting is first parsed into a local copy; this macro changes it. */
+/*
+ * Each setting is first parsed into a local copy; this macro changes it.  The lock may be held for
+ * as long as a store takes.
+ */
 #define KRDMA_BLK_SET(export, statement) ({			\
 	struct krdma_blk_export *__export = export;		\
-	int __ret = -EBUSY;					\
+	int __ret = -EINTR;					\
 								\
-	mutex_lock(&__export->lock);				\
-	if (!__export->enabled) {				\
-		spin_lock(&__export->settings_lock);		\
-		statement;					\
-		spin_unlock(&__export->settings_lock);		\
-		__ret = 0;					\
+	if (!mutex_lock_interruptible(&__export->lock)) {	\
+		__ret = -EBUSY;					\
+		if (!__export->enabled) {			\
+			spin_lock(&__export->settings_lock);	\
+			statement;				\
+			spin_unlock(&__export->settings_lock);	\
+			__ret = 0;				\
+		}						\
+		mutex_unlock(&__export->lock);			\
 	}							\
-	mutex_unlock(&__export->lock);				\
 	__ret;							\
 })
 
@@ -374,7 +379,8 @@ static ssize_t krdma_blk_export_size_store(struct config_item *item, const char 
 
 	if (end == page || (*end && *end != '\n') || size > S64_MAX || size % SZ_512)
 		return -EINVAL;
-	mutex_lock(&export->lock);
+	if (mutex_lock_interruptible(&export->lock))
+		return -EINTR;
 	if (export->enabled)
 		ret = krdma_blk_export_grow(export, size);
 	else
@@ -464,7 +470,8 @@ static ssize_t krdma_blk_export_force_store(struct config_item *item, const char
 
 	if (kstrtobool(page, &value))
 		return -EINVAL;
-	mutex_lock(&export->lock);
+	if (mutex_lock_interruptible(&export->lock))
+		return -EINTR;
 	export->force = value;
 	mutex_unlock(&export->lock);
 	return count;
@@ -579,7 +586,8 @@ static ssize_t krdma_blk_export_enabled_store(struct config_item *item, const ch
 
 	if (kstrtobool(page, &value))
 		return -EINVAL;
-	mutex_lock(&export->lock);
+	if (mutex_lock_interruptible(&export->lock))
+		return -EINTR;
 	if (value && !export->enabled)
 		ret = krdma_blk_export_enable(export);
 	else if (!value && export->enabled)
