@@ -166,10 +166,9 @@ struct krdma_blk_export {
 	atomic64_t refused_other;
 };
 
-/* export.c: no two exports have the same file */
+/* keep.c: whose a file is, and the one that keeps the data */
 int krdma_blk_export_claim(struct krdma_blk_export *export, const struct path *path);
-
-/* keep.c: the file that keeps the data */
+void krdma_blk_export_unclaim(struct krdma_blk_export *export);
 int krdma_blk_memory_load(struct krdma_blk_export *export);
 int krdma_blk_memory_save(struct krdma_blk_export *export);
 

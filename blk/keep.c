@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The data of an export, kept in a file while it is disabled.
+ * The files of exports: that no two have the same, and the one that keeps the data of an export
+ * while it is disabled.
  *
  * Enabling reads the file and truncates it: from then on only the memory has the data.  If the
  * host stops before the export is disabled, the file is empty, so that old data cannot be
@@ -18,11 +19,16 @@
 #include <linux/completion.h>
 #include <linux/cred.h>
 #include <linux/err.h>
+#include <linux/fcntl.h>
 #include <linux/fs.h>
 #include <linux/fs_struct.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/stat.h>
+#include <linux/string.h>
 #include <linux/workqueue.h>
 
 #include "blk.h"
@@ -30,6 +36,81 @@
 
 /* How much longer a file is that is not complete.  A multiple of no export's block size. */
 #define KRDMA_BLK_INCOMPLETE	1
+
+/*
+ * Whose a file is
+ */
+
+/* Enabled exports that have a file: no two have the same. */
+static DEFINE_MUTEX(claims_lock);
+static LIST_HEAD(claims);
+
+static bool krdma_blk_export_has_same(const struct krdma_blk_export *export,
+				      const struct krdma_blk_export *other,
+				      const struct kstat *stat)
+{
+	/* What is only read can be read by several. */
+	if (export->store.file && other->store.file && export->read_only && other->read_only)
+		return false;
+	/* Also if somebody has removed that of the other one since. */
+	if (*export->file && !strcmp(export->file, other->file))
+		return true;
+	return S_ISREG(stat->mode) && other->claimed && other->claimed_dev == stat->dev &&
+	       other->claimed_ino == stat->ino;
+}
+
+/**
+ * krdma_blk_export_claim() - Note which file an export has
+ * @export: the export; the caller, or who waits for it, holds its lock
+ * @path: its store, or the file that keeps its data: open, so that it is known by its inode
+ *
+ * Another export that has the same file would destroy the data of this one: what it begins with it
+ * truncates, and what it ends with it overwrites.  A file that was noted before is noted no longer.
+ *
+ * Context: process context; may sleep.
+ * Return: 0; -EBUSY: another export has it; an error of vfs_getattr().
+ */
+int krdma_blk_export_claim(struct krdma_blk_export *export, const struct path *path)
+{
+	struct krdma_blk_export *other;
+	struct kstat stat;
+	int ret;
+
+	/* As stat(2) says: a subvolume has its own inode numbers, and its own device number. */
+	ret = vfs_getattr(path, &stat, STATX_TYPE | STATX_INO, AT_STATX_SYNC_AS_STAT);
+	if (ret)
+		return ret;
+	mutex_lock(&claims_lock);
+	list_for_each_entry(other, &claims, claims) {
+		if (other != export && krdma_blk_export_has_same(export, other, &stat))
+			ret = -EBUSY;
+	}
+	if (!ret) {
+		export->claimed = S_ISREG(stat.mode);
+		export->claimed_dev = stat.dev;
+		export->claimed_ino = stat.ino;
+		list_move(&export->claims, &claims);
+	}
+	mutex_unlock(&claims_lock);
+	return ret;
+}
+
+/**
+ * krdma_blk_export_unclaim() - Note that an export has no file any more
+ * @export: the export, with a file or not; the caller holds its lock
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_export_unclaim(struct krdma_blk_export *export)
+{
+	mutex_lock(&claims_lock);
+	list_del_init(&export->claims);
+	mutex_unlock(&claims_lock);
+}
+
+/*
+ * Writing and reading it
+ */
 
 /**
  * struct krdma_blk_save - what a work item does to a file
