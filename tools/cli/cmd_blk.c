@@ -444,7 +444,7 @@ static void explain_loss(const char *name, int err)
 	char file[BLK_TEXT_MAX];
 
 	read_place(file, name);
-	complain("the export '%s' has ended, but its data could not be saved in %s, and are lost: %s",
+	complain("the export '%s' has ended, and its data are lost: they cannot be saved in %s: %s",
 		 name, file, strerror(-err));
 }
 
@@ -460,8 +460,7 @@ static void explain_end(const char *name, int err)
 					     "its data are lost", file);
 	else if (*file)
 		complain("cannot end the export '%s': its data cannot be saved in %s: %s\n"
-			 "It is still there; without clients, -f ends it anyway, and its data are "
-			 "lost",
+			 "It is still there; without clients, -f ends it, and its data are lost",
 			 name, file, strerror(-err));
 	else
 		complain("cannot end the export '%s': %s", name,

@@ -843,6 +843,13 @@ static void no_fault(struct welcome *welcome, struct entry *table)
 		statement;								\
 	}
 
+/* A store, whose size no memory limits. */
+static void slots(struct welcome *welcome)
+{
+	welcome->flags |= STORED;
+	welcome->slot_size = htole32(PAGE);
+}
+
 FAULT(bad_magic, welcome->magic ^= htole32(1))
 FAULT(bad_version, welcome->version = VERSION + 1)
 FAULT(bad_flags, welcome->flags = 0x80)
@@ -858,8 +865,7 @@ FAULT(half, welcome->size = htole64(CHUNKS / 2 * PAGE))
 FAULT(no_size, welcome->size = 0)
 FAULT(odd_size, welcome->size = htole64(PAGE + 1))
 FAULT(huge_size, welcome->size = htole64(UINT64_MAX & ~(PAGE - 1ULL)))
-FAULT(long_store, welcome->flags |= STORED; welcome->slot_size = htole32(PAGE);
-      welcome->size = htole64(1ULL << 63))
+FAULT(long_store, slots(welcome); welcome->size = htole64(1ULL << 63))
 FAULT(no_block, welcome->block_size = 0)
 FAULT(odd_block, welcome->block_size = htole32(1024))
 FAULT(no_chunk, welcome->chunk_size = 0)
