@@ -140,7 +140,7 @@ int color_choose(const char *when);
 const char *color_begin(enum color color);
 const char *color_end(void);
 
-/* A time since 1970 as a decimal number.  Nanoseconds count up from the second, also before 1970. */
+/* Seconds since 1970 as a decimal number.  Nanoseconds count up from @seconds, also before 1970. */
 #define SECONDS_TEXT_MAX 40
 
 void seconds_text(char text[SECONDS_TEXT_MAX], int64_t seconds, uint32_t nanoseconds);

@@ -307,7 +307,7 @@ static int add_file(struct listing *listing)
 	snprintf(path, sizeof(path), "%.*s",
 		 *name ? (int)(strlen(name) - strlen(last)) : 0, name);
 	listing->base = path;
-	/* Where a link leads out of the folder, the client learns not even whether there is anything. */
+	/* Of what is outside, the client learns not even whether it is there. */
 	type = type_of(listing, folder, last, last, status);
 	if (type > 0)
 		err = add(listing, last, type,

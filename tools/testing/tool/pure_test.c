@@ -894,8 +894,8 @@ static void test_firewall(void)
 		   nft_rule_is_not("ct state invalid drop") && nft_rule_is_not("counter accept") &&
 		   nft_rule_is_not("ip saddr 10.0.0.1 counter drop") &&
 		   nft_rule_is_not("log prefix \"drop\"") && nft_rule_is_not("jump drop_all") &&
-		   rules_are(true, "chain output {\n type filter hook output priority 0;\n drop\n}\n"
-			     "chain other {\n drop\n}\n", 0),
+		   rules_are(true, "chain output {\n type filter hook output priority 0;\n"
+			     " drop\n}\nchain other {\n drop\n}\n", 0),
 		   "so does a rule without a condition");
 	tap_result(rules_are(false, "-P INPUT ACCEPT\n-A INPUT -p udp -m udp --dport 4791 -j DROP",
 			     KEEPS_OUT) &&
@@ -956,10 +956,12 @@ static bool time_is(int64_t seconds, uint32_t nanoseconds, const char *expected)
 
 static void test_seconds(void)
 {
-	tap_result(time_is(0, 0, "0.000000000") && time_is(1000000007, 9, "1000000007.000000009") &&
+	tap_result(time_is(0, 0, "0.000000000") &&
+		   time_is(1000000007, 9, "1000000007.000000009") &&
 		   time_is(INT64_MAX, 999999999, "9223372036854775807.999999999"),
 		   "a time is a decimal number");
-	tap_result(time_is(-2, 500000000, "-1.500000000") && time_is(-1, 999999999, "-0.000000001") &&
+	tap_result(time_is(-2, 500000000, "-1.500000000") &&
+		   time_is(-1, 999999999, "-0.000000001") &&
 		   time_is(-3, 0, "-3.000000000") &&
 		   time_is(INT64_MIN, 1, "-9223372036854775807.999999999"),
 		   "also before 1970");
