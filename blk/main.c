@@ -50,7 +50,7 @@ static const struct {
 
 static void krdma_blk_workqueues_destroy(void)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(krdma_blk_workqueues); i++) {
+	for (unsigned int i = ARRAY_SIZE(krdma_blk_workqueues); i--;) {
 		if (*krdma_blk_workqueues[i].workqueue)
 			destroy_workqueue(*krdma_blk_workqueues[i].workqueue);
 	}
