@@ -24,6 +24,7 @@ typedef __u64 u64;
 #define SZ_1M		0x100000
 #define SZ_1G		0x40000000
 #define PAGE_SIZE	4096u
+#define S64_MAX		INT64_MAX
 
 #define cpu_to_le32(value)	htole32(value)
 #define le16_to_cpu(value)	le16toh(value)
