@@ -61,7 +61,7 @@ static bool krdma_blk_export_has_same(const struct krdma_blk_export *export,
 
 /**
  * krdma_blk_export_claim() - Note which file an export has
- * @export: the export; the caller, or who waits for it, holds its lock
+ * @export: the export; its lock is held by the caller, or by the thread that waits for the caller
  * @path: its store, or the file that keeps its data: open, so that it is known by its inode
  *
  * Another export that has the same file would destroy the data of this one: what it begins with it

@@ -659,7 +659,7 @@ static void release_qp(struct krdma_ep *ep)
 	ep->device = NULL;
 }
 
-/* Nobody is there, as far as it can be told: EIO is what iWARP reports of most failures. */
+/* Did nobody answer, so that another address is worth a try?  iWARP says EIO of most failures. */
 static bool is_nobody(int error)
 {
 	return error == -ECONNREFUSED || error == -EHOSTUNREACH || error == -ETIMEDOUT ||
