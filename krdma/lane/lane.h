@@ -862,6 +862,7 @@ bool krdma_trunk_reach(struct krdma_trunk *trunk, struct krdma_lane *lane,
 /* lane/ready.c */
 void krdma_trunk_add_ready(struct krdma_lane *lane);
 void krdma_trunk_ready(struct krdma_lane *lane);
+void krdma_trunk_posted(struct krdma_lane *lane);
 void krdma_trunk_end_served(struct krdma_trunk *trunk);
 struct krdma_lane *krdma_trunk_next_ready(struct krdma_trunk *trunk);
 void krdma_trunk_return_ready(struct krdma_lane *lane, bool used);

@@ -539,7 +539,7 @@ int krdma_lane_post_send(struct krdma_conn_lower *lower, const struct krdma_send
 
 	if (!accepted)
 		return ret;
-	krdma_trunk_ready(lane);
+	krdma_trunk_posted(lane);
 	return accepted;
 }
 

@@ -39,21 +39,6 @@ void krdma_trunk_add_ready(struct krdma_lane *lane)
 	krdma_trunk_list_ready(lane);
 }
 
-/* Returns whether a device has, or will have, all that the lane has to send. */
-static bool krdma_trunk_post_now(struct krdma_lane *lane)
-{
-	struct krdma_trunk *trunk = lane->trunk;
-	unsigned long flags;
-	bool all;
-
-	if (!READ_ONCE(lane->direct) || in_hardirq() ||
-	    !spin_trylock_irqsave(&trunk->lock, flags))
-		return false;
-	all = krdma_link_post_now(lane);
-	spin_unlock_irqrestore(&trunk->lock, flags);
-	return all;
-}
-
 /**
  * krdma_trunk_ready() - A lane may have something to send
  * @lane: the lane
@@ -69,7 +54,7 @@ void krdma_trunk_ready(struct krdma_lane *lane)
 	unsigned long flags;
 	bool more;
 
-	if (krdma_trunk_post_now(lane) || krdma_trunk_list_ready(lane))
+	if (krdma_trunk_list_ready(lane))
 		return;
 	/* Interrupts stay off for one frame only. */
 	if (in_hardirq() || !spin_trylock_irqsave(&trunk->lock, flags)) {
@@ -83,7 +68,32 @@ void krdma_trunk_ready(struct krdma_lane *lane)
 }
 
 /**
- * krdma_trunk_end_served() - From now on, who posts sends it
+ * krdma_trunk_posted() - A lane may have send work requests to send
+ * @lane: the lane
+ *
+ * As krdma_trunk_ready(), but first tries what needs no frame.  Only for the caller that has posted
+ * them: nothing else that the lane may have to send is looked for.
+ *
+ * Context: any but NMI.
+ */
+void krdma_trunk_posted(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	unsigned long flags;
+	bool all;
+
+	if (READ_ONCE(lane->direct) && !in_hardirq() &&
+	    spin_trylock_irqsave(&trunk->lock, flags)) {
+		all = krdma_link_post_now(lane);
+		spin_unlock_irqrestore(&trunk->lock, flags);
+		if (all)
+			return;
+	}
+	krdma_trunk_ready(lane);
+}
+
+/**
+ * krdma_trunk_end_served() - From now on, threads that post send
  * @trunk: the trunk
  *
  * Context: any but NMI, with the trunk's lock held.

@@ -693,7 +693,7 @@ bool krdma_link_send_one(struct krdma_trunk *trunk)
  * list, or behind another one, wait for their turn.
  *
  * Context: any but NMI, with the trunk's lock held.
- * Return: true: that was all; false: something may be left, for the lane's turn.
+ * Return: true: those were all work requests; false: some may be left, for the lane's turn.
  */
 bool krdma_link_post_now(struct krdma_lane *lane)
 {

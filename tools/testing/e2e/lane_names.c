@@ -330,6 +330,34 @@ TEST_F(lane_names, only_a_connected_lane_asks)
 	EXPECT_EQ(-ENOTCONN, find_mr(pair->a.conn, "one", &found));
 }
 
+/* A lane that has read asks its peer all the same, and takes the peer's messages. */
+/* Proves: F14 */
+TEST_F(lane_names, an_mr_is_found_after_a_transfer)
+{
+	struct pair *pair = &self->pair;
+	struct krdma_sqe there = sqe_remote(KRDMA_OP_READ, pair->a.id, 1, &self->a, 0, 64,
+					    &self->b, 0);
+	struct krdma_sqe back = sqe_remote(KRDMA_OP_WRITE, pair->b.id, 1, &self->b, 0, 64,
+					   &self->a, 0);
+	struct krdma_conn_find_mr_args found;
+	struct krdma_cqe cqe;
+
+	ASSERT_EQ(0, set_name(pair->sessions[1], self->b.id, "one"));
+	ASSERT_EQ(0, find_mr(pair->a.conn, "one", &found));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_operate(pair, there));
+	EXPECT_EQ(0, find_mr_until(pair->a.conn, "one", 0, deadline_in(PATIENCE_MS), &found));
+	EXPECT_EQ(-ENOENT, find_mr_until(pair->a.conn, "two", 0, deadline_in(PATIENCE_MS),
+					 &found));
+	ASSERT_EQ(0, ring_submit(pair->b.ring, &back, 1, NULL));
+	ASSERT_EQ(0, ring_wait(pair->b.ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
+	/* The peer knows of each receive, one at a time. */
+	for (int i = 0; i < 10; i++) {
+		ASSERT_EQ(0, message(&pair->a, &self->a, &pair->b, &self->b, 0, 8));
+		ASSERT_EQ(0, message(&pair->b, &self->b, &pair->a, &self->a, 0, 8));
+	}
+}
+
 /*
  * Many at a time
  */
