@@ -257,6 +257,23 @@ static void test_ended_trunk_has_no_timer(struct kunit *test)
 	stage_close(stage);
 }
 
+/* A work item that waits for the device when the trunk ends uses nothing of the link. */
+static void test_ended_trunk_does_not_drain(struct kunit *test)
+{
+	struct stage *stage = lane_stage(test);
+	struct krdma_trunk *trunk;
+
+	lane_connect(stage, 1);
+	trunk = lane_of(&stage->client)->trunk;
+	kref_get(&trunk->refs);
+	krdma_conn_abort(trunk->conn);
+	KUNIT_EXPECT_TRUE(test, lane_until(READ_ONCE(trunk->state) == KRDMA_TRUNK_ENDED &&
+					   list_empty_careful(&trunk->node)));
+	/* With the reference of an item that runs. */
+	trunk->drain.work.func(&trunk->drain.work);
+	stage_close(stage);
+}
+
 /* Who sends before the end of the link is known does not decide why the lanes end. */
 static void test_link_says_why_it_ends(struct kunit *test)
 {
@@ -1000,6 +1017,7 @@ static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_failed_queues_leave_nothing),
 	KUNIT_CASE(test_longest_message),
 	KUNIT_CASE(test_ended_trunk_has_no_timer),
+	KUNIT_CASE(test_ended_trunk_does_not_drain),
 	KUNIT_CASE(test_link_says_why_it_ends),
 	KUNIT_CASE(test_link_ends_before_a_request),
 	KUNIT_CASE(test_violation_is_not_told),

@@ -673,7 +673,8 @@ void krdma_trunk_drain(struct work_struct *work)
 	bool waits = false;
 
 	spin_lock_bh(&trunk->lock);
-	for (u32 i = 0; i < KRDMA_TRUNK_DIRECT; i++) {
+	/* After that, the memory of the link goes. */
+	for (u32 i = 0; i < KRDMA_TRUNK_DIRECT && trunk->state < KRDMA_TRUNK_ENDED; i++) {
 		const struct krdma_lane *lane = trunk->direct[i].lane;
 
 		if (!lane || !lane->direct->ending)

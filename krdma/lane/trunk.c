@@ -590,14 +590,15 @@ static void krdma_trunk_end(struct krdma_trunk *trunk)
 	krdma_trunk_forget_windows(trunk);
 	krdma_trunk_end_windows(trunk);
 
+	/* It looks at the work requests of the link. */
+	if (cancel_delayed_work_sync(&trunk->drain))
+		krdma_trunk_put(trunk);
 	krdma_link_destroy(trunk);
 	krdma_trunk_uncharge(trunk);
 	krdma_trunk_remove(trunk);
 	if (cancel_delayed_work_sync(&trunk->timer))
 		krdma_trunk_put(trunk);
 	if (cancel_delayed_work_sync(&trunk->later))
-		krdma_trunk_put(trunk);
-	if (cancel_delayed_work_sync(&trunk->drain))
 		krdma_trunk_put(trunk);
 	wake_up_all(&krdma_trunks_wait);
 	krdma_trunk_put(trunk);
