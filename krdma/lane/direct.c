@@ -371,6 +371,7 @@ void krdma_lane_consider_window(struct krdma_lane *lane, u32 position)
 	const struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(&lane->send, position);
 	u32 rkey = krdma_lane_remote_at(&lane->send, position)->rkey;
 	struct krdma_lane_direct *direct = lane->direct;
+	bool waits;
 
 	if (!krdma_lane_suits_device(lane, wqe))
 		return;
@@ -384,6 +385,8 @@ void krdma_lane_consider_window(struct krdma_lane *lane, u32 position)
 	}
 	if (direct->ask_due || direct->ask_sent)
 		return;
+	waits = direct->wait;
+	direct->wait -= waits;
 	if (direct->refusals && direct->refused == rkey) {
 		direct->refusals--;
 		return;
@@ -395,6 +398,8 @@ void krdma_lane_consider_window(struct krdma_lane *lane, u32 position)
 		if (known->window && known->rkey == rkey && !known->window->revoked)
 			return;
 	}
+	if (waits)
+		return;
 	direct->seen = direct->candidate == rkey ? direct->seen + 1 : 1;
 	direct->candidate = rkey;
 	if (wqe->length < KRDMA_DIRECT_LONG && direct->seen < KRDMA_DIRECT_OFTEN)
@@ -464,6 +469,9 @@ static void krdma_lane_refuse_window(struct krdma_lane_direct *direct)
 {
 	direct->refused = direct->asks;
 	direct->refusals = KRDMA_DIRECT_AGAIN;
+	direct->wait = BIT(direct->refused_in_turn);
+	if (direct->wait < KRDMA_DIRECT_AGAIN)
+		direct->refused_in_turn++;
 }
 
 /**
@@ -499,6 +507,7 @@ int krdma_lane_window_given(struct krdma_lane *lane, const struct krdma_lane_rec
 		krdma_peer_window_put(window);
 		return -EPROTO;
 	}
+	direct->refused_in_turn = 0;
 	known = &direct->known[direct->next++ % KRDMA_LANE_WINDOWS];
 	if (known->window)
 		krdma_peer_window_put(known->window);

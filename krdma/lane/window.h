@@ -151,6 +151,8 @@ struct krdma_known_window {
  * @ask_sent: the answer is awaited
  * @refused: the last rkey for which there was no window
  * @refusals: work requests with @refused that still do not ask; 0: none
+ * @refused_in_turn: questions that were refused one after the other, up to a limit
+ * @wait: work requests with any rkey that still do not ask; doubled by each of @refused_in_turn
  * @candidate: the rkey of the last work request for which no window was known
  * @seen: such work requests one after the other
  * @begun: a part of the work request at the lane's next position is posted
@@ -168,11 +170,13 @@ struct krdma_lane_direct {
 	struct krdma_lane *lane;
 	struct krdma_known_window known[KRDMA_LANE_WINDOWS];
 	u8 next;
+	u8 refused_in_turn;
 	u32 asks;
 	bool ask_due;
 	bool ask_sent;
 	u32 refused;
 	u32 refusals;
+	u32 wait;
 	u32 candidate;
 	u32 seen;
 	bool begun;

@@ -500,6 +500,55 @@ out:
 	windows_close(windows);
 }
 
+/* Short writes of a lane with one rkey, the last of which asks. */
+#define WINDOW_SHORT	4
+#define WINDOW_TURNS	32
+
+/* Such writes, without a window.  Returns the number of questions, or U32_MAX. */
+static u32 windows_refuse(struct windows *windows, u32 rkey, u32 done)
+{
+	u32 questions = 0;
+	const u8 *record;
+
+	for (u32 i = 0; i < WINDOW_SHORT; i++)
+		windows_operate(windows, i, KRDMA_OP_WRITE, rkey, 0, 64);
+	for (u32 writes = 0; writes < WINDOW_SHORT;) {
+		record = windows_next(windows, CORE_TIMEOUT_MS);
+		if (!CORE_TRUE(windows->test, record))
+			return U32_MAX;
+		if (record[0] == MEM_WRITE) {
+			writes++;
+			continue;
+		}
+		if (!CORE_EQ(windows->test, ASK, record[0]))
+			return U32_MAX;
+		questions++;
+		windows_post(windows, windows_add(windows, lane_begin(windows->stranger), 1,
+						  &(struct window) {}));
+	}
+	windows_say(windows, DONE, 1, done);
+	for (u32 i = 0; i < WINDOW_SHORT; i++)
+		core_expect_send(&windows->lane, i, KRDMA_WC_SUCCESS);
+	return questions;
+}
+
+/* Several rkeys without windows are asked for ever more rarely, all together. */
+/* Proves: F17 */
+static void lane_window_refused_in_turn(struct core_test *test)
+{
+	struct windows *windows = windows_begin(test);
+	u32 questions = 0;
+
+	if (!windows)
+		return;
+	for (u32 i = 0; i < WINDOW_TURNS && !test->failures; i++)
+		questions += windows_refuse(windows, WINDOWS_RKEY + (i % 3 << 8),
+					    (i + 1) * WINDOW_SHORT);
+	CORE_TRUE(test, questions > 1);
+	CORE_TRUE(test, questions < 8);
+	windows_close(windows);
+}
+
 const struct core_case core_lane_giver_cases[] = {
 	CORE_CASE(lane_window_lies),
 	CORE_CASE(lane_window_deceives),
@@ -507,5 +556,6 @@ const struct core_case core_lane_giver_cases[] = {
 	CORE_CASE(lane_window_revoke_unknown),
 	CORE_CASE(lane_window_stalled),
 	CORE_CASE(lane_window_refused_once),
+	CORE_CASE(lane_window_refused_in_turn),
 	{}
 };
