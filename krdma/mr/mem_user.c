@@ -33,6 +33,9 @@ static bool force_pin;
 module_param(force_pin, bool, 0644);
 MODULE_PARM_DESC(force_pin, "Pin processes' memory itself even where the provider could");
 
+/* Pages that are pinned in one call: as many as ib_core pins in one. */
+#define KRDMA_PIN_PAGES		((unsigned int)(PAGE_SIZE / sizeof(struct page *)))
+
 /* Pass on errors about the process's memory. */
 static int krdma_user_error(int error)
 {
@@ -98,33 +101,50 @@ static void krdma_mem_uncharge(struct krdma_mem *mem)
 	mem->mm = NULL;
 }
 
+/*
+ * Pin @count pages, or none.  In parts: the pages that are there are pinned with interrupts off.
+ * The errno is that of the first page that cannot be pinned.
+ */
+static int krdma_mem_pin_pages(unsigned long start, struct page **pages, unsigned int count,
+			       unsigned int flags)
+{
+	unsigned int done = 0;
+	int pinned;
+
+	while (done < count) {
+		pinned = -EINTR;
+		if (!fatal_signal_pending(current))
+			pinned = pin_user_pages_fast(start + done * PAGE_SIZE,
+						     min(count - done, KRDMA_PIN_PAGES), flags,
+						     &pages[done]);
+		if (pinned <= 0) {
+			unpin_user_pages(pages, done);
+			return pinned ? krdma_user_error(pinned) : -EFAULT;
+		}
+		done += pinned;
+		cond_resched();
+	}
+	return 0;
+}
+
 /* Pin @count pages and put them into the table; on an error do neither. */
 static int krdma_mem_pin(struct krdma_mem *mem, unsigned long start,
 			 struct page **pages, unsigned int count)
 {
 	unsigned int flags = FOLL_LONGTERM;
-	int pinned;
 	int ret;
 
 	flags |= mem->access & KRDMA_ACCESS_LOCAL_WRITE ? FOLL_WRITE : KRDMA_FOLL_READ;
-	pinned = pin_user_pages_fast(start & PAGE_MASK, count, flags, pages);
-	if (pinned < 0)
-		return krdma_user_error(pinned);
-	if (pinned != count) {
-		ret = -EFAULT;
-		goto err_unpin;
-	}
+	ret = krdma_mem_pin_pages(start & PAGE_MASK, pages, count, flags);
+	if (ret)
+		return ret;
 
 	ret = sg_alloc_table_from_pages_segment(&mem->table, pages, count,
 						offset_in_page(start), mem->length,
 						ib_dma_max_seg_size(mem->pd->ib->device),
 						GFP_KERNEL_ACCOUNT);
 	if (ret)
-		goto err_unpin;
-	return 0;
-
-err_unpin:
-	unpin_user_pages(pages, pinned);
+		unpin_user_pages(pages, count);
 	return ret;
 }
 

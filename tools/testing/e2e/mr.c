@@ -8,7 +8,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -191,6 +193,57 @@ TEST_F(mr, the_longest)
 	EXPECT_EQ(0, mr_create(self->session, self->device, variant->longest, ACCESS_ALL,
 			       &mr));
 	mr_destroy(&mr);
+}
+
+#define TRACING		"/sys/kernel/tracing"
+#define PIN		TRACING "/events/kprobes/krdma_pin"
+
+/* Lines of the trace that name the probe; -1: it cannot be read. */
+static int pins(void)
+{
+	FILE *trace = fopen(TRACING "/trace", "re");
+	char line[256];
+	int count = 0;
+
+	if (!trace)
+		return -1;
+	while (fgets(line, sizeof(line), trace))
+		count += line[0] != '#' && strstr(line, "krdma_pin:");
+	fclose(trace);
+	return count;
+}
+
+/*
+ * Pages that are there are pinned with interrupts off: no more than 512 in one call, however long
+ * the memory is.
+ */
+TEST_F(mr, no_call_pins_many_pages)
+{
+	const size_t length = variant->longest / PAGE * PAGE;
+	struct mr mr;
+	int ret;
+
+	mount("tracefs", TRACING, "tracefs", 0, NULL);
+	ret = write_text(TRACING "/kprobe_events", "p:krdma_pin pin_user_pages_fast nr=%si:u32");
+	if (ret == -ENOENT)
+		SKIP(return, "this kernel has no events at probes");
+	ASSERT_EQ(0, ret);
+	ASSERT_EQ(0, close(open(TRACING "/trace", O_WRONLY | O_CLOEXEC | O_TRUNC)));
+	ASSERT_EQ(0, write_text(PIN "/enable", "1"));
+	EXPECT_EQ(0, mr_create(self->session, self->device, length, ACCESS_ALL, &mr));
+	/* Some drivers register nothing for krdma, and some pin by another function. */
+	EXPECT_LE(variant->force_pin[0] == '1' ? 2 : 0, pins());
+	mr_destroy(&mr);
+
+	EXPECT_EQ(0, write_text(PIN "/enable", "0"));
+	EXPECT_EQ(0, write_text(PIN "/filter", "nr > 512"));
+	ASSERT_EQ(0, close(open(TRACING "/trace", O_WRONLY | O_CLOEXEC | O_TRUNC)));
+	EXPECT_EQ(0, write_text(PIN "/enable", "1"));
+	EXPECT_EQ(0, mr_create(self->session, self->device, length, ACCESS_ALL, &mr));
+	EXPECT_EQ(0, pins());
+	mr_destroy(&mr);
+	EXPECT_EQ(0, write_text(PIN "/enable", "0"));
+	EXPECT_EQ(0, write_text(TRACING "/kprobe_events", "-:krdma_pin"));
 }
 
 /* Memory too long for one device MR has several rkeys, which all end with the MR. */
