@@ -19,6 +19,7 @@
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/task_work.h>
 #include <linux/thread_info.h>
 #include <linux/uaccess.h>
 
@@ -271,31 +272,44 @@ static enum krdma_user_cq_result krdma_user_cq_once(struct krdma_user_ring *ring
 	return result;
 }
 
-/* Moves all completions that fit.  Returns true if the ring is full. */
-static bool krdma_user_cq_fill(struct krdma_user_ring *ring)
+/*
+ * Does the kernel want the thread on its way to user mode?  The CPU quota of its group is enforced
+ * there, too, since 6.18: a thread that polls in the kernel would exceed it.
+ */
+static bool krdma_user_ring_must_leave(void)
 {
-	enum krdma_user_cq_result result;
+	return signal_pending(current) || task_work_pending(current);
+}
 
-	for (;;) {
+/*
+ * Moves completions that fit, as many as the ring has entries: a device may complete as fast as
+ * another thread takes them.  If there are more, @waiting is set.
+ */
+static enum krdma_user_cq_result krdma_user_cq_fill(struct krdma_user_ring *ring)
+{
+	enum krdma_user_cq_result result = KRDMA_USER_CQ_AGAIN;
+
+	for (u32 moved = 0; moved <= ring->layout.cq_entries; moved += KRDMA_USER_CQ_BUDGET) {
 		result = krdma_user_cq_once(ring);
-		/* If there are more, @waiting is set. */
-		if (result != KRDMA_USER_CQ_AGAIN || signal_pending(current))
-			return result == KRDMA_USER_CQ_FULL;
+		if (result != KRDMA_USER_CQ_AGAIN || krdma_user_ring_must_leave())
+			break;
 		cond_resched();
 	}
+	return result;
 }
 
 /**
  * krdma_user_ring_fill() - Move completions to the ring
  * @ring: the ring; the caller has a reference
  *
- * Moves as many as fit.
+ * Moves those that fit, but no more than the ring has entries.
  *
  * Context: process context.
+ * Return: whether there may be more that fit.
  */
-void krdma_user_ring_fill(struct krdma_user_ring *ring)
+bool krdma_user_ring_fill(struct krdma_user_ring *ring)
 {
-	krdma_user_cq_fill(ring);
+	return krdma_user_cq_fill(ring) == KRDMA_USER_CQ_AGAIN;
 }
 
 /*
@@ -359,6 +373,18 @@ static int krdma_user_ring_enough(struct krdma_user_ring *ring, u32 wanted, bool
 	return -EAGAIN;
 }
 
+/*
+ * Leave the call because of krdma_user_ring_must_leave().  Without a signal the call is restarted,
+ * and the program does not see that; the flag has the work done first.
+ */
+static int krdma_user_ring_leave(void)
+{
+	if (signal_pending(current))
+		return -ERESTARTSYS;
+	set_thread_flag(TIF_SIGPENDING);
+	return -ERESTARTNOINTR;
+}
+
 /* The program has asked to spend CPU time on polling. */
 static int krdma_user_ring_spin(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns)
 {
@@ -366,12 +392,12 @@ static int krdma_user_ring_spin(struct krdma_user_ring *ring, u32 wanted, u64 de
 	int ret;
 
 	for (;;) {
-		full = krdma_user_cq_fill(ring);
+		full = krdma_user_cq_fill(ring) == KRDMA_USER_CQ_FULL;
 		ret = krdma_user_ring_enough(ring, wanted, full);
 		if (ret != -EAGAIN)
 			return ret;
-		if (signal_pending(current))
-			return -ERESTARTSYS;
+		if (krdma_user_ring_must_leave())
+			return krdma_user_ring_leave();
 		if (ktime_get_ns() >= deadline_ns)
 			return -ETIMEDOUT;
 		/*
@@ -444,14 +470,14 @@ int krdma_user_ring_await(struct krdma_user_ring *ring, u32 wanted, u64 deadline
 
 	wanted = min(wanted, ring->layout.cq_entries);
 	if (ring->polled || READ_ONCE(ring->waiting))
-		full = krdma_user_cq_fill(ring);
+		full = krdma_user_cq_fill(ring) == KRDMA_USER_CQ_FULL;
 	ret = krdma_user_ring_enough(ring, wanted, full);
 	if (ret != -EAGAIN)
 		return ret;
 
 	/* Faster than to wait for ready(). */
 	if (!ring->polled) {
-		full = krdma_user_cq_fill(ring);
+		full = krdma_user_cq_fill(ring) == KRDMA_USER_CQ_FULL;
 		ret = krdma_user_ring_enough(ring, wanted, full);
 		if (ret != -EAGAIN)
 			return ret;

@@ -79,8 +79,9 @@ void krdma_user_event_work(struct work_struct *work)
 {
 	struct krdma_user_ring *ring = container_of(work, struct krdma_user_ring, event_work);
 
-	krdma_user_ring_fill(ring);
-	krdma_user_ring_put(ring);
+	/* It is queued again behind others, with the same reference. */
+	if (!krdma_user_ring_fill(ring) || !queue_work(krdma_user_workqueue, work))
+		krdma_user_ring_put(ring);
 }
 
 /*

@@ -209,7 +209,7 @@ u32 krdma_user_event_move(struct krdma_user_ring *ring, u32 want);
 bool krdma_user_ring_ready(void *context);
 /* And for @srq_ended. */
 void krdma_user_ring_srq_ended(void *context);
-void krdma_user_ring_fill(struct krdma_user_ring *ring);
+bool krdma_user_ring_fill(struct krdma_user_ring *ring);
 int krdma_user_ring_filled(struct krdma_user_ring *ring);
 int krdma_user_ring_await(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns);
 void krdma_user_ring_make_room(struct krdma_user_ring *ring);

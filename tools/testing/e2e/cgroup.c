@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "child.h"
@@ -241,6 +243,51 @@ TEST_F(cgroup, connections_that_are_refused_on_the_way)
 		EXPECT_TRUE(current_becomes_nothing());
 	}
 	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+}
+
+/* Milliseconds of processor time of the process. */
+static uint64_t used_ms(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return used.tv_sec * 1000 + used.tv_nsec / 1000000;
+}
+
+/* A tenth of a processor. */
+static int spins_within_its_quota(void *context)
+{
+	struct ring_options polled = { .flags = KRDMA_RING_POLLED };
+	struct ring ring;
+	uint64_t before;
+	int session;
+
+	(void)context;
+	CHECK(!write_text(GROUP "/cpu.max", "10000 100000"));
+	CHECK(!enter_group());
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!ring_create(session, &polled, &ring));
+	before = used_ms();
+	CHECK(ring_enter(&ring, 0, 1, deadline_in(3000), NULL) == -ETIMEDOUT);
+	CHECK(used_ms() - before < 1500);
+	ring_close(&ring);
+	close(session);
+	return 0;
+}
+
+/* A thread that polls in the kernel gets no more of the processors than its group may have. */
+TEST_F(cgroup, a_quota_holds_while_polling)
+{
+	if (write_text(ROOT "/cgroup.subtree_control", "+cpu"))
+		SKIP(return, "no cpu controller");
+	if (access(GROUP "/cpu.max", F_OK)) {
+		write_text(ROOT "/cgroup.subtree_control", "-cpu");
+		SKIP(return, "this kernel has no quotas of processors");
+	}
+	EXPECT_EQ(0, child_run(spins_within_its_quota, NULL));
+	write_text(GROUP "/cpu.max", "max");
+	write_text(ROOT "/cgroup.subtree_control", "-cpu");
 }
 
 TEST_HARNESS_MAIN
