@@ -663,7 +663,7 @@ u32 krdma_conn_lkey(struct krdma_conn *conn);
 void krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_info *info);
 int krdma_conn_addresses(struct krdma_conn *conn, struct sockaddr_storage *local,
 			 struct sockaddr_storage *remote);
-int krdma_conn_private_data(struct krdma_conn *conn, void *buffer, u8 room);
+int krdma_conn_private_data(struct krdma_conn *conn, void *buffer, u8 size);
 int krdma_conn_next_event(struct krdma_conn *conn, struct krdma_event *event);
 
 int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wrs, int count);
@@ -876,9 +876,9 @@ int krdma_conn_find_mr(struct krdma_conn *conn, const char *name, u64 offset,
 		       struct krdma_found_mr *found, u32 timeout_ms);
 
 struct krdma_frmr *krdma_frmr_get(struct krdma_conn *conn);
-void krdma_frmr_put(struct krdma_frmr *ib_mr);
-int krdma_frmr_map(struct krdma_frmr *ib_mr, struct scatterlist *sg, unsigned int entries);
-u32 krdma_frmr_rkey(const struct krdma_frmr *ib_mr);
-u64 krdma_frmr_addr(const struct krdma_frmr *ib_mr);
+void krdma_frmr_put(struct krdma_frmr *frmr);
+int krdma_frmr_map(struct krdma_frmr *frmr, struct scatterlist *sg, unsigned int entries);
+u32 krdma_frmr_rkey(const struct krdma_frmr *frmr);
+u64 krdma_frmr_addr(const struct krdma_frmr *frmr);
 
 #endif /* _KRDMA_KRDMA_H */

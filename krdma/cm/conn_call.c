@@ -1047,7 +1047,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_query, "KRDMA");
  * krdma_conn_private_data() - Get the private data of the peer
  * @conn: the connection
  * @buffer: filled in with as many bytes as fit
- * @room: size of @buffer in bytes; KRDMA_PRIVATE_DATA_MAX is always enough
+ * @size: size of @buffer in bytes; KRDMA_PRIVATE_DATA_MAX is always enough
  *
  * The accepting side gets the data of the connection request, the connecting side those of the
  * answer.
@@ -1055,14 +1055,14 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_query, "KRDMA");
  * Context: any but NMI.
  * Return: the length of all data, 0 if there are none, or none yet.
  */
-int krdma_conn_private_data(struct krdma_conn *conn, void *buffer, u8 room)
+int krdma_conn_private_data(struct krdma_conn *conn, void *buffer, u8 size)
 {
 	unsigned long flags;
 	u8 length;
 
 	spin_lock_irqsave(&conn->state_lock, flags);
 	length = conn->peer_data_len;
-	memcpy(buffer, conn->peer_data, min(length, room));
+	memcpy(buffer, conn->peer_data, min(length, size));
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 
 	return length;

@@ -79,8 +79,8 @@
  *	krdma_pd.lock, krdma_notifier_lock, krdma_frmr.lock, krdma_frmr_pool.lock
  *	  nothing of krdma's
  *
- * The outer locks of the second to the fifth group sleep, and the others do not, except
- * poll_mutex.  Locks listed together in one entry are never held together.
+ * The entry of each lock says by its kind whether it sleeps.  Locks listed together in one entry
+ * are never held together.
  *
  * ib_core's locks
  *	Add and rename are called with devices_rwsem and client_data_rwsem held
@@ -256,9 +256,9 @@
  *	taken in:	softirq: completions of the link (inside its CQ's poll_lock);
  *			process context: the trunk's work items, the events of the link,
  *			and the calls and the end of a lane's connection.  Never in a
- *			handler of the connection manager.  Who posts, also in a
- *			consumer's callback, only tries to take it, with interrupts off,
- *			and not in a hard interrupt.  If that fails, the holder or the
+ *			handler of the connection manager.  A thread that posts, also in
+ *			a consumer's callback, only tries to take it, with interrupts
+ *			off, and not in a hard interrupt.  If that fails, the holder or the
  *			work item sends.  The end of a trunk, and the reading of a
  *			record that takes memory, release it in between.
  *
@@ -451,12 +451,13 @@
  * connection: queued work items of the lane, and its entries in the trunk's lists and frames.
  * The trunk's table of lanes holds none: krdma_lane_detach() removes the lane at its end.
  *
- * A window (struct krdma_window) is not counted.  Who removes it from the table of its trunk, under
- * the trunk's lock, frees it: its work item, when the peer has answered, or the end of the trunk,
- * which first waits until that does not run.  It holds a reference to the trunk, to the PD of the
- * link once it has that, and by its view to the device part of the MR.  krdma_window.lanes counts
- * the lanes that were given it, and keeps nothing: at 0 it is revoked.  A window of the peer
- * (struct krdma_peer_window) is freed when it is not in the table and no lane knows of it.
+ * A window (struct krdma_window) is not counted.  It is freed by the context that removes it from
+ * the table of its trunk, under the trunk's lock: its work item, when the peer has answered, or the
+ * end of the trunk, which first waits until that does not run.  It holds a reference to the trunk,
+ * to the PD of the link once it has that, and by its view to the device part of the MR.
+ * krdma_window.lanes counts the lanes that were given it, and keeps nothing: at 0 it is revoked.  A
+ * window of the peer (struct krdma_peer_window) is freed when it is not in the table and no lane
+ * knows of it.
  *
  * Retired memory (struct krdma_mem in krdma_pd.retired) refers to the PD without a
  * reference: the connections that it waits for keep the PD, and krdma_pd_disconnected()
@@ -477,8 +478,8 @@
  * processes, again and again if they fill what is freed, and everyone would wait.  Refusing it
  * would be no better: a group that has read large files is always at its limit.  So the charge may
  * exceed the limit (__GFP_HIGH), and the next allocation of the group's own processes makes room.
- * Whoever uses this bounds by other means what a peer can cause: a listener's backlog, and for each
- * trunk KRDMA_TRUNK_UNTOLD lanes.
+ * Code that uses this bounds by other means what a peer can cause: a listener's backlog, and for
+ * each trunk KRDMA_TRUNK_UNTOLD lanes.
  */
 #define KRDMA_GFP_OTHERS	(GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN)
 

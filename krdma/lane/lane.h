@@ -767,7 +767,7 @@ static inline u32 krdma_lane_recvs_used(const struct krdma_lane *lane)
 /*
  * Has the peer to know of more receives?  Each message tells it, too.  So a record of its own waits
  * until the peer knows of fewer receives than it does not know of.  The counts are read without a
- * lock by who posts: see krdma_lane_post_recv().
+ * lock by the thread that posts: see krdma_lane_post_recv().
  */
 static inline bool krdma_lane_owes_credits(const struct krdma_lane *lane)
 {

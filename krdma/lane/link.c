@@ -244,7 +244,7 @@ static int krdma_link_take_credits(struct krdma_lane *lane, u32 credits)
 	if (credits != lane->peer_credits)
 		lane->asked.wanted = false;
 	lane->peer_credits = credits;
-	/* Who posts later finds them. */
+	/* Threads that post later find them. */
 	if (krdma_lane_queued(&lane->send))
 		krdma_trunk_add_ready(lane);
 	return 0;
@@ -321,7 +321,7 @@ static struct krdma_lane *krdma_link_new_lane(struct krdma_trunk *trunk,
 		krdma_lane_free(lane);
 		return NULL;
 	}
-	/* Under the trunk's lock, for which who posts with interrupts off does not wait. */
+	/* Under the trunk's lock: a thread that posts does not wait for it with interrupts off. */
 	spin_lock_bh(&trunk->lock);
 	if (xa_err(xa_store(&trunk->lanes, lane->number, lane, GFP_NOWAIT | __GFP_NOWARN))) {
 		spin_unlock_bh(&trunk->lock);

@@ -238,7 +238,7 @@ int krdma_lane_listen(struct krdma_listener *listener)
 	}
 	ret = krdma_lane_port_error(port, listener);
 	if (ret && port->users) {
-		/* Who had one half of the port, when the other one was opened, may be gone. */
+		/* The user of one half of the port, when the other was opened, may be gone. */
 		krdma_lane_port_reopen(port);
 		ret = krdma_lane_port_error(port, listener);
 		if (!ret)

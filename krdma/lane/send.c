@@ -2,12 +2,12 @@
 /*
  * The frames that a trunk sends, and the records in them.
  *
- * A lane that has something to send is in the trunk's list.  Who posts sends a frame at once, if
- * the trunk is not in use and can send; otherwise a completion of the link does, or the trunk's
- * work item.  Each of them takes the first lane of the list, puts into a frame what fits, and if
- * the frame is full, puts the lane at the end of the list, or back at its beginning if nothing of
- * it has found room.  So a lane that streams has no more than a frame before each other lane has
- * its turn.  Answers to the peer and questions come first: they are few.  Ends of lanes, of which
+ * A lane that has something to send is in the trunk's list.  The thread that posts sends a frame at
+ * once, if the trunk is not in use and can send; otherwise a completion of the link does, or the
+ * trunk's work item.  Each of them takes the first lane of the list, puts into a frame what fits,
+ * and if the frame is full, puts the lane at the end of the list, or back at its beginning if
+ * nothing of it has found room.  So a lane that streams has no more than a frame before each other
+ * lane has its turn.  Answers to the peer and questions come first: they are few.  Ends of lanes, of which
  * there can be many, do so in every other frame.
  *
  * Frames are granted by the receiver, and the last granted one is kept for a frame that only
@@ -23,7 +23,7 @@
 /* Bytes that the device does for a lane in its turn. */
 #define KRDMA_LINK_TURN		65536
 
-/* Lanes that are looked at for a frame: who posts has interrupts off. */
+/* Lanes that are looked at for a frame: a thread that posts has interrupts off. */
 #define KRDMA_LINK_LOOKS	256
 
 static u32 krdma_link_answers(const struct krdma_trunk *trunk)

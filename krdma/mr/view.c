@@ -7,7 +7,7 @@
  * registered in the PD of the link.
  *
  * A view keeps the device part of its MR, so the memory stays as long as any device knows the key.
- * Who drops the MR has its views revoked, and the last one that is destroyed lets it end.
+ * Dropping the MR has its views revoked, and the last one that is destroyed lets it end.
  */
 #include <linux/err.h>
 #include <linux/spinlock.h>

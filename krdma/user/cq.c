@@ -250,7 +250,7 @@ bool krdma_user_ring_ready(void *context)
  * krdma_user_ring_srq_ended() - Handle the end of an SRQ by itself
  * @context: the ring
  *
- * Without a key: who polls the SRQ for its end alone is woken, too.
+ * Without a key: a thread that polls the SRQ for its end alone is woken, too.
  *
  * Context: softirqs are off; see &struct krdma_cq_attr.srq_ended.
  */

@@ -24,7 +24,7 @@ static void check(const char *what, int err)
 	exit(1);
 }
 
-/* Sends two descriptors and the number of a memory region, or receives them. */
+/* Sends two descriptors and the id of a memory region, or receives them. */
 static int pass(int socket, int fds[2], uint32_t *id, int receive)
 {
 	char control[CMSG_SPACE(2 * sizeof(int))] = { 0 };

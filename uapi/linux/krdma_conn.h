@@ -120,10 +120,11 @@ struct krdma_listener_next_args {
  * records, ioctls and errnos of a plain connection, and differs in the following:
  *
  *  - The processors of both hosts carry out its operations, with immediate data on every transport.
- *    Atomics are atomic towards those of other lanes and towards the peer's processors, and not
- *    towards those of plain connections.  Entries with
- *    KRDMA_OP_SEND_INVALIDATE are refused with EOPNOTSUPP, and so are those with memory that was
- *    not registered with KRDMA_MR_REGISTER_LANES.  A peer's access to such memory is refused.
+ *    The devices carry out writes and reads in memory of KRDMA_MR_REGISTER_WINDOWS.  Atomics are
+ *    atomic towards those of other lanes and towards the peer's processors, and not towards those
+ *    of plain connections.  Entries with KRDMA_OP_SEND_INVALIDATE are refused with EOPNOTSUPP, and
+ *    so are those with memory that was not registered with KRDMA_MR_REGISTER_LANES.  A peer's
+ *    access to such memory is refused.
  *  - An entry has no more SGEs than the work requests of its queue, and is not split into parts.
  *  - 8 reads and atomics are in flight in each direction at most; others wait for their turn.
  *  - KRDMA_CONN_CREATE_QP with KRDMA_CREATE_QP_SRQ fails with EOPNOTSUPP unless the SRQ was created
