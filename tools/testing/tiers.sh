@@ -210,7 +210,7 @@ tier_e2e_uml()
 
 	e2e_build
 	dir=$("$topdir/tools/vm/kernel" build uml KRDMA_KUNIT=y KRDMA_TESTS=y)
-	"$topdir/tools/vm/run" --kernel uml --provider both --quiet --timeout 900 \
+	"$topdir/tools/vm/run" --kernel uml --provider both --quiet --timeout 2400 \
 		--module "$dir/krdma.ko" --file "$e2e:/tests" -- \
 		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_SLOW=1 sh /tests/run.sh" \
 		"$(e2e_programs uml | tr '\n' ' ')"
@@ -320,7 +320,7 @@ tier_lane_scale()
 tier_library()
 {
 	e2e_build
-	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 900 --file "$e2e:/tests" -- \
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 2400 --file "$e2e:/tests" -- \
 		sh /tests/run.sh lib_hub.64 lib_hub_version.64 lib_hub_flow.64 lib_hub_end.64 \
 		lib_hub_name.64 lib_hub_secret.64 \
 		lib_simple.64 lib_simple_ends.64 lib_message.64 lib_rpma.64 lib_file.64 lib_file_many.64 \
@@ -423,7 +423,7 @@ tool()
 {
 	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
 	rm -rf "$tool/left"
-	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 1200 --out "$tool/left" \
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 3600 --out "$tool/left" \
 		--program rping --program strace --file "$tool:/tests" -- sh /tests/run.sh "$@"
 }
 
@@ -528,7 +528,7 @@ stock_boot()
 		shift
 	done
 	shift
-	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 1200 --file "$folder:/tests" \
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 3600 --file "$folder:/tests" \
 		--append "syscall.x32=y ib_core.recv_queue_size=8192" "${options[@]}" -- \
 		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_QUICK=1 KRDMA_ACTIONS=400 KRDMA_ROUNDS=1" \
 		"KRDMA_SECONDS=1 sh /tests/run.sh" "$@"
@@ -682,7 +682,7 @@ kunit()
 	for words; do
 		command+="; sh /run.sh /krdma_kunit.ko $words || result=1"
 	done
-	"$topdir/tools/vm/run" --kernel uml --quiet --timeout 900 --module "$dir/krdma.ko" \
+	"$topdir/tools/vm/run" --kernel uml --quiet --timeout 1800 --module "$dir/krdma.ko" \
 		--file "$topdir/kunit/run.sh:/run.sh" --file "$dir/krdma_kunit.ko:/krdma_kunit.ko" \
 		--file "$topdir/kunit/personality.expected:/personality.expected" \
 		-- "$command; exit \$result"
@@ -820,17 +820,17 @@ core()
 
 tier_core_6_1()
 {
-	core 6.1 rxe 10 "$topdir/tools/vm/run" --kernel 6.1 --quiet
+	core 6.1 rxe 10 "$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 1800
 }
 
 tier_core_6_12()
 {
-	core 6.12 rxe 10 "$topdir/tools/vm/run" --kernel 6.12 --quiet
+	core 6.12 rxe 10 "$topdir/tools/vm/run" --kernel 6.12 --quiet --timeout 1800
 }
 
 tier_core_7_2()
 {
-	core 7.2 rxe 10 "$topdir/tools/vm/run" --kernel 7.2 --quiet
+	core 7.2 rxe 10 "$topdir/tools/vm/run" --kernel 7.2 --quiet --timeout 1800
 }
 
 # Natively, over rxe and siw; not the storm, whose threads want processors of their own.
@@ -838,13 +838,13 @@ tier_core_uml()
 {
 	local core_quick=1
 
-	core uml both 0 "$topdir/tools/vm/run" --kernel uml --quiet
+	core uml both 0 "$topdir/tools/vm/run" --kernel uml --quiet --timeout 2400
 }
 
 # And all of it.
 tier_core_uml_whole()
 {
-	core uml both 0 "$topdir/tools/vm/run" --kernel uml --quiet
+	core uml both 0 "$topdir/tools/vm/run" --kernel uml --quiet --timeout 2400
 }
 
 # core_personalities DRIVER...: natively, over devices that behave like those of each driver, each
@@ -859,7 +859,8 @@ core_personalities()
 		echo "# $driver"
 		# What is known of its errors is about iWARP.
 		[ "$driver" != erdma ] || driver+=:iwarp
-		core_run uml "$dir" "fake:$driver" 0 "$topdir/tools/vm/run" --kernel uml --quiet
+		core_run uml "$dir" "fake:$driver" 0 "$topdir/tools/vm/run" --kernel uml --quiet \
+			--timeout 2400
 	done
 }
 
