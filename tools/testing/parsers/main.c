@@ -6,13 +6,15 @@
  *        parsers --replay FILE TARGET
  *
  *   --inputs N      inputs of each target, beside those of the corpus
- *   --corpus DIR    inputs to begin with: DIR/TARGET.samples has one on each line, in hexadecimal
+ *   --corpus DIR    inputs to begin with: DIR/TARGET.samples has one on each line, in hexadecimal;
+ *                   without --keep, a target that has no such file fails
  *   --keep DIR      write the inputs that together reach most places, 16 at most of each target
  *   --saved DIR     where the input of a target that failed is saved; by default, here
  *   --replay FILE   parse this input only
  *
- * The inputs depend on KRDMA_SEED only, not on the time.  Each target runs in a process of its
- * own; the current input is in memory that it shares with this one, which outlives it.
+ * The inputs depend on KRDMA_SEED only, not on the time.  A target of which no place was reached
+ * was not tested, and fails.  Each target runs in a process of its own; the current input is in
+ * memory that it shares with this one, which outlives it.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,6 +32,8 @@
 /* A target that needs longer for this number of inputs hangs. */
 #define HANG_INPUTS	256
 #define HANG_SECONDS	60
+/* The status of a target whose corpus cannot be read.  That of the sanitizers is 1. */
+#define NO_CORPUS	3
 
 /*
  * @most: maximum size of an input; @share: its number of inputs, in percent of the usual one
@@ -200,7 +204,8 @@ static int read_line(const char *line, uint8_t *data)
 	return *line == '\n' ? size : -1;
 }
 
-static void read_corpus(const struct target *target, const char *folder)
+/* A target that is new has no corpus until the first one is kept. */
+static void read_corpus(const struct target *target, const char *folder, const char *keep)
 {
 	char path[4096], line[2 * SIZE_MAX_INPUT + 3];
 	uint8_t data[SIZE_MAX_INPUT];
@@ -209,13 +214,17 @@ static void read_corpus(const struct target *target, const char *folder)
 
 	snprintf(path, sizeof(path), "%s/%s.samples", folder, target->name);
 	file = fopen(path, "r");
-	if (!file)
+	if (!file && errno == ENOENT && keep)
 		return;
+	if (!file) {
+		printf("# cannot read %s: %s\n", path, strerror(errno));
+		exit(NO_CORPUS);
+	}
 	while (fgets(line, sizeof(line), file)) {
 		size = read_line(line, data);
 		if (size < 0) {
-			fprintf(stderr, "%s has a line that is not in hexadecimal\n", path);
-			exit(1);
+			printf("# %s has a line that is not in hexadecimal\n", path);
+			exit(NO_CORPUS);
 		}
 		parse(target, data, (size_t)size);
 		new_places();
@@ -457,7 +466,7 @@ static void fuzz(const struct target *target, uint64_t inputs, const char *corpu
 	new_places();
 	add_seed((const uint8_t *)"", 0);
 	if (corpus)
-		read_corpus(target, corpus);
+		read_corpus(target, corpus, keep);
 	draft.most = target->most;
 	inputs = inputs * target->share / 100;
 	while (inputs--) {
@@ -504,8 +513,12 @@ static bool run(const struct target *target, uint64_t inputs, const char *corpus
 		printf("# %s: %s\n", target->name, strerror(errno));
 		return false;
 	}
+	if (!status && !shared->places)
+		printf("# %s: no place was reached, or none was recorded\n", target->name);
 	if (!status)
-		return true;
+		return shared->places > 0;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_CORPUS)
+		return false;
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
 		printf("# %s hangs\n", target->name);
 	save_input(target, saved);
