@@ -492,8 +492,9 @@ TEST_F(ring, a_full_ring_hides_no_room)
 	uint64_t posted, taken = 0;
 	struct krdma_cqe cqe;
 
+	/* Completions enter it only inside ioctls: it does not fill up by itself. */
 	if (variant->flags & KRDMA_RING_POLLED)
-		return;
+		SKIP(return, "a polled ring is filled inside ioctls only");
 	for (posted = 0; posted < ring->cq_entries; posted += 32) {
 		ASSERT_EQ(0, WRITE_SOME(posted, 32));
 		while (__atomic_load_n(&ring->header->cq_tail, __ATOMIC_ACQUIRE) < posted + 32 &&
