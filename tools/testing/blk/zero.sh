@@ -35,9 +35,9 @@ few()
 {
 	local before after
 
-	before=$(sent)
+	before=$(sent) || return
 	"$@" || return
-	after=$(sent)
+	after=$(sent) || return
 	[ $((after - before)) -lt 200 ] || {
 		echo "$((after - before)) packets were sent"
 		return 1
