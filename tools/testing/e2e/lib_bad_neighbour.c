@@ -628,16 +628,19 @@ TEST_F_TIMEOUT(neighbour, changes_nothing_that_is_not_his, 3600)
 }
 
 /* A link that is there at one moment and not at the next. */
-static void flicker(FIXTURE_DATA(neighbour) * self)
+static int flicker(void *context)
 {
+	FIXTURE_DATA(neighbour) * self = context;
 	char target[FILES_PATH], path[FILES_PATH];
 
+	CHECK(!child_become(SOME_USER));
 	files_path(target, self->outside, "public");
 	files_path(path, self->sticky, "n0");
 	for (;;) {
-		symlink(target, path);
-		unlink(path);
+		self->acts[LINK] += !symlink(target, path);
+		self->acts[REMOVED] += !unlink(path);
 	}
+	return 0;
 }
 
 /*
@@ -647,29 +650,38 @@ static void flicker(FIXTURE_DATA(neighbour) * self)
 TEST_F_TIMEOUT(neighbour, leads_no_get_out_of_a_sticky_folder, 600)
 {
 	static struct tree outside, now;
-	unsigned int gets = number_of("KRDMA_ACTIONS", ACTIONS) / 4;
+	unsigned int gets = number_of("KRDMA_ACTIONS", ACTIONS) / 4, complete = 0, refused = 0;
 	struct krdma_file_result result;
 	char path[FILES_PATH];
 	const char *which;
 	pid_t pid;
+	int ret;
 
 	/* More of them show nothing else. */
 	gets = gets < 300 ? gets : 300;
 	ASSERT_EQ(0, tree_read(&outside, self->outside));
-	pid = fork();
+	pid = child_start(flicker, self);
 	ASSERT_LE(0, pid);
-	if (!pid) {
-		CHECK(!child_become(SOME_USER));
-		flicker(self);
-	}
 	for (unsigned int i = 0; i < gets; i++) {
-		krdma_file_get(self->files.session, (struct sockaddr *)&self->files.address,
-			       "kept0", files_path(path, self->sticky, "n0"), NULL, &result,
-			       sizeof(result));
+		ret = krdma_file_get(self->files.session, (struct sockaddr *)&self->files.address,
+				     "kept0", files_path(path, self->sticky, "n0"), NULL, &result,
+				     sizeof(result));
+		complete += !ret;
+		refused += ret == -EACCES;
+		EXPECT_TRUE(can_be(ret)) {
+			TH_LOG("number %u: %s", i, strerror(-ret));
+		}
 		/* A file that has arrived is in the way of the next link. */
 		unlink(path);
 	}
+	EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));
 	child_kill(pid);
+	TH_LOG("of %u gets %u were complete, %u refused; %u links were made, %u removed", gets,
+	       complete, refused, self->acts[LINK], self->acts[REMOVED]);
+	EXPECT_LT(0, complete);
+	EXPECT_LT(0, refused);
+	EXPECT_LT(0, self->acts[LINK]);
+	EXPECT_LT(0, self->acts[REMOVED]);
 	ASSERT_EQ(0, tree_read(&now, self->outside));
 	EXPECT_TRUE(tree_same(&outside, &now, &which)) {
 		TH_LOG("outside the folder, '%s' has changed", which);
