@@ -65,46 +65,6 @@ FIXTURE_TEARDOWN(end)
 	krdma_hub_close(self->hub);
 }
 
-/* Connects the hub to a program that listens only for it, and takes the request there. */
-static int ask(struct krdma_hub *hub, struct krdma *session, struct krdma_ep **ep,
-	       struct krdma_conn **conn)
-{
-	struct __kernel_sockaddr_storage address;
-	struct krdma_listener *listener = NULL;
-	struct krdma_ep_record record;
-	struct sockaddr_storage at;
-	char to[64];
-	int err = address_set(&address, both_address(), 0);
-
-	if (!err)
-		err = krdma_listen(session, (struct sockaddr *)&address, 0, 0, &listener);
-	if (!err)
-		err = krdma_listener_address(listener, &at);
-	snprintf(to, sizeof(to), "%s:%u", both_address(),
-		 ntohs(((struct sockaddr_in *)&at)->sin_port));
-	if (!err)
-		err = krdma_ep_connect(hub, to, NULL, 0, 0, ep);
-	while (!err && krdma_listener_next(listener, 0, conn))
-		krdma_hub_next(hub, krdma_deadline(20), &record, sizeof(record));
-	krdma_listener_close(listener);
-	return err;
-}
-
-static int meet(struct krdma_hub *hub, struct hub_peer *peer, unsigned int receives,
-		struct krdma_ep **ep)
-{
-	unsigned char hello[HUB_GREETING_MAX];
-	struct krdma_ep_record record;
-	struct krdma_conn *conn;
-	int err = ask(hub, peer->session, ep, &conn);
-
-	if (!err)
-		err = hub_peer_accept(peer, conn, hello, hub_peer_greeting(hello), receives);
-	if (!err)
-		err = krdma_hub_next(hub, PATIENCE, &record, sizeof(record));
-	return err || record.event == KRDMA_EP_JOINED ? err : -EPROTO;
-}
-
 static int say(struct hub_peer *peer, struct hub_frame frame, const void *data, size_t length)
 {
 	return hub_peer_send(peer, &frame, data, length, PATIENCE);
@@ -170,7 +130,7 @@ TEST_F(end, a_peer_that_leaves_with_eagain_has_left)
 	struct krdma_ep_record record;
 	char byte;
 
-	ASSERT_EQ(0, meet(self->hub, &self->peer, 4, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, 4, &self->ep));
 	ASSERT_EQ(0, open_window(self, &memory));
 	ASSERT_EQ(0, say(&self->peer, bye, "later", 5));
 	ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
@@ -192,7 +152,7 @@ TEST_F(end, a_peer_that_refuses_with_eagain_has_refused)
 	struct krdma_ep_record record;
 	struct krdma_conn *conn;
 
-	ASSERT_EQ(0, ask(self->hub, self->peer.session, &self->ep, &conn));
+	ASSERT_EQ(0, hub_peer_ask(self->hub, self->peer.session, &self->ep, &conn));
 	ASSERT_EQ(0, krdma_conn_reject(conn, wire, length));
 	krdma_conn_close(conn);
 	ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
@@ -209,7 +169,7 @@ TEST_F(end, a_peer_that_does_not_grant_with_eagain_is_busy)
 	};
 	struct krdma_ep_memory *memory;
 
-	ASSERT_EQ(0, meet(self->hub, &self->peer, 4, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, 4, &self->ep));
 	ASSERT_EQ(0, say(&self->peer, grant, NULL, 0));
 	EXPECT_EQ(-EBUSY, krdma_ep_memory_open(self->ep, "window", KRDMA_ACCESS_REMOTE_READ,
 					       PATIENCE, &memory));
@@ -246,7 +206,7 @@ TEST_F(end, what_was_lent_and_read_is_no_reason_to_abort)
 	struct hub_frame frame;
 	unsigned int number;
 
-	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
 	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
 	fill(data, sizeof(data), 3);
 	ASSERT_EQ(0, krdma_ep_send_lent(self->ep, 1, data, sizeof(data), 0, PATIENCE));
@@ -308,7 +268,7 @@ static void close_early(struct __test_metadata *_metadata, FIXTURE_DATA(end) * s
 	unsigned char data[LENT_SIZE];
 	pthread_t thread;
 
-	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
 	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
 	fill(data, sizeof(data), 3);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, read_late, &reader));
@@ -347,7 +307,7 @@ TEST_F(end, what_was_lent_comes_back_from_a_peer_that_does_not_read)
 	unsigned int number;
 	uint64_t begin;
 
-	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
 	ASSERT_EQ(0, krdma_ep_send_lent(self->ep, 1, data, sizeof(data), 0, PATIENCE));
 	begin = now_ms();
 	krdma_ep_close(self->ep, "bye");
@@ -404,7 +364,7 @@ TEST_F(end, the_last_address_of_a_name_is_not_tried)
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &before));
 	/* The hub works. */
 	krdma_ep_close(self->ep, NULL);
-	EXPECT_EQ(0, meet(self->hub, &self->peer, 1, &self->ep));
+	EXPECT_EQ(0, hub_peer_meet(self->hub, &self->peer, 1, &self->ep));
 }
 
 /*
@@ -423,7 +383,7 @@ TEST_F(end, a_long_answer_that_is_late_is_given_back)
 	struct hub_frame frame;
 	unsigned int number;
 
-	ASSERT_EQ(0, meet(self->hub, &self->peer, 0, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, 0, &self->ep));
 	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
 	for (unsigned int i = 1; i <= 2 * HUB_TICKETS; i++) {
 		const struct hub_frame early = {
@@ -463,7 +423,7 @@ TEST_F(end, a_message_has_the_memory_of_a_late_answer)
 
 	krdma_hub_close(self->hub);
 	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &self->hub));
-	ASSERT_EQ(0, meet(self->hub, &self->peer, 0, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, 0, &self->ep));
 	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
 	ASSERT_EQ(0, say(&self->peer, early, self->descriptor, sizeof(self->descriptor)));
 	ASSERT_EQ(0, say(&self->peer, message, self->descriptor, sizeof(self->descriptor)));
@@ -490,7 +450,7 @@ static void use_up(struct __test_metadata *_metadata, FIXTURE_DATA(end) * self,
 
 	krdma_hub_close(self->hub);
 	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &self->hub));
-	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
 	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
 	ASSERT_EQ(0, say(&self->peer, message, self->descriptor, sizeof(self->descriptor)));
 	message.ticket = 1;
@@ -581,7 +541,7 @@ TEST_F(end, an_answer_that_is_there_stays_before_later_messages)
 	const struct hub_frame message = { .kind = HUB_MESSAGE, .taken = 1 };
 	struct krdma_ep_record record;
 
-	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
 	ASSERT_EQ(0, say(&self->peer, answer, "b", 1));
 	ASSERT_EQ(0, say(&self->peer, message, "c", 1));
 	ASSERT_EQ(0, krdma_ep_call_begin(self->ep, 1, "a", 1, PAST, 41));
@@ -640,7 +600,7 @@ TEST_F(end, an_answer_that_is_being_read_ends_with_the_connection)
 		.kind = HUB_ANSWER, .is_long = true, .call = CALL(1), .taken = 1,
 	};
 
-	ASSERT_EQ(0, meet(self->hub, &self->peer, 0, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, 0, &self->ep));
 	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
 	ASSERT_EQ(0, say(&self->peer, answer, self->descriptor, sizeof(self->descriptor)));
 	ASSERT_EQ(0, krdma_ep_call_begin(self->ep, 1, "a", 1, PATIENCE, 31));
@@ -660,7 +620,7 @@ static void give_up(struct __test_metadata *_metadata, FIXTURE_DATA(end) * self,
 	char byte;
 
 	/* Its only receive is for the request. */
-	ASSERT_EQ(0, meet(self->hub, &self->peer, 1, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, 1, &self->ep));
 	ASSERT_EQ(0, open_window(self, memory));
 	ASSERT_EQ(0, krdma_ep_send(self->ep, 1, "a", 1, PATIENCE));
 	for (unsigned int i = 0; i < ACCESSES; i++)
@@ -722,7 +682,7 @@ TEST_F(end, many_long_messages_are_read)
 
 	krdma_hub_close(self->hub);
 	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &self->hub));
-	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
 	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
 	for (unsigned int i = 0; i < HUB_PEER_DEPTH; i++)
 		ASSERT_EQ(0, say(&self->peer, message, self->descriptor,
@@ -774,9 +734,9 @@ TEST_F_TIMEOUT(end, a_flood_does_not_delay_a_deadline, 300)
 	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &hub));
 	for (unsigned int i = 0; i < CROWD; i++) {
 		ASSERT_EQ(0, hub_peer_open(&peers[i]));
-		ASSERT_EQ(0, meet(hub, &peers[i], 0, &ep));
+		ASSERT_EQ(0, hub_peer_meet(hub, &peers[i], 0, &ep));
 	}
-	ASSERT_EQ(0, meet(hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
 	flood(_metadata, peers);
 	EXPECT_EQ(-ETIMEDOUT, krdma_ep_call(self->ep, 1, "a", 1, PAST, &record, sizeof(record)));
 	EXPECT_EQ(1, more_to_do(hub));
@@ -811,19 +771,6 @@ static struct krdma_hub *open_server(char to[HUB_PEER_TO])
 	return hub;
 }
 
-/* A message more, in place of the one that was taken; what the hub says about room is dropped. */
-static int refill(struct hub_peer *peer)
-{
-	const struct hub_frame message = { .kind = HUB_MESSAGE };
-	struct hub_frame frame;
-	unsigned int number;
-	int err = 0;
-
-	while (!err && !hub_peer_next(peer, 0, &frame, &number))
-		err = hub_peer_receive(peer, number);
-	return err ? err : say(peer, message, "more", 4);
-}
-
 /**
  * struct seen - records of others than the peer that sends without a pause
  * @joined, @left, @late: number of each; @late: answers with ETIMEDOUT
@@ -852,7 +799,7 @@ static void take_always(struct __test_metadata *_metadata, FIXTURE_DATA(end) * s
 		seen->late += record.event == KRDMA_EP_ANSWER && record.error == -ETIMEDOUT;
 		krdma_ep_done(&record);
 		if (record.event == KRDMA_EP_MESSAGE)
-			ASSERT_EQ(0, refill(&self->peer));
+			ASSERT_EQ(0, hub_peer_refill(&self->peer));
 		/* The one that connects. */
 		krdma_hub_next(client, 0, &record, sizeof(record));
 	}
@@ -871,11 +818,11 @@ TEST_F_TIMEOUT(end, a_hub_that_always_has_a_record_sees_everything_else, 300)
 	ASSERT_NE(NULL, server);
 	ASSERT_EQ(0, hub_peer_open(&silent));
 	ASSERT_EQ(0, hub_peer_open(&leaving));
-	ASSERT_EQ(0, meet(server, &silent, HUB_PEER_RECEIVES, &ep));
-	ASSERT_EQ(0, meet(server, &leaving, HUB_PEER_RECEIVES, &left));
-	ASSERT_EQ(0, meet(server, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(server, &silent, HUB_PEER_RECEIVES, &ep));
+	ASSERT_EQ(0, hub_peer_meet(server, &leaving, HUB_PEER_RECEIVES, &left));
+	ASSERT_EQ(0, hub_peer_meet(server, &self->peer, HUB_PEER_RECEIVES, &self->ep));
 	for (unsigned int i = 0; i < PILE; i++)
-		ASSERT_EQ(0, refill(&self->peer));
+		ASSERT_EQ(0, hub_peer_refill(&self->peer));
 	ASSERT_EQ(0, krdma_ep_call_begin(ep, 1, "a", 1, PAST, 0));
 	hub_peer_close(&leaving);
 	ASSERT_EQ(0, krdma_ep_connect(self->hub, to, NULL, 0, 0, &ep));
@@ -892,7 +839,7 @@ TEST_F(end, room_that_is_there_is_found_without_waiting)
 {
 	struct hub_frame room = { .kind = HUB_ROOM }, frame;
 
-	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
 	for (unsigned int i = 0; i < HUB_PEER_DEPTH; i++)
 		ASSERT_EQ(0, krdma_ep_send(self->ep, 1, "a", 1, PATIENCE));
 	for (unsigned int i = 0; i < 64; i++) {
@@ -922,7 +869,7 @@ TEST_F(end, words_fit_the_receives)
 
 	memset(words, 'w', 100);
 	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &hub));
-	ASSERT_EQ(0, meet(hub, &self->peer, HUB_PEER_RECEIVES, &ep));
+	ASSERT_EQ(0, hub_peer_meet(hub, &self->peer, HUB_PEER_RECEIVES, &ep));
 	krdma_ep_close(ep, words);
 	/* It waits until the peer has that. */
 	EXPECT_EQ(0, krdma_hub_close(hub));
@@ -950,7 +897,7 @@ TEST_F(end, memory_that_was_withdrawn_and_closed_is_freed)
 	size_t before = 0;
 	char byte;
 
-	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
 	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
 	for (unsigned int i = 1; i <= 100; i++) {
 		/* The last requests have left by then. */
@@ -1056,7 +1003,7 @@ static void raise_child(struct __test_metadata *_metadata, FIXTURE_DATA(end) * s
 	struct krdma_ep_record record;
 	unsigned int number;
 
-	ASSERT_EQ(0, meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
 	ASSERT_EQ(0, make_window(self, WINDOW_SIZE));
 	for (unsigned int i = 1; i < HUB_PEER_DEPTH; i++)
 		ASSERT_EQ(0, say(&self->peer, message, "a", 1));

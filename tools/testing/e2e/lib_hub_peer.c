@@ -138,6 +138,37 @@ int hub_peer_accept(struct hub_peer *peer, struct krdma_conn *conn, const void *
 	return err ? err : krdma_conn_wait(conn, LIB_PATIENCE, NULL);
 }
 
+int hub_peer_ask(struct krdma_hub *hub, struct krdma *session, struct krdma_ep **ep,
+		 struct krdma_conn **conn)
+{
+	struct krdma_listener *listener = NULL;
+	struct krdma_ep_record record;
+	char to[HUB_PEER_TO];
+	int err = hub_peer_listen(session, &listener, to);
+
+	if (!err)
+		err = krdma_ep_connect(hub, to, NULL, 0, 0, ep);
+	while (!err && krdma_listener_next(listener, 0, conn))
+		krdma_hub_next(hub, krdma_deadline(20), &record, sizeof(record));
+	krdma_listener_close(listener);
+	return err;
+}
+
+int hub_peer_meet(struct krdma_hub *hub, struct hub_peer *peer, unsigned int receives,
+		  struct krdma_ep **ep)
+{
+	unsigned char hello[HUB_GREETING_MAX];
+	struct krdma_ep_record record;
+	struct krdma_conn *conn;
+	int err = hub_peer_ask(hub, peer->session, ep, &conn);
+
+	if (!err)
+		err = hub_peer_accept(peer, conn, hello, hub_peer_greeting(hello), receives);
+	if (!err)
+		err = krdma_hub_next(hub, LIB_PATIENCE, &record, sizeof(record));
+	return err || record.event == KRDMA_EP_JOINED ? err : -EPROTO;
+}
+
 void hub_peer_leave(struct hub_peer *peer)
 {
 	krdma_conn_close(peer->conn);
@@ -207,6 +238,18 @@ int hub_peer_next(struct hub_peer *peer, uint64_t deadline, struct hub_frame *fr
 		return -ECONNRESET;
 	*number = (unsigned int)cqe.wr_id;
 	return hub_frame_read(room + (cqe.wr_id + 1) * HUB_PEER_ROOM, cqe.length, frame);
+}
+
+int hub_peer_refill(struct hub_peer *peer)
+{
+	const struct hub_frame message = { .kind = HUB_MESSAGE };
+	struct hub_frame frame;
+	unsigned int number;
+	int err = 0;
+
+	while (!err && !hub_peer_next(peer, 0, &frame, &number))
+		err = hub_peer_receive(peer, number);
+	return err ? err : hub_peer_send(peer, &message, "more", 4, LIB_PATIENCE);
 }
 
 int hub_peer_tell(struct hub_peer *peer, uint8_t kind, const unsigned char bytes[HUB_PROOF_SIZE])

@@ -10,6 +10,7 @@
 
 #include <hub_wire.h>
 #include <krdma.h>
+#include <krdma_hub.h>
 #include <secret.h>
 
 /* What a peer announces: the hubs of the tests have the same. */
@@ -68,6 +69,14 @@ int hub_peer_connect(struct hub_peer *peer, const struct sockaddr *address, cons
 		     size_t length, unsigned int receives);
 int hub_peer_accept(struct hub_peer *peer, struct krdma_conn *conn, const void *data,
 		    size_t length, unsigned int receives);
+/*
+ * Have @hub, which is used by nobody else, connect to a program that listens only for it: take the
+ * request there; or accept it as a peer with this number of receives, and take the record JOINED.
+ */
+int hub_peer_ask(struct krdma_hub *hub, struct krdma *session, struct krdma_ep **ep,
+		 struct krdma_conn **conn);
+int hub_peer_meet(struct krdma_hub *hub, struct hub_peer *peer, unsigned int receives,
+		  struct krdma_ep **ep);
 /* Close the connection. */
 void hub_peer_leave(struct hub_peer *peer);
 
@@ -81,6 +90,9 @@ int hub_peer_send_raw(struct hub_peer *peer, const void *wire, size_t length, ui
 /* The same for a frame and @length bytes that follow its header. */
 int hub_peer_send(struct hub_peer *peer, const struct hub_frame *frame, const void *data,
 		  size_t length, uint64_t deadline);
+
+/* Send a message in place of one that was taken; what the hub says about room is dropped. */
+int hub_peer_refill(struct hub_peer *peer);
 
 /* The label of the proofs of hubs. */
 #define HUB_PEER_LABEL		"krdma-hub-1"
