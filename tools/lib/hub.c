@@ -367,6 +367,15 @@ static bool drain(struct hub_device *device)
 	return taken;
 }
 
+/* What completes meanwhile waits its turn: a peer that goes on sending does not hold up others. */
+void hub_drain(struct hub_device *device)
+{
+	uint32_t rounds = device->cq_entries / HUB_BATCH + 1;
+
+	while (rounds && drain(device))
+		rounds--;
+}
+
 static bool drain_all(struct krdma_hub *hub)
 {
 	bool some = false;
@@ -441,7 +450,7 @@ static int look(struct krdma_hub *hub, int ms)
 	if (count < 0)
 		return -errno;
 	hub->unseen = 0;
-	/* What arrived before a connection ended comes first. */
+	/* A ring's descriptor says no more than that there is something to drain. */
 	drain_all(hub);
 	for (int i = 0; i < count; i++)
 		handle(hub, events[i].data.ptr);

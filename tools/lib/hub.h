@@ -189,6 +189,7 @@ struct hub_chunk {
  * @source: kind of this descriptor, for epoll
  * @ring, @srq: the ring of all work requests, and the receives
  * @places: number of endpoints for which these are large enough
+ * @cq_entries: the most completions that the ring has at a time
  * @chunks: receives, a chunk for each endpoint that there ever was at a time
  * @chunk_count, @ep_count: number of chunks and of endpoints
  * @reposts: slots to post
@@ -204,6 +205,7 @@ struct hub_device {
 	struct krdma_ring *ring;
 	struct krdma_srq *srq;
 	uint32_t places;
+	uint32_t cq_entries;
 	struct hub_list chunks;
 	unsigned int chunk_count;
 	unsigned int ep_count;
@@ -493,6 +495,11 @@ int hub_watch(struct krdma_hub *hub, int fd, int *source);
  * waiting, but look once more at what is waited for: something may have been handled before.
  */
 int hub_step(struct krdma_hub *hub, uint64_t deadline);
+/*
+ * Handles all work requests that have completed by now, of which hub_step() handles some at a time.
+ * Call it before acting on what came after them.
+ */
+void hub_drain(struct hub_device *device);
 /* Makes sure that hub_tick() runs by then. */
 void hub_wake_at(struct krdma_hub *hub, uint64_t deadline);
 int hub_address_split(const char *text, char host[HUB_HOST_MAX], uint16_t *port);

@@ -139,7 +139,8 @@ static int make_ring(struct hub_device *device)
 
 	if (err)
 		return err;
-	ring.cq_entries = (uint32_t)completions(hub, device->places);
+	device->cq_entries = (uint32_t)completions(hub, device->places);
+	ring.cq_entries = device->cq_entries;
 	srq.depth = device->places * hub_receives(hub);
 	err = krdma_ring_create(hub->session, &ring, &device->ring);
 	if (!err)

@@ -709,6 +709,16 @@ static void has_ended(struct krdma_ep *ep, int error)
 		ep->state = HUB_ENDING;
 }
 
+/*
+ * What the peer sent before its end may still be in the CQ, behind what others sent: its last
+ * messages, and that it left. After the end, nothing of it finds the endpoint any more.
+ */
+static void take_last(struct krdma_ep *ep)
+{
+	if (ep->device)
+		hub_drain(ep->device);
+}
+
 /* Returns false if the connection was replaced by that to the next address. */
 static bool event(struct krdma_ep *ep, const struct krdma_event_record *record)
 {
@@ -742,9 +752,11 @@ static bool event(struct krdma_ep *ep, const struct krdma_event_record *record)
 	case KRDMA_EVENT_DISCONNECTED:
 	case KRDMA_EVENT_LOST:
 	case KRDMA_EVENT_DEVICE_REMOVAL:
+		take_last(ep);
 		has_ended(ep, record->error);
 		break;
 	case KRDMA_EVENT_CLOSED:
+		take_last(ep);
 		if (record->error)
 			because_of_end(ep, record->error);
 		if (ep->state < HUB_ENDING)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's hubs and a peer that takes nothing of what is sent to it for a while: what waits for
- * it is limited, and says nothing twice.
+ * libkrdma's hubs where much waits: a peer that takes nothing of what is sent to it for a while, for
+ * which what waits is limited and says nothing twice; and a program that takes nothing for a while
+ * of what many peers have sent, of which nothing is lost.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -171,6 +172,107 @@ TEST_F(flow, room_is_said_once)
 	TH_LOG("%u frames, %u of them about room", frames, rooms);
 	EXPECT_EQ(0, again);
 	EXPECT_EQ(calls + HUB_PEER_DEPTH, told);
+}
+
+/*
+ * Peers that send while the program does something else: far more than a hub takes at a time. One
+ * thread has the hub and the peers. A hub that has records looks at everything else in one of some
+ * records, so there are tests after each number of records before.
+ */
+#define CROWD		20
+#define RECORDS		16
+
+FIXTURE(busy)
+{
+	struct krdma_hub *hub;
+	struct hub_peer crowd[CROWD];
+	struct hub_peer peer;
+	struct krdma_ep *ep;
+};
+
+FIXTURE_SETUP(busy)
+{
+	const struct krdma_hub_options options = {
+		.size = sizeof(options), .depth = HUB_PEER_DEPTH, .eager = HUB_PEER_EAGER,
+	};
+	struct krdma_ep *ep;
+
+	memset(self, 0, sizeof(*self));
+	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &self->hub));
+	ASSERT_EQ(0, hub_peer_open(&self->peer));
+	for (unsigned int i = 0; i < CROWD; i++) {
+		ASSERT_EQ(0, hub_peer_open(&self->crowd[i]));
+		ASSERT_EQ(0, hub_peer_meet(self->hub, &self->crowd[i], HUB_PEER_RECEIVES, &ep));
+	}
+}
+
+FIXTURE_TEARDOWN(busy)
+{
+	for (unsigned int i = 0; i < CROWD; i++)
+		hub_peer_close(&self->crowd[i]);
+	hub_peer_close(&self->peer);
+	krdma_hub_close(self->hub);
+}
+
+/* The program takes @before records, and then all of the crowd send what they may. */
+static void pile_up(struct __test_metadata *_metadata, FIXTURE_DATA(busy) * self,
+		    unsigned int before)
+{
+	struct krdma_ep_record record;
+
+	for (unsigned int i = 0; i < before; i++) {
+		ASSERT_EQ(0, hub_peer_refill(&self->crowd[i]));
+		ASSERT_EQ(0, krdma_hub_next(self->hub, LIB_PATIENCE, &record, sizeof(record)));
+		krdma_ep_done(&record);
+	}
+	for (unsigned int i = 0; i < CROWD * HUB_PEER_DEPTH; i++)
+		ASSERT_EQ(0, hub_peer_refill(&self->crowd[i / HUB_PEER_DEPTH]));
+}
+
+/* Takes all that is there and the end of the peer; returns how many of its messages came before. */
+static unsigned int take_until_left(FIXTURE_DATA(busy) * self, int *error)
+{
+	unsigned int messages = 0;
+	struct krdma_ep_record record;
+	bool left = false;
+
+	*error = -ENOMSG;
+	while (!krdma_hub_next(self->hub, left ? 0 : LIB_PATIENCE, &record, sizeof(record))) {
+		krdma_ep_done(&record);
+		if (record.ep != self->ep)
+			continue;
+		messages += record.event == KRDMA_EP_MESSAGE;
+		if (record.event != KRDMA_EP_LEFT)
+			continue;
+		*error = record.error;
+		left = true;
+	}
+	return messages;
+}
+
+/* Proves: F10 (library) */
+TEST_F_TIMEOUT(busy, all_that_a_peer_has_sent_comes_before_its_end, 300)
+{
+	const struct hub_frame bye = { .kind = HUB_BYE };
+	int error;
+
+	for (unsigned int before = 0; before < RECORDS; before++) {
+		ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+		pile_up(_metadata, self, before);
+		for (unsigned int i = 0; i < HUB_PEER_DEPTH; i++)
+			ASSERT_EQ(0, hub_peer_refill(&self->peer));
+		ASSERT_EQ(0, hub_peer_send(&self->peer, &bye, NULL, 0, LIB_PATIENCE));
+		ASSERT_EQ(0, krdma_conn_disconnect(self->peer.conn, 0));
+		ASSERT_EQ(0, krdma_conn_await_closed(self->peer.conn, LIB_PATIENCE));
+		EXPECT_EQ(HUB_PEER_DEPTH, take_until_left(self, &error)) {
+			TH_LOG("after %u records", before);
+		}
+		EXPECT_EQ(0, error) {
+			TH_LOG("after %u records: %s", before, krdma_ep_why(self->ep));
+		}
+		krdma_ep_close(self->ep, NULL);
+		hub_peer_leave(&self->peer);
+	}
 }
 
 TEST_HARNESS_MAIN
