@@ -169,7 +169,7 @@ class Ring(Object):
         with self._handle as handle:
             err = lib.krdma_ring_enter(handle, requests, len(requests), ctypes.byref(accepted),
                                        array, len(array), least, deadline, ctypes.byref(taken))
-            if err and accepted.value < len(requests):
+            if err and (accepted.value < len(requests) or not requests):
                 raise _refused(err, requests, accepted.value)
             # All are posted, so that only the wait may begin again.
             return _taken(handle, array, least, deadline) if err else \

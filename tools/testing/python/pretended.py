@@ -615,6 +615,16 @@ def test_a_wait_that_is_interrupted_after_posting():
             same((len(library.of("ring_enter")), len(library.of("ring_wait"))), (2, 1))
 
 
+def test_entering_without_a_work_request():
+    with SessionLibrary(ring_create=gives(0x2000), ring_close=0, ring_post=-errno.EINVAL,
+                        ring_enter=-errno.EINVAL, ring_wait=0) as library, \
+            krdma.Session() as session:
+        with session.ring() as ring:
+            for function in (ring.post, ring.enter):
+                same(raises(krdma.Error, function, []).errno, errno.EINVAL, function.__name__)
+            same(library.of("ring_wait"), [], "waits")
+
+
 def test_numbers_of_atomics():
     """A negative one is added as such."""
     remote = krdma.RemoteMemory(0, 8, 1, Access.REMOTE_ATOMIC)
