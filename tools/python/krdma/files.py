@@ -10,6 +10,7 @@ name.
 """
 
 import ctypes
+import errno
 import os
 import threading
 from contextlib import suppress
@@ -111,7 +112,9 @@ class Client(Object):
     With streams the data of each file use that many connections, if the server grants them.
 
     flags are for all requests; those of a request are added.  progress(Progress) is called several
-    times a second; what it raises cancels the transfer, and the request raises it.
+    times a second; what it raises cancels the transfer, and the request raises it.  So does an
+    exception of a signal, as of Ctrl-C.  Therefore another thread than the main one makes the
+    requests of that, and calls progress.
     """
 
     def __init__(self, session: Session, server: Address, flags: FileFlags = FileFlags(0), *,
@@ -119,15 +122,16 @@ class Client(Object):
                  buffer_count: int = 0, streams: int = 1,
                  progress: Optional[Callable[[Progress], Any]] = None) -> None:
         self._where = f"{server[0]} port {server[1]}"
-        self._raised: Optional[BaseException] = None
+        # What progress or a signal has raised, once.
+        self._raised: List[BaseException] = []
         self._secret = memory_of(secret)
         options = options_of(
             _abi.krdma_file_options, flags=flags, patience_ms=int(patience * 1000),
             buffer_size=buffer_size, buffer_count=buffer_count, streams=streams,
             secret=self._secret[0], secret_length=self._secret[1])
-        if progress:
-            self._called = _PROGRESS(self._calling(progress))
-            options.progress = self._called
+        # Also for a program without one, because nothing else ends the request.
+        self._called = _PROGRESS(self._calling(progress, self._raised))
+        options.progress = self._called
         # The library copies the options, but not what they refer to.
         self._kept = secret
         pointer = ctypes.c_void_p()
@@ -138,25 +142,54 @@ class Client(Object):
             self._handle = Handle("client", pointer, lib.krdma_file_client_destroy, session._handle)
         session._children.add(self)
 
-    def _calling(self, progress: Callable[[Progress], Any]) -> Callable[..., int]:
+    @staticmethod
+    def _calling(progress: Optional[Callable[[Progress], Any]],
+                 raised: List[BaseException]) -> Callable[..., int]:
         def called(_: Any, now: Any) -> int:
             try:
-                progress(Progress(now[0].done, now[0].length, now[0].resumed_from))
+                if progress and not raised:
+                    progress(Progress(now[0].done, now[0].length, now[0].resumed_from))
             except BaseException as error:      # is raised by the request
-                self._raised = error
-                return 1
-            return 0
+                raised.append(error)
+            return 1 if raised else 0
         return called
+
+    def _called_aside(self, function: Callable[..., int], *arguments: Any) -> int:
+        """Calls a function of the library so that an exception of a signal ends it.
+
+        The library goes on after a signal.  Python handles it in the main thread only, and one that
+        it handles where the library calls a function is lost.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return function(*arguments)
+        ended: List[int] = []
+
+        def call() -> None:
+            if not self._raised:
+                ended.append(function(*arguments))
+
+        thread = threading.Thread(target=call, name="krdma files")
+        try:
+            thread.start()
+        except BaseException as error:
+            self._raised.append(error)
+        # What refers to the arguments stays until the library has returned.
+        while thread.ident is not None and thread.is_alive():
+            try:
+                thread.join(0.2)
+            except BaseException as error:
+                self._raised.append(error)
+        return ended[0] if ended else -errno.ECANCELED
 
     def _request(self, what: str, function: Callable[..., int], *arguments: Any) -> Result:
         """Makes a request."""
         found = _abi.krdma_file_result()
-        self._raised = None
+        self._raised.clear()
         with self._handle as handle:
-            err = function(handle, *arguments, ctypes.byref(found), ctypes.sizeof(found))
-        raised, self._raised = self._raised, None
-        if raised:
-            raise raised
+            err = self._called_aside(function, handle, *arguments, ctypes.byref(found),
+                                     ctypes.sizeof(found))
+        if self._raised:
+            raise self._raised.pop(0)
         if err:
             raise error_for(err, f"{what} {self._where}", _SIDES.get(FileSide(found.side)))
         return _result(found)

@@ -30,6 +30,8 @@ ADDRESS = ctypes.create_string_buffer(128)
 class Library:
     """Functions of the library that a test plays, and the calls of them."""
 
+    lib = lib
+
     def __init__(self, **functions):
         self.functions = functions
         self.calls = []
@@ -44,13 +46,13 @@ class Library:
 
     def __enter__(self):
         for name, function in self.functions.items():
-            self.before[name] = getattr(lib, "krdma_" + name)
-            setattr(lib, "krdma_" + name, self.played(name, function))
+            self.before[name] = getattr(self.lib, "krdma_" + name)
+            setattr(self.lib, "krdma_" + name, self.played(name, function))
         return self
 
     def __exit__(self, *_):
         for name, function in self.before.items():
-            setattr(lib, "krdma_" + name, function)
+            setattr(self.lib, "krdma_" + name, function)
 
     def of(self, name):
         """The arguments of each call of a function."""
@@ -458,6 +460,50 @@ def test_a_child_of_a_server_of_files():
     finally:
         for name, function in before.items():
             setattr(files.lib, "krdma_file_server_" + name, function)
+
+
+class FilesLibrary(Library):
+    """The library of one client of files.  get() is played by a function that has what calls the
+    program, as the library does: several times a second, until that returns something else than 0.
+    """
+
+    lib = files.lib
+
+    def __init__(self, get):
+        super().__init__(file_client_create=self.create, file_client_destroy=None,
+                         file_client_get=lambda *_: get(self.progress))
+        self.progress = None
+
+    def create(self, *arguments):
+        """Keeps the function that the options have."""
+        self.progress = arguments[2]._obj.progress
+        return gives(0x2000)(*arguments)
+
+
+def test_a_request_that_a_signal_ends():
+    def get(progress):
+        # A function of C goes on, in whichever thread it is.
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+        except KeyboardInterrupt:
+            pass
+        while not (progress and progress(None, ctypes.byref(now))):
+            if time.monotonic() > late:
+                return 0
+            time.sleep(0.01)
+        return -errno.ECANCELED
+
+    now = files._abi.krdma_file_progress(done=1)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        for steps in (None, []):
+            late = time.monotonic() + PATIENCE
+            with FilesLibrary(get), SessionLibrary(), krdma.Session() as session, \
+                    files.Client(session, ("127.0.0.1", 1),
+                                 progress=steps.append if steps is not None else None) as client:
+                raises(KeyboardInterrupt, client.get, "name", "name")
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_an_object_whose_session_is_closed_while_it_is_made():
