@@ -20,34 +20,39 @@ struct limits_edge {
 	u32 recv_depth;
 	u32 cq_depth;
 	u32 read_depth;
+	/* No fast registration spans more than 4096. */
+	u32 pages;
 };
 
 static const struct limits_edge limits_edges[] = {
-	/* raw, count, send, recv, cq, read */
-	{ -0x7fffffffffffffffLL - 1, 0, 0, 0, 0, 1 },
-	{ -0x100000000LL, 0, 0, 0, 0, 1 },
-	{ -0xffffffffLL, 0, 0, 0, 0, 1 },
-	{ -0x80000000LL, 0, 0, 0, 0, 1 },
-	{ -2, 0, 0, 0, 0, 1 },
-	{ -1, 0, 0, 0, 0, 1 },
-	{ 0, 0, 0, 0, 0, 1 },
-	{ 1, 1, 0, 0, 0, 1 },
-	{ 2, 2, 0, 1, 0, 2 },
-	{ 3, 3, 1, 2, 0, 3 },
-	{ 4, 4, 2, 3, 1, 4 },
-	{ 128, 128, 126, 127, 125, 128 },
-	{ 254, 254, 252, 253, 251, 254 },
-	{ 255, 255, 253, 254, 252, 255 },
-	{ 256, 256, 254, 255, 253, 255 },
-	{ 65535, 65535, 65533, 65534, 65532, 255 },
-	{ 65536, 65536, 65534, 65535, 65533, 255 },
-	{ 0x7ffffffeLL, 0x7ffffffe, 0x7ffffffc, 0x7ffffffd, 0x7ffffffb, 255 },
-	{ 0x7fffffffLL, 0x7fffffff, 0x7ffffffd, 0x7ffffffe, 0x7ffffffc, 255 },
-	{ 0x80000000LL, 0x7fffffff, 0x7ffffffd, 0x7ffffffe, 0x7ffffffc, 255 },
-	{ 0xffffffffLL, 0x7fffffff, 0x7ffffffd, 0x7ffffffe, 0x7ffffffc, 255 },
-	{ 0x100000000LL, 0x7fffffff, 0x7ffffffd, 0x7ffffffe, 0x7ffffffc, 255 },
-	{ 0x100000001LL, 0x7fffffff, 0x7ffffffd, 0x7ffffffe, 0x7ffffffc, 255 },
-	{ 0x7fffffffffffffffLL, 0x7fffffff, 0x7ffffffd, 0x7ffffffe, 0x7ffffffc, 255 },
+	/* raw, count, send, recv, cq, read, pages */
+	{ -0x7fffffffffffffffLL - 1, 0, 0, 0, 0, 1, 0 },
+	{ -0x100000000LL, 0, 0, 0, 0, 1, 0 },
+	{ -0xffffffffLL, 0, 0, 0, 0, 1, 0 },
+	{ -0x80000000LL, 0, 0, 0, 0, 1, 0 },
+	{ -2, 0, 0, 0, 0, 1, 0 },
+	{ -1, 0, 0, 0, 0, 1, 0 },
+	{ 0, 0, 0, 0, 0, 1, 0 },
+	{ 1, 1, 0, 0, 0, 1, 1 },
+	{ 2, 2, 0, 1, 0, 2, 2 },
+	{ 3, 3, 1, 2, 0, 3, 3 },
+	{ 4, 4, 2, 3, 1, 4, 4 },
+	{ 128, 128, 126, 127, 125, 128, 128 },
+	{ 254, 254, 252, 253, 251, 254, 254 },
+	{ 255, 255, 253, 254, 252, 255, 255 },
+	{ 256, 256, 254, 255, 253, 255, 256 },
+	{ 4095, 4095, 4093, 4094, 4092, 255, 4095 },
+	{ 4096, 4096, 4094, 4095, 4093, 255, 4096 },
+	{ 4097, 4097, 4095, 4096, 4094, 255, 4096 },
+	{ 65535, 65535, 65533, 65534, 65532, 255, 4096 },
+	{ 65536, 65536, 65534, 65535, 65533, 255, 4096 },
+	{ 0x7ffffffeLL, 0x7ffffffe, 0x7ffffffc, 0x7ffffffd, 0x7ffffffb, 255, 4096 },
+	{ 0x7fffffffLL, 0x7fffffff, 0x7ffffffd, 0x7ffffffe, 0x7ffffffc, 255, 4096 },
+	{ 0x80000000LL, 0x7fffffff, 0x7ffffffd, 0x7ffffffe, 0x7ffffffc, 255, 4096 },
+	{ 0xffffffffLL, 0x7fffffff, 0x7ffffffd, 0x7ffffffe, 0x7ffffffc, 255, 4096 },
+	{ 0x100000000LL, 0x7fffffff, 0x7ffffffd, 0x7ffffffe, 0x7ffffffc, 255, 4096 },
+	{ 0x100000001LL, 0x7fffffff, 0x7ffffffd, 0x7ffffffe, 0x7ffffffc, 255, 4096 },
+	{ 0x7fffffffffffffffLL, 0x7fffffff, 0x7ffffffd, 0x7ffffffe, 0x7ffffffc, 255, 4096 },
 };
 
 /* A device with room for everything, so that one field at a time can be changed. */
@@ -97,7 +102,7 @@ static inline void limits_check_counts(struct case_report *report)
 		if (limits.max_srq_wr && limits.max_recv_sge)
 			check_expect(report, "max_srq_sge", edge->raw, edge->count,
 				     limits.max_srq_sge);
-		check_expect(report, "max_fast_reg_pages", edge->raw, edge->count,
+		check_expect(report, "max_fast_reg_pages", edge->raw, edge->pages,
 			     limits.max_fast_reg_pages);
 	}
 }

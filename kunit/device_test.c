@@ -167,6 +167,44 @@ static void test_atomics_of_peers_alone(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, attr.caps & KRDMA_DEVICE_CAP_ATOMIC);
 }
 
+static u32 fast_reg_pages(struct kunit *test, struct test_device *device,
+			  enum rdma_driver_id driver, u32 claimed)
+{
+	struct krdma_device_attr attr;
+
+	test_device_replace(device);
+	device->fake->attr.max_fast_reg_page_list_len = claimed;
+	device->fake->ib.ops.driver_id = driver;
+	KUNIT_ASSERT_EQ(test, 0, test_device_register(device, NAME));
+	KUNIT_ASSERT_EQ(test, 0, krdma_device_query_attr(find(test, NAME), &attr));
+	return attr.limits.max_fast_reg_pages;
+}
+
+/* A device may claim more pages than its driver registers right, or has memory for. */
+static void test_pages_of_a_registration(struct kunit *test)
+{
+	static const struct {
+		enum rdma_driver_id driver;
+		u32 claimed;
+		u32 expected;
+	} cases[] = {
+		{ RDMA_DRIVER_IRDMA, 262144, 512 },
+		{ RDMA_DRIVER_IRDMA, 64, 64 },
+		{ RDMA_DRIVER_UNKNOWN, 262144, 4096 },
+		{ RDMA_DRIVER_UNKNOWN, U32_MAX, 4096 },
+		{ RDMA_DRIVER_UNKNOWN, 1024, 1024 },
+	};
+	u32 most = fake_personality_default()->max_fast_reg_pages;
+	struct test_device *device;
+
+	test_needs_fast_reg(test);
+	device = test_device_alloc(test, 1);
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++)
+		KUNIT_EXPECT_EQ_MSG(test, limit(cases[i].expected, most),
+				    fast_reg_pages(test, device, cases[i].driver,
+						   cases[i].claimed), "case %u", i);
+}
+
 /* Capabilities without the verbs that they need. */
 /* Proves: D1 */
 static void test_capabilities_need_their_calls(struct kunit *test)
@@ -344,6 +382,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(test_walk_is_in_order_and_complete),
 	KUNIT_CASE(test_attributes),
 	KUNIT_CASE(test_atomics_of_peers_alone),
+	KUNIT_CASE(test_pages_of_a_registration),
 	KUNIT_CASE(test_capabilities_need_their_calls),
 	KUNIT_CASE(test_port),
 	KUNIT_CASE(test_port_numbers),

@@ -30,6 +30,13 @@ static u32 krdma_caps_read_depth(s64 value)
 	return value > KRDMA_READ_DEPTH_MAX ? KRDMA_READ_DEPTH_MAX : (u32)value;
 }
 
+static u32 krdma_caps_fast_reg_pages(s64 value)
+{
+	u32 pages = krdma_caps_count(value);
+
+	return pages < KRDMA_FAST_REG_PAGES_MAX ? pages : KRDMA_FAST_REG_PAGES_MAX;
+}
+
 /*
  * A read takes its SGEs from the send queue, so it cannot have more than a send.  Some
  * providers leave the field empty: every device supports one SGE.
@@ -119,6 +126,6 @@ void krdma_caps_derive(const struct krdma_raw_attr *raw, struct krdma_limits *li
 		limits->max_srq_sge = krdma_caps_srq_sge(raw->max_srq_sge, limits->max_recv_sge);
 	}
 	if (caps & KRDMA_DEVICE_CAP_FAST_REG)
-		limits->max_fast_reg_pages = krdma_caps_count(raw->max_fast_reg_pages);
+		limits->max_fast_reg_pages = krdma_caps_fast_reg_pages(raw->max_fast_reg_pages);
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_caps_derive);

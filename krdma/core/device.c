@@ -388,7 +388,7 @@ static void krdma_device_read_raw(const struct ib_device *ibdev, struct krdma_ra
 		.max_srq_sge = attrs->max_srq_sge,
 		.max_qp_init_rd_atom = attrs->max_qp_init_rd_atom,
 		.max_qp_rd_atom = attrs->max_qp_rd_atom,
-		.max_fast_reg_pages = attrs->max_fast_reg_page_list_len,
+		.max_fast_reg_pages = krdma_quirk_fast_reg_pages(ibdev),
 		.has_atomic = attrs->atomic_cap != IB_ATOMIC_NONE &&
 			      krdma_quirk_posts_atomics(ibdev),
 		/* No attribute reports it; in practice the InfiniBand transport has it. */

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Provider quirks: properties of providers that no attribute reports. */
 #include <linux/errno.h>
+#include <linux/minmax.h>
 #include <rdma/ib_verbs.h>
 
 #include "core/quirks.h"
+
+/* What irdma keeps in a list of one level: 4 KiB of addresses. */
+#define KRDMA_IRDMA_PAGES	512U
 
 /**
  * krdma_quirk_registers_user() - Check whether ib_reg_user_mr() can be called
@@ -35,6 +39,25 @@ bool krdma_quirk_registers_user(const struct ib_device *ibdev)
 	default:
 		return false;
 	}
+}
+
+/**
+ * krdma_quirk_fast_reg_pages() - Find how many pages a fast registration can have
+ * @ibdev: the RDMA device
+ *
+ * irdma claims 262144.  Of an MR of more than 512, its list of pages is in two levels, and
+ * IB_WR_REG_MR passes it to the device as if it were in one: peers would access other memory.
+ *
+ * Context: any.
+ * Return: the number of pages that the driver registers right.
+ */
+u32 krdma_quirk_fast_reg_pages(const struct ib_device *ibdev)
+{
+	u32 pages = ibdev->attrs.max_fast_reg_page_list_len;
+
+	if (ibdev->ops.driver_id == RDMA_DRIVER_IRDMA)
+		return min(pages, KRDMA_IRDMA_PAGES);
+	return pages;
 }
 
 /**

@@ -18,8 +18,9 @@ struct mm_struct;
 struct page;
 
 /*
- * The maximum number of ib_mrs of a memory region: with 512 pages in each, 8 GiB.  It limits
- * what one call can take of the device, and how long the call takes.
+ * The maximum number of ib_mrs of a memory region: with 512 pages in each, 8 GiB; with 4096, which
+ * are the most, 64 GiB.  It limits what one call can take of the device, and how long the call
+ * takes.
  */
 #define KRDMA_MR_KEYS_MAX	4096
 
