@@ -7,6 +7,7 @@
  */
 #include <kunit/test.h>
 #include <linux/netdevice.h>
+#include <linux/sizes.h>
 #include <linux/string.h>
 #include <net/net_namespace.h>
 
@@ -205,6 +206,48 @@ static void test_pages_of_a_registration(struct kunit *test)
 						   cases[i].claimed), "case %u", i);
 }
 
+/* Whether memory can be registered on a device of this driver with pages of these sizes. */
+static bool has_fast_reg(struct kunit *test, struct test_device *device,
+			 enum rdma_driver_id driver, u64 sizes)
+{
+	struct krdma_device_attr attr;
+
+	test_device_replace(device);
+	device->fake->attr.page_size_cap = sizes;
+	device->fake->ib.ops.driver_id = driver;
+	KUNIT_ASSERT_EQ(test, 0, test_device_register(device, NAME));
+	KUNIT_ASSERT_EQ(test, 0, krdma_device_query_attr(find(test, NAME), &attr));
+	KUNIT_EXPECT_EQ(test, !!(attr.caps & KRDMA_DEVICE_CAP_FAST_REG),
+			attr.limits.max_fast_reg_pages > 0);
+	return attr.caps & KRDMA_DEVICE_CAP_FAST_REG;
+}
+
+/* Registrations have pages of the kernel's size.  Some providers do not say which they have. */
+static void test_registrations_need_pages_of_the_kernel(struct kunit *test)
+{
+	struct test_device *device;
+
+	test_needs_fast_reg(test);
+	device = test_device_alloc(test, 1);
+	KUNIT_EXPECT_TRUE(test, has_fast_reg(test, device, RDMA_DRIVER_UNKNOWN, 0));
+	KUNIT_EXPECT_TRUE(test, has_fast_reg(test, device, RDMA_DRIVER_UNKNOWN, PAGE_SIZE));
+	KUNIT_EXPECT_TRUE(test, has_fast_reg(test, device, RDMA_DRIVER_UNKNOWN,
+					     PAGE_SIZE | SZ_2M));
+	KUNIT_EXPECT_TRUE(test, has_fast_reg(test, device, RDMA_DRIVER_UNKNOWN,
+					     ~(PAGE_SIZE - 1)));
+	KUNIT_EXPECT_FALSE(test, has_fast_reg(test, device, RDMA_DRIVER_UNKNOWN,
+					      PAGE_SIZE / 2 | SZ_2M));
+	KUNIT_EXPECT_FALSE(test, has_fast_reg(test, device, RDMA_DRIVER_UNKNOWN, SZ_2M));
+}
+
+/* A driver that registers by another address than the one that was asked for. */
+static void test_ocrdma_registers_nothing(struct kunit *test)
+{
+	struct test_device *device = test_device_alloc(test, 1);
+
+	KUNIT_EXPECT_FALSE(test, has_fast_reg(test, device, RDMA_DRIVER_OCRDMA, PAGE_SIZE));
+}
+
 /* Capabilities without the verbs that they need. */
 /* Proves: D1 */
 static void test_capabilities_need_their_calls(struct kunit *test)
@@ -383,6 +426,8 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(test_attributes),
 	KUNIT_CASE(test_atomics_of_peers_alone),
 	KUNIT_CASE(test_pages_of_a_registration),
+	KUNIT_CASE(test_registrations_need_pages_of_the_kernel),
+	KUNIT_CASE(test_ocrdma_registers_nothing),
 	KUNIT_CASE(test_capabilities_need_their_calls),
 	KUNIT_CASE(test_port),
 	KUNIT_CASE(test_port_numbers),

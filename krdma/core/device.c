@@ -371,6 +371,26 @@ u32 krdma_device_id(const struct krdma_device *dev)
  * The object
  */
 
+/*
+ * Registrations have pages of the kernel's size.  A driver need not check that its device has them:
+ * irdma takes every size that it does not know for 4 KiB.  A provider that reports no size at all
+ * is believed to have them: the sources do not show what each hypervisor reports.
+ */
+static bool krdma_device_has_pages(const struct ib_device *ibdev)
+{
+	u64 sizes = ibdev->attrs.page_size_cap;
+
+	return !sizes || (sizes & PAGE_SIZE);
+}
+
+static bool krdma_device_has_fast_reg(const struct ib_device *ibdev)
+{
+	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
+	    !ibdev->ops.alloc_mr || !ibdev->ops.map_mr_sg)
+		return false;
+	return krdma_device_has_pages(ibdev) && krdma_quirk_registers_right(ibdev);
+}
+
 static void krdma_device_read_raw(const struct ib_device *ibdev, struct krdma_raw_attr *raw)
 {
 	const struct ib_device_attr *attrs = &ibdev->attrs;
@@ -394,8 +414,7 @@ static void krdma_device_read_raw(const struct ib_device *ibdev, struct krdma_ra
 		/* No attribute reports it; in practice the InfiniBand transport has it. */
 		.has_imm = rdma_node_get_transport(ibdev->node_type) == RDMA_TRANSPORT_IB,
 		.has_srq = ibdev->ops.create_srq && ibdev->ops.post_srq_recv,
-		.has_fast_reg = (attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
-				ibdev->ops.alloc_mr && ibdev->ops.map_mr_sg,
+		.has_fast_reg = krdma_device_has_fast_reg(ibdev),
 		.has_odp = attrs->kernel_cap_flags & IBK_ON_DEMAND_PAGING,
 		.has_read_local = !krdma_quirk_reads_by_key(ibdev),
 	};

@@ -42,6 +42,21 @@ bool krdma_quirk_registers_user(const struct ib_device *ibdev)
 }
 
 /**
+ * krdma_quirk_registers_right() - Check whether a driver registers what IB_WR_REG_MR says
+ * @ibdev: the RDMA device, with fast registration
+ *
+ * ocrdma takes the offset in the first page to be the difference of the MR's address for peers and
+ * of the page's for DMA.  It is right only where these addresses are the same, and krdma's are not.
+ *
+ * Context: any.
+ * Return: false if peers would access other memory.
+ */
+bool krdma_quirk_registers_right(const struct ib_device *ibdev)
+{
+	return ibdev->ops.driver_id != RDMA_DRIVER_OCRDMA;
+}
+
+/**
  * krdma_quirk_fast_reg_pages() - Find how many pages a fast registration can have
  * @ibdev: the RDMA device
  *
