@@ -262,6 +262,30 @@ static void test_atomic_rights_of_peers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
+/* irdma claims atomics, and forgets the right when it registers memory. */
+static void offer_atomics_without_the_right(struct fake_device *fake)
+{
+	fake_device_offer_atomics(fake);
+	fake->ib.ops.driver_id = RDMA_DRIVER_IRDMA;
+}
+
+static void test_atomic_rights_that_would_be_lost(struct kunit *test)
+{
+	struct site *site = site_new(test, offer_atomics_without_the_right);
+	struct krdma_device_attr attr;
+	struct krdma_mr *mr;
+
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
+			PTR_ERR_OR_ZERO(site_map(site, LENGTH, LOCAL | REMOTE_ATOMIC)));
+	mr = site_map(site, LENGTH, ALL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	/* It posts those for memory of other cards. */
+	KUNIT_ASSERT_EQ(test, 0, krdma_device_query_attr(site->dev, &attr));
+	KUNIT_EXPECT_EQ(test, !(site->stage->fake->personality->lacks & FAKE_LACKS_ATOMICS),
+			!!(attr.caps & KRDMA_DEVICE_CAP_ATOMIC));
+}
+
 static void test_bad_memory(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
@@ -962,6 +986,7 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE(test_rights),
 	KUNIT_CASE(test_atomic_rights),
 	KUNIT_CASE(test_atomic_rights_of_peers),
+	KUNIT_CASE(test_atomic_rights_that_would_be_lost),
 	KUNIT_CASE(test_bad_memory),
 	KUNIT_CASE(test_no_registration),
 	KUNIT_CASE(test_failures),

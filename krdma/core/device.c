@@ -456,7 +456,8 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 
 	krdma_device_read_raw(ibdev, &raw);
 	dev->caps = krdma_caps_flags(&raw);
-	dev->serves_atomics = ibdev->attrs.atomic_cap != IB_ATOMIC_NONE;
+	dev->serves_atomics = ibdev->attrs.atomic_cap != IB_ATOMIC_NONE &&
+			      krdma_quirk_serves_atomics(ibdev);
 	krdma_caps_derive(&raw, &dev->limits);
 
 	/* ib_core does not rename a device while it adds it, so the name is stable. */

@@ -109,6 +109,21 @@ bool krdma_quirk_posts_atomics(const struct ib_device *ibdev)
 }
 
 /**
+ * krdma_quirk_serves_atomics() - Check whether memory can be registered for atomics of peers
+ * @ibdev: the RDMA device
+ *
+ * Cards of irdma from generation 3 on have atomics.  But its driver never passes the right on with
+ * IB_WR_REG_MR, so an atomic of a peer is refused, and ends the connection.
+ *
+ * Context: any.
+ * Return: false if the driver forgets the right.
+ */
+bool krdma_quirk_serves_atomics(const struct ib_device *ibdev)
+{
+	return ibdev->ops.driver_id != RDMA_DRIVER_IRDMA;
+}
+
+/**
  * krdma_quirk_reads_by_key() - Check whether a read needs an rkey for its local memory
  * @ibdev: the RDMA device
  *

@@ -16,6 +16,7 @@ bool krdma_quirk_raises_last_wqe(const struct ib_device *ibdev);
 bool krdma_quirk_invalidates(const struct ib_device *ibdev);
 bool krdma_quirk_reports_missed(const struct ib_device *ibdev);
 bool krdma_quirk_posts_atomics(const struct ib_device *ibdev);
+bool krdma_quirk_serves_atomics(const struct ib_device *ibdev);
 bool krdma_quirk_reads_by_key(const struct ib_device *ibdev);
 bool krdma_quirk_completes_in_order(const struct ib_device *ibdev);
 bool krdma_quirk_fences_reads(const struct ib_device *ibdev);
