@@ -321,6 +321,57 @@ static void test_refused_registration(struct kunit *test)
 }
 
 /*
+ * A driver may accept no registration at all, or none with these rights, for as long as the device
+ * exists.  That is not the QP's fault: another one would refuse it, too.
+ */
+static void test_refused_post(struct kunit *test)
+{
+	static const struct {
+		int refusal;
+		int error;
+		unsigned int queue_pairs;
+	} cases[] = {
+		{ -EINVAL, -EOPNOTSUPP, 1 },
+		{ -EOPNOTSUPP, -EOPNOTSUPP, 1 },
+		/* Only the first post fails. */
+		{ -EIO, 0, 2 },
+		{ -ENOMEM, 0, 2 },
+	};
+	struct site *site = site_new(test, roce);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct krdma_mr *mr;
+
+		fake_device_fail(site->fake, FAKE_CREATE_QP, 0, 0);
+		fake_device_fail(site->fake, FAKE_POST_SEND, 1, cases[i].refusal);
+		mr = site_map(site);
+		KUNIT_EXPECT_EQ_MSG(test, cases[i].error, PTR_ERR_OR_ZERO(mr), "case %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, cases[i].queue_pairs,
+				    fake_device_calls(site->fake, FAKE_CREATE_QP), "case %u", i);
+		if (!IS_ERR(mr))
+			KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+		KUNIT_EXPECT_EQ(test, 0, atomic_read(&site->fake->live[FAKE_QP]));
+		KUNIT_EXPECT_EQ(test, 0, atomic_read(&site->fake->live[FAKE_MR]));
+	}
+}
+
+/* A QP that has registered memory may be lost since: drivers refuse its posts in that way, too. */
+static void test_refused_by_old_one(struct kunit *test)
+{
+	struct site *site = site_new(test, roce);
+	struct krdma_mr *first = expect_map(test, site);
+	struct krdma_mr *mr;
+
+	fake_device_fail(site->fake, FAKE_CREATE_QP, 0, 0);
+	fake_device_fail(site->fake, FAKE_POST_SEND, 1, -EINVAL);
+	mr = expect_map(test, site);
+	KUNIT_EXPECT_EQ(test, 1, fake_device_calls(site->fake, FAKE_CREATE_QP));
+	expect_reachable(test, site, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(first));
+}
+
+/*
  * Waiting
  */
 
@@ -483,6 +534,8 @@ static struct kunit_case frwr_cases[] = {
 	KUNIT_CASE(test_every_entry_is_tried),
 	KUNIT_CASE(test_failed_one_is_replaced),
 	KUNIT_CASE(test_refused_registration),
+	KUNIT_CASE(test_refused_post),
+	KUNIT_CASE(test_refused_by_old_one),
 	KUNIT_CASE_SLOW(test_no_answer_is_waited_for_in_bounds),
 	KUNIT_CASE_SLOW(test_no_answer_of_iwarp_either),
 	KUNIT_CASE(test_waiters_can_be_killed),

@@ -67,6 +67,7 @@ enum krdma_frwr_object {
  * @cm: the connection through the connection manager, on iWARP; NULL otherwise
  * @failed: the device has reported that @qp can no longer be used.  Written in any context.
  * @posted: a work request may be executing
+ * @proven: it has executed a work request
  * @cqe: of that work request
  * @done: completed when the work request completes
  * @status: its completion status; valid after @done
@@ -82,6 +83,7 @@ struct krdma_frwr_qp {
 	struct krdma_frwr_cm *cm;
 	bool failed;
 	bool posted;
+	bool proven;
 	struct ib_cqe cqe;
 	struct completion done;
 	enum ib_wc_status status;
@@ -481,6 +483,24 @@ static int krdma_frwr_wait(struct krdma_frwr_qp *frwr, bool killable)
 	return left ? 0 : -ETIMEDOUT;
 }
 
+static bool krdma_frwr_lost(const struct krdma_frwr_qp *frwr)
+{
+	return READ_ONCE(frwr->failed) || (frwr->cm && krdma_frwr_cm_broken(frwr->cm));
+}
+
+/*
+ * What a refused post means.  A queue pair in another state refuses it in any way, with -EINVAL on
+ * many devices.  But one that was just connected refuses so only what the driver never takes: mlx5
+ * atomics of peers if its firmware cannot give that right to an MR, hns every registration on its
+ * older cards.  No other queue pair would help then.
+ */
+static int krdma_frwr_refused(const struct krdma_frwr_qp *frwr, int error)
+{
+	if (frwr->proven || krdma_frwr_lost(frwr))
+		return -ECONNRESET;
+	return error == -EINVAL || error == -EOPNOTSUPP ? -EOPNOTSUPP : -ECONNRESET;
+}
+
 /*
  * Post one work request and wait for it.  -ECONNRESET: the queue pair could not be used, so the
  * caller may retry on a new one.  After any error the queue pair cannot be used any more.
@@ -494,7 +514,7 @@ static int krdma_frwr_try(struct krdma_frwr_qp *frwr, struct ib_send_wr *wr, boo
 	wr->wr_cqe = &frwr->cqe;
 	wr->send_flags = IB_SEND_SIGNALED;
 
-	if (READ_ONCE(frwr->failed) || (frwr->cm && krdma_frwr_cm_broken(frwr->cm)))
+	if (krdma_frwr_lost(frwr))
 		return -ECONNRESET;
 	/*
 	 * A device that executes the work request in softirq, where its completion is
@@ -505,7 +525,7 @@ static int krdma_frwr_try(struct krdma_frwr_qp *frwr, struct ib_send_wr *wr, boo
 	ret = ib_post_send(frwr->qp, wr, NULL);
 	local_bh_enable();
 	if (ret)
-		return -ECONNRESET;
+		return krdma_frwr_refused(frwr, ret);
 
 	frwr->posted = true;
 	ret = krdma_frwr_wait(frwr, killable);
@@ -515,6 +535,7 @@ static int krdma_frwr_try(struct krdma_frwr_qp *frwr, struct ib_send_wr *wr, boo
 
 	switch (frwr->status) {
 	case IB_WC_SUCCESS:
+		frwr->proven = true;
 		return 0;
 	case IB_WC_WR_FLUSH_ERR:
 		return -ECONNRESET;
@@ -559,6 +580,7 @@ static int krdma_frwr_run(struct krdma_pd *pd, struct ib_send_wr *wr, bool killa
 	case 0:
 	case -EADDRNOTAVAIL:
 	case -EDQUOT:
+	case -EOPNOTSUPP:
 	case -ETIMEDOUT:
 		return ret;
 	case -ENODEV:
@@ -583,6 +605,7 @@ static int krdma_frwr_run(struct krdma_pd *pd, struct ib_send_wr *wr, bool killa
  * -EADDRNOTAVAIL: no port of the device can be connected to itself: a RoCE port needs an entry
  * in its GID table, an iWARP port an address on its network interface;
  * -ETIMEDOUT: the device does not answer;
+ * -EOPNOTSUPP: the driver refuses it, also on a new queue pair;
  * -EDQUOT: the control group has reached its limit of objects;
  * -EINTR: the caller is being killed;
  * -ENOMEM, -ERESTARTSYS, -EIO.

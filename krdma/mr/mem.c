@@ -440,7 +440,7 @@ static int krdma_mem_register_slices(struct krdma_mem *mem, u64 iova,
  * Context: process context; sleeps until the device has executed it; returns if the caller is
  * killed.
  * Return: 0, or
- * -EOPNOTSUPP: the device has no fast registration;
+ * -EOPNOTSUPP: the device has no fast registration, or none with these rights;
  * -EFBIG: more than KRDMA_MR_KEYS_MAX ib_mrs;
  * -EINVAL: the entries do not meet at page boundaries;
  * -EDQUOT: the control group has reached its limit;
