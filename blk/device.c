@@ -78,7 +78,7 @@ static int krdma_blk_device_attach(struct krdma_blk_device *device)
 		configfs_undepend_item(&device->item);
 		return ret;
 	}
-	device->attached = true;
+	WRITE_ONCE(device->attached, true);
 	device->force = false;
 	return 0;
 }
@@ -90,7 +90,7 @@ static void krdma_blk_device_detach(struct krdma_blk_device *device)
 	krdma_blk_path_give_up(device);
 	krdma_blk_disk_remove(device);
 	krdma_blk_path_close(device);
-	device->attached = false;
+	WRITE_ONCE(device->attached, false);
 	configfs_undepend_item(&device->item);
 }
 
@@ -300,7 +300,7 @@ CONFIGFS_ATTR(krdma_blk_device_, force);
 
 static ssize_t krdma_blk_device_enabled_show(struct config_item *item, char *page)
 {
-	return sysfs_emit(page, "%d\n", to_device(item)->attached);
+	return sysfs_emit(page, "%d\n", READ_ONCE(to_device(item)->attached));
 }
 
 static ssize_t krdma_blk_device_enabled_store(struct config_item *item, const char *page,

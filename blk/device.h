@@ -222,7 +222,7 @@ struct krdma_blk_request {
  * @hold_seconds: how long requests wait for connections; protected by @state_lock
  * @force: it may be detached while it is open; reset when it is attached
  * @error: why it could not be attached, as text; or "".  Protected by @state_lock.
- * @attached: there is a disk, and the settings do not change
+ * @attached: there is a disk, and the settings do not change; also read without @lock
  * @session: session of the connections
  * @client: a random number for this attachment
  * @welcomed: the server has accepted a connection of this attachment, and knows @client

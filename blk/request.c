@@ -663,6 +663,16 @@ void krdma_blk_request_done(const struct krdma_wc *completion)
 }
 
 /*
+ * A store may, unless the device is detached by force.  While the device is being attached, nobody
+ * can detach it, and who attaches it waits in the kernel for its partitions.
+ */
+static bool krdma_blk_may_take_any_time(const struct krdma_blk_device *device)
+{
+	return krdma_blk_is_stored(device) && READ_ONCE(device->attached) &&
+	       !(READ_ONCE(device->stop) && READ_ONCE(device->force));
+}
+
+/*
  * A connection whose peer does not answer breaks by itself, long before this.  If it does not,
  * its device has failed, and the end of the connection returns all requests.  Requests that are
  * held have a limit of their own.
@@ -677,9 +687,7 @@ static enum blk_eh_timer_return krdma_blk_timeout(struct request *rq)
 	krdma_blk_poll_all(queue);
 	if (blk_mq_rq_state(rq) != MQ_RQ_IN_FLIGHT)
 		return BLK_EH_DONE;
-	/* A store may take any time, unless the device is detached by force. */
-	if (krdma_blk_is_stored(device) && krdma_blk_command_waits(queue, request) &&
-	    !(READ_ONCE(device->stop) && READ_ONCE(device->force)))
+	if (krdma_blk_may_take_any_time(device) && krdma_blk_command_waits(queue, request))
 		return BLK_EH_RESET_TIMER;
 	if (READ_ONCE(request->posted))
 		krdma_blk_path_lost(device);

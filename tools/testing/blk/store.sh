@@ -355,6 +355,23 @@ becomes "and the other one says that there is no such client" 1 $work/again 30
 put $hung "$seconds"
 krdma blk end store -f
 
+# Nobody can detach a device by force while it is being attached, which reads the partitions.  So that
+# does not wait for a store that does not answer.
+check "a block device is exported" serve store $ram
+put $hung 0
+put $test/stall "krdma_blk_store_read any"
+begin device_new store $here_address hold_seconds=1
+becomes "the store does not answer who attaches it" stalled $test/stall 30
+becomes "the device is attached nevertheless" 0 $work/ended 100
+# Proves: F3
+is "before the store has answered" stalled $test/stall
+put $test/stall go
+put $hung "$seconds"
+becomes "then it is live" live $attach/state 60
+check "and is read" same $work/wanted "$(disk store)"
+check "it is detached" device_end store
+check "and the export is ended" krdma blk end store
+
 # Clients that share an export.  One is lost, and its write has failed before the store ends it: so
 # the other one does not write before that.
 check "an export is shared" serve store $ram -S
