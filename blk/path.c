@@ -152,6 +152,8 @@ krdma_blk_conn_welcomed(struct krdma_blk_queue *queue, const struct krdma_blk_no
 	ret = krdma_blk_read_welcome(data, length, geometry);
 	if (ret)
 		return ret;
+	/* It has a record of this client, also if this one leaves it because of what follows. */
+	device->welcomed = true;
 	/* Who asked to read only would attach a disk that can be written. */
 	if (device->read_only && !geometry->read_only)
 		return -EPROTO;
@@ -164,7 +166,6 @@ krdma_blk_conn_welcomed(struct krdma_blk_queue *queue, const struct krdma_blk_no
 	memcpy(&welcome, data, sizeof(welcome));
 	if (device->secret.length && !krdma_blk_server_knows(&device->secret, nonces, &welcome))
 		return -EKEYREJECTED;
-	device->welcomed = true;
 	return 0;
 }
 

@@ -105,7 +105,7 @@ void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
  * @queue: the queue, not open for requests; its connection is established
  * @geometry: geometry that the server has sent by the connection
  *
- * After an error the connection is closed.
+ * After an error a read may still be in flight, until the caller has closed the connection.
  *
  * Context: process context; sleeps.
  * Return: 0, or a negative errno.
@@ -127,10 +127,5 @@ int krdma_blk_table_read(struct krdma_blk_queue *queue, const struct krdma_blk_g
 					    &queue->chunks[at]);
 	}
 	queue->chunk_shift = ilog2(geometry->chunk_size);
-	/* Closing the connection returns what is in flight. */
-	if (ret) {
-		krdma_blk_poll_drain(queue, queue->conn);
-		krdma_conn_close(queue->conn);
-	}
 	return ret;
 }

@@ -105,7 +105,9 @@ for step in "krdma_session_create -12" "krdma_conn_create -12" "krdma_conn_creat
 	"krdma_conn_connect -111 1" "krdma_conn_connect -111 2" "krdma_conn_wait -110" \
 	"krdma_conn_wait -110 1" "krdma_conn_wait -110 3" "krdma_conn_wait -110 5" \
 	"krdma_conn_accept -12" "krdma_conn_accept -12 1" "krdma_blk_table_read -5" \
-	"krdma_blk_table_read -5 1" "krdma_blk_table_read -5 2" "krdma_blk_commands_open -12" \
+	"krdma_blk_table_read -5 1" "krdma_blk_table_read -5 2" "krdma_conn_map_sg -12" \
+	"krdma_conn_map_sg -12 1" "krdma_conn_map_sg -12 2" "krdma_blk_poll_wait 0" \
+	"krdma_blk_poll_wait 0 1" "krdma_blk_poll_wait 0 2" "krdma_blk_commands_open -12" \
 	"krdma_blk_commands_open -12 2" "blk_mq_alloc_tag_set -12" "__blk_mq_alloc_disk -12" \
 	"device_add_disk -12" "bdi_register -12" "sysfs_create_groups -12"; do
 	put $test/refuse "$step"

@@ -84,6 +84,10 @@ krdma blk end locked
 krdma blk serve -n stranger -s 1M --allow 10.99.0.0/16
 says "an address that is not allowed" "not for this address" krdma blk attach $here_address stranger
 krdma blk end stranger
+krdma blk serve -n open -s 1M --allow any
+says "a server that does not know the secret" "not proved" krdma blk attach $here_address open -k $work/right
+is "has no record of whom that has made leave" "" $config/exports/open/clients
+check "so its export is ended" krdma blk end open
 
 # Peers that are not krdma_blk.
 check "an export beside strangers" krdma blk serve -n plain -s 1M --allow any
