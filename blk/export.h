@@ -13,6 +13,7 @@
 #include <linux/math64.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/time64.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -68,10 +69,12 @@ enum krdma_blk_role {
  * @memory: the memory, unless there is a store
  * @store: what @path is, open
  * @claims: entry of the list of exports that have a file; empty while it has none
- * @claimed: what it has is a file, known by the next two members; protected, like them, by the
+ * @claimed: what it has is a file, known by the next four members; protected, like them, by the
  *	list's lock
  * @claimed_dev: device number of the store or of @file, as of stat(2)
  * @claimed_ino: its inode number
+ * @claimed_has_birth: its file system knows the next one
+ * @claimed_birth: when the file was made
  * @jobs: executes commands for the store, each with a worker of its own, so that a store that does
  *	not answer delays no other export; or NULL
  * @reads: executes those that read: the others may have to wait for each other; or NULL
@@ -133,6 +136,8 @@ struct krdma_blk_export {
 	bool claimed;
 	dev_t claimed_dev;
 	u64 claimed_ino;
+	bool claimed_has_birth;
+	struct timespec64 claimed_birth;
 	struct workqueue_struct *jobs;
 	struct workqueue_struct *reads;
 	struct workqueue_struct *drains;

@@ -29,6 +29,7 @@
 #include <linux/sched/signal.h>
 #include <linux/stat.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 #include <linux/workqueue.h>
 
 #include "blk.h"
@@ -45,6 +46,19 @@
 static DEFINE_MUTEX(claims_lock);
 static LIST_HEAD(claims);
 
+/*
+ * If the file of the export was removed, another one can have its inode number since, but not the
+ * time when it was made.  Not all file systems have that time.
+ */
+static bool krdma_blk_export_has_inode(const struct krdma_blk_export *export,
+				       const struct kstat *stat)
+{
+	if (export->claimed_dev != stat->dev || export->claimed_ino != stat->ino)
+		return false;
+	return !export->claimed_has_birth || !(stat->result_mask & STATX_BTIME) ||
+	       timespec64_equal(&export->claimed_birth, &stat->btime);
+}
+
 static bool krdma_blk_export_has_same(const struct krdma_blk_export *export,
 				      const struct krdma_blk_export *other,
 				      const struct kstat *stat)
@@ -55,8 +69,7 @@ static bool krdma_blk_export_has_same(const struct krdma_blk_export *export,
 	/* Also if somebody has removed that of the other one since. */
 	if (*export->file && !strcmp(export->file, other->file))
 		return true;
-	return S_ISREG(stat->mode) && other->claimed && other->claimed_dev == stat->dev &&
-	       other->claimed_ino == stat->ino;
+	return S_ISREG(stat->mode) && other->claimed && krdma_blk_export_has_inode(other, stat);
 }
 
 /**
@@ -77,7 +90,8 @@ int krdma_blk_export_claim(struct krdma_blk_export *export, const struct path *p
 	int ret;
 
 	/* As stat(2) says: a subvolume has its own inode numbers, and its own device number. */
-	ret = vfs_getattr(path, &stat, STATX_TYPE | STATX_INO, AT_STATX_SYNC_AS_STAT);
+	ret = vfs_getattr(path, &stat, STATX_TYPE | STATX_INO | STATX_BTIME,
+			  AT_STATX_SYNC_AS_STAT);
 	if (ret)
 		return ret;
 	mutex_lock(&claims_lock);
@@ -89,6 +103,8 @@ int krdma_blk_export_claim(struct krdma_blk_export *export, const struct path *p
 		export->claimed = S_ISREG(stat.mode);
 		export->claimed_dev = stat.dev;
 		export->claimed_ino = stat.ino;
+		export->claimed_has_birth = stat.result_mask & STATX_BTIME;
+		export->claimed_birth = stat.btime;
 		list_move(&export->claims, &claims);
 	}
 	mutex_unlock(&claims_lock);

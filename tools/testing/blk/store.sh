@@ -137,6 +137,29 @@ check "then the file is written" export_end image
 check "with the zeroes of the first" cmp -n 1048576 /dev/zero $work/kept
 rm $work/kept $work/moved
 
+# The number of a file that was removed is that of the next one that is made: no two have it at the
+# same time, and only one of them is there.
+fill $work/data 1
+cp $work/data $work/mnt/first
+cp $work/data $work/mnt/second
+check "a file keeps data" export_new image 1M file=$work/mnt/first
+check "and another one those of another export" export_new second 1M file=$work/mnt/second
+number=$(stat -c %i $work/mnt/first)
+rm $work/mnt/first $work/mnt/second
+# Proves: F3
+check "both were removed, and the second one is made anew" put $config/exports/second/enabled 0
+if [ "$(stat -c %i $work/mnt/second)" = "$number" ]; then
+	ok "with the number of the first"
+else
+	skip "with the number of the first" "the file system has given it another one"
+fi
+check "and has its data" cmp $work/data $work/mnt/second
+check "the second one is removed" rmdir $config/exports/second
+# Proves: F3
+check "the first one is made anew" export_end image
+check "and has its data, too" cmp $work/data $work/mnt/first
+rm $work/mnt/first $work/mnt/second
+
 # A block device.
 check "a block device is exported" serve store $ram
 is "all of it" $((mib * 1048576)) $config/exports/store/size
