@@ -31,7 +31,11 @@ extern struct workqueue_struct *krdma_blk_export_workqueue;
  */
 extern struct workqueue_struct *krdma_blk_command_workqueue;
 
-/* For the checks of clients: they wait for nothing, and nothing else may delay them. */
+/*
+ * For the checks of clients: they wait for nothing, allocate nothing, and nothing else may delay
+ * them.  So they have threads of high priority, which no store or peer occupies, and a rescuer for
+ * the time when there is no memory for another thread.
+ */
 extern struct workqueue_struct *krdma_blk_lease_workqueue;
 
 /* Switches of the processor at such intervals keep a long wait from being taken for a hang. */

@@ -45,7 +45,8 @@ static const struct {
 	{ &krdma_blk_workqueue, "krdma_blk", WQ_UNBOUND | WQ_MEM_RECLAIM },
 	{ &krdma_blk_export_workqueue, "krdma_blk_export", WQ_UNBOUND },
 	{ &krdma_blk_command_workqueue, "krdma_blk_command", WQ_UNBOUND },
-	{ &krdma_blk_lease_workqueue, "krdma_blk_lease", WQ_UNBOUND },
+	{ &krdma_blk_lease_workqueue, "krdma_blk_lease",
+	  WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM },
 };
 
 static void krdma_blk_workqueues_destroy(void)

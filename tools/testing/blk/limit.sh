@@ -537,6 +537,26 @@ becomes "the server ends it in time" 1 "/sys/block/${disk#/dev/}/krdma/reconnect
 becomes "and accepts the next one" live $early/state 30
 check "the device is detached" device_end early
 
+# No thread can be started, and what has those that are there does not end: the server checks its
+# clients nevertheless, every two seconds.  Nor can this shell start a program then.
+check "threads can be taken" insmod "$here/krdma_core_test.ko"
+check "a client connects" device_new early $here_address export=limit queues=1
+for pool in 1 2; do
+	state=
+	sleep 20 &
+	sleeper=$!
+	echo $pool >/sys/kernel/debug/krdma_core_test/starve
+	echo "krdma_blk_conn_lease any" >$test/stall
+	wait $sleeper
+	read -r state <$test/stall
+	echo 0 >/sys/kernel/debug/krdma_core_test/starve
+	put $test/stall go
+	# Proves: F3
+	check "it is checked without a thread of pool $pool" [ "$state" = stalled ]
+done
+check "the device is detached" device_end early
+rmmod krdma_core_test
+
 # The time in which commands of a new connection are executed begins when it is accepted.
 device_make early $here_address export=limit queues=1
 put $test/stall "krdma_blk_client_settle any"

@@ -254,16 +254,17 @@ static int core_results_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(core_results);
 
-/* For other tests: 1 occupies the threads of krdma's pool, 0 releases them. */
+/* For other tests: 1 occupies the threads of krdma's pool, 2 those of the usual one, 0 neither. */
 static struct core_starve *core_starved;
 
 static int core_starve_set(void *data, u64 value)
 {
+	unsigned int flags = value == 2 ? WQ_UNBOUND : WQ_UNBOUND | WQ_HIGHPRI;
 	struct core_test test = { .name = "starve" };
 
 	mutex_lock(&core_lock);
 	if (value && !core_starved)
-		core_starved = core_starve_begin(&test, WQ_UNBOUND | WQ_HIGHPRI);
+		core_starved = core_starve_begin(&test, flags);
 	if (!value) {
 		core_starve_end(core_starved);
 		core_starved = NULL;
