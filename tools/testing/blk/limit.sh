@@ -551,7 +551,6 @@ for pool in 1 2; do
 	read -r state <$test/stall
 	echo 0 >/sys/kernel/debug/krdma_core_test/starve
 	put $test/stall go
-	# Proves: F3
 	check "it is checked without a thread of pool $pool" [ "$state" = stalled ]
 done
 check "the device is detached" device_end early

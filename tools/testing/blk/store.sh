@@ -386,11 +386,11 @@ put $test/stall "krdma_blk_store_read any"
 begin device_new store $here_address hold_seconds=1
 becomes "the store does not answer who attaches it" stalled $test/stall 30
 becomes "the device is attached nevertheless" 0 $work/ended 100
-# Proves: F3
 is "before the store has answered" stalled $test/stall
 put $test/stall go
 put $hung "$seconds"
 becomes "then it is live" live $attach/state 60
+# Proves: F3
 check "and is read" same $work/wanted "$(disk store)"
 check "it is detached" device_end store
 check "and the export is ended" krdma blk end store
