@@ -494,6 +494,11 @@ static enum ib_wc_status fake_do_register(struct fake_qp *qp, const struct fake_
 {
 	struct fake_mr *mr = to_fake_mr(send->reg.mr);
 
+	/* The device would register whatever is at addresses of the other byte order. */
+	if (mr->posts > 1 && fake_personality_of(&qp->ib)->swaps_list) {
+		atomic_inc(&to_fake(qp->ib.device)->wrongs);
+		return IB_WC_LOC_PROT_ERR;
+	}
 	/* The consumer may change only the last byte of an rkey. */
 	if (mr->valid || mr->pd != qp->ib.pd || !mr->mapped_count ||
 	    (mr->key ^ send->reg.key) > 0xff)

@@ -197,6 +197,7 @@ static int fake_map_mr_sg(struct ib_mr *ib_mr, struct scatterlist *list, int ent
 	ret = fake_device_follow_script(fake, FAKE_MAP_MR_SG);
 	if (!ret) {
 		to_fake_mr(ib_mr)->mapped_count = 0;
+		to_fake_mr(ib_mr)->posts = 0;
 		ret = ib_sg_to_pages(ib_mr, list, entries,
 				     personality->map_offset_lost ? NULL : offset,
 				     fake_set_page);

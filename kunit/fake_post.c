@@ -184,6 +184,8 @@ static int fake_accept_send(struct fake_qp *qp, const struct ib_send_wr *wr)
 	memcpy(send->sge, wr->sg_list, send->wr.num_sge * sizeof(*send->sge));
 	if (!fake_reads_like_siw(fake) || !fake_is_read(wr->opcode))
 		fake_count_zeros(fake, send->sge, wr->num_sge);
+	if (wr->opcode == IB_WR_REG_MR)
+		to_fake_mr(reg_wr(wr)->mr)->posts++;
 	cq->posted++;
 	return 0;
 }

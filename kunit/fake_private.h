@@ -238,6 +238,7 @@ struct fake_qp {
  * @max_pages: capacity of @pages
  * @mapped: pages of the last ib_map_mr_sg(), which REG_MR copies to @pages
  * @mapped_count: entries of @mapped
+ * @posts: REG_MRs that were posted since the last ib_map_mr_sg()
  * @umem: set for memory of a process
  */
 struct fake_mr {
@@ -256,6 +257,7 @@ struct fake_mr {
 	unsigned int max_pages;
 	u64 *mapped;
 	unsigned int mapped_count;
+	unsigned int posts;
 	struct ib_umem *umem;
 };
 

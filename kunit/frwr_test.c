@@ -321,6 +321,33 @@ static void test_refused_registration(struct kunit *test)
 }
 
 /*
+ * What was posted and flushed is mapped again before it is posted again, because a driver may have
+ * changed the list of pages.  What was not posted is not.
+ */
+static void test_flushed_registration_is_mapped_again(struct kunit *test)
+{
+	struct site *site = site_new(test, roce);
+	struct krdma_mr *first = expect_map(test, site);
+	struct krdma_mr *mr;
+
+	fake_qp_fail(&site_qp(test, site)->ib);
+	fake_device_fail(site->fake, FAKE_MAP_MR_SG, 0, 0);
+	mr = expect_map(test, site);
+	KUNIT_EXPECT_EQ(test, 2, fake_device_calls(site->fake, FAKE_MAP_MR_SG));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&site->fake->wrongs));
+	expect_reachable(test, site, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+
+	fake_device_fail(site->fake, FAKE_POST_SEND, 1, -EIO);
+	fake_device_fail(site->fake, FAKE_MAP_MR_SG, 0, 0);
+	mr = expect_map(test, site);
+	KUNIT_EXPECT_EQ(test, 1, fake_device_calls(site->fake, FAKE_MAP_MR_SG));
+	expect_reachable(test, site, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(first));
+}
+
+/*
  * A driver may accept no registration at all, or none with these rights, for as long as the device
  * exists.  That is not the QP's fault: another one would refuse it, too.
  */
@@ -534,6 +561,7 @@ static struct kunit_case frwr_cases[] = {
 	KUNIT_CASE(test_every_entry_is_tried),
 	KUNIT_CASE(test_failed_one_is_replaced),
 	KUNIT_CASE(test_refused_registration),
+	KUNIT_CASE(test_flushed_registration_is_mapped_again),
 	KUNIT_CASE(test_refused_post),
 	KUNIT_CASE(test_refused_by_old_one),
 	KUNIT_CASE_SLOW(test_no_answer_is_waited_for_in_bounds),

@@ -37,6 +37,7 @@ const struct fake_personality fake_strict = {
 	.driver_id = RDMA_DRIVER_UNKNOWN,
 	.ports = FAKE_PORT_IWARP,
 	.map_sleeps = true,
+	.swaps_list = true,
 	.zero_is_2g = true,
 	/* It is an iWARP device. */
 	.read_sink_remote = true,
@@ -308,6 +309,8 @@ const struct fake_personality fake_personalities[] = {
 		FAKE_STATUS_IWARP(IB_WC_LOC_ACCESS_ERR),
 		/* cxgb4/device.c:1258 c4iw_uld_state_change() */
 		.fatal_event = true,
+		/* cxgb4/qp.c:844 build_memreg(), of a list that is too long for the WQE */
+		.swaps_list = true,
 		/* cxgb4/provider.c:276 c4iw_query_device(), 539 c4iw_register_device() */
 		.reserved_lkey = true,
 		.local_dma_lkey = 0,

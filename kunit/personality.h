@@ -167,6 +167,8 @@ enum fake_last_wqe {
  * @map_sleeps: ib_map_mr_sg() allocates with GFP_KERNEL
  * @map_fails_with_0: if it fails, ib_map_mr_sg() returns 0 instead of an errno
  * @map_offset_lost: ib_map_mr_sg() ignores sg_offset
+ * @swaps_list: posting IB_WR_REG_MR changes the byte order of the MR's list of pages in place, so
+ *	each post needs an ib_map_mr_sg() of its own
  * @reserved_lkey: there is an lkey for all local memory (IBK_LOCAL_DMA_LKEY)
  * @local_dma_lkey: that lkey, which may be 0
  * @read_sink_remote: the local memory of a read needs an lkey with IB_ACCESS_REMOTE_WRITE
@@ -216,6 +218,7 @@ struct fake_personality {
 	bool map_sleeps;
 	bool map_fails_with_0;
 	bool map_offset_lost;
+	bool swaps_list;
 	bool reserved_lkey;
 	u32 local_dma_lkey;
 	bool read_sink_remote;

@@ -485,6 +485,34 @@ static void test_memory(struct kunit *test)
 	each_driver(test, driver_memory);
 }
 
+/* The second post of an MR that was mapped once. */
+static void driver_posted_twice(struct kunit *test, const struct fake_personality *driver,
+				struct pair *pair)
+{
+	struct side *a = &pair->a;
+	struct ib_reg_wr wr = {
+		.wr = { .opcode = IB_WR_REG_MR, .send_flags = IB_SEND_SIGNALED },
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
+
+	pair_connect(test, pair, false);
+	if (!a->mr || (driver->lacks & FAKE_LACKS_LOCAL_INV))
+		return;
+	pair_register(test, a);
+	KUNIT_ASSERT_EQ(test, 0, side_invalidate(a, a->mr->rkey));
+	polls(test, a, 0, IB_WC_SUCCESS);
+	wr.mr = a->mr;
+	wr.key = a->mr->rkey;
+	KUNIT_ASSERT_EQ(test, 0, ib_post_send(a->qp, &wr.wr, NULL));
+	KUNIT_EXPECT_EQ(test, driver->swaps_list, atomic_xchg(&pair->fake->wrongs, 0));
+	settle(pair);
+}
+
+static void test_posted_twice(struct kunit *test)
+{
+	each_driver(test, driver_posted_twice);
+}
+
 /* mana: no QP can be created, and the error is returned at once. */
 static void test_no_queue_pairs(struct kunit *test)
 {
@@ -510,6 +538,7 @@ static struct kunit_case personality_cases[] = {
 	KUNIT_CASE(test_flush_and_last_request),
 	KUNIT_CASE(test_statuses),
 	KUNIT_CASE(test_memory),
+	KUNIT_CASE(test_posted_twice),
 	KUNIT_CASE(test_no_queue_pairs),
 	{}
 };

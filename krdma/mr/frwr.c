@@ -502,8 +502,9 @@ static int krdma_frwr_refused(const struct krdma_frwr_qp *frwr, int error)
 }
 
 /*
- * Post one work request and wait for it.  -ECONNRESET: the queue pair could not be used, so the
- * caller may retry on a new one.  After any error the queue pair cannot be used any more.
+ * Post one work request and wait for it.  -ECONNRESET: it was not posted, because the queue pair
+ * could not be used; -ECANCELED: it was, and the device has flushed it.  In both cases the caller
+ * may retry on a new one.  After any error the queue pair cannot be used any more.
  */
 static int krdma_frwr_try(struct krdma_frwr_qp *frwr, struct ib_send_wr *wr, bool killable)
 {
@@ -538,7 +539,7 @@ static int krdma_frwr_try(struct krdma_frwr_qp *frwr, struct ib_send_wr *wr, boo
 		frwr->proven = true;
 		return 0;
 	case IB_WC_WR_FLUSH_ERR:
-		return -ECONNRESET;
+		return -ECANCELED;
 	default:
 		return -EIO;
 	}
@@ -579,6 +580,7 @@ static int krdma_frwr_run(struct krdma_pd *pd, struct ib_send_wr *wr, bool killa
 	switch (ret) {
 	case 0:
 	case -EADDRNOTAVAIL:
+	case -ECANCELED:
 	case -EDQUOT:
 	case -EOPNOTSUPP:
 	case -ETIMEDOUT:
@@ -594,8 +596,8 @@ static int krdma_frwr_run(struct krdma_pd *pd, struct ib_send_wr *wr, bool killa
 /**
  * krdma_frwr_register() - Register an MR
  * @pd: the PD; the caller holds a reference
- * @mr: an MR of the PD, mapped and with the rkey that it is to have; after an error it can only
- *	be deregistered
+ * @mr: an MR of the PD, mapped and with the rkey that it is to have; after an error but -ECANCELED
+ *	it can only be deregistered
  * @access: bits of enum ib_access_flags
  *
  * Context: process context; sleeps until the device has executed it, and the first time until
@@ -605,6 +607,9 @@ static int krdma_frwr_run(struct krdma_pd *pd, struct ib_send_wr *wr, bool killa
  * -EADDRNOTAVAIL: no port of the device can be connected to itself: a RoCE port needs an entry
  * in its GID table, an iWARP port an address on its network interface;
  * -ETIMEDOUT: the device does not answer;
+ * -ECANCELED: the existing queue pair was lost, and the device has flushed what was posted.  The
+ * driver may have changed the MR's list of pages for the device, as cxgb4 does: the caller may map
+ * it again, and try once more;
  * -EOPNOTSUPP: the driver refuses it, also on a new queue pair;
  * -EDQUOT: the control group has reached its limit of objects;
  * -EINTR: the caller is being killed;
@@ -629,7 +634,7 @@ int krdma_frwr_register(struct krdma_pd *pd, struct ib_mr *mr, int access)
  *
  * Context: as krdma_frwr_register(), but a killed caller does not return early: an rkey that is
  * to end must not stay valid for that reason.
- * Return: as krdma_frwr_register().
+ * Return: as krdma_frwr_register(), without -ECANCELED.
  */
 int krdma_frwr_invalidate(struct krdma_pd *pd, u32 key)
 {
@@ -638,7 +643,12 @@ int krdma_frwr_invalidate(struct krdma_pd *pd, u32 key)
 		.ex.invalidate_rkey = key,
 	};
 
-	return krdma_frwr_run(pd, &wr, false);
+	int ret = krdma_frwr_run(pd, &wr, false);
+
+	/* It has nothing that a driver could have changed. */
+	if (ret == -ECANCELED)
+		ret = krdma_frwr_run(pd, &wr, false);
+	return ret == -ECANCELED ? -EIO : ret;
 }
 
 /**

@@ -319,7 +319,7 @@ static int krdma_mem_alloc_mrs(struct krdma_mem *mem, unsigned int count, u64 sp
 	return 0;
 }
 
-/* Map a list into an ib_mr that was never posted. */
+/* Map a list into an ib_mr that was never registered. */
 static int krdma_mem_fill_mr(struct ib_mr *mr, struct scatterlist *sg, unsigned int entries,
 			     u64 length, u64 iova)
 {
@@ -346,6 +346,15 @@ static int krdma_mem_fill_mr(struct ib_mr *mr, struct scatterlist *sg, unsigned 
 	return 0;
 }
 
+/* -ECANCELED: it was flushed, and may be tried once more, which maps the list again. */
+static int krdma_mem_post_mr(struct krdma_mem *mem, struct ib_mr *ib, struct scatterlist *sg,
+			     unsigned int entries, u64 length, u64 iova)
+{
+	int ret = krdma_mem_fill_mr(ib, sg, entries, length, iova);
+
+	return ret ? ret : krdma_frwr_register(mem->pd, ib, krdma_access_ib(mem->access));
+}
+
 /* Register @entries of a list with DMA addresses, @length bytes. */
 static int krdma_mem_register_sg(struct krdma_mem *mem, struct krdma_mem_key *mr,
 				 struct scatterlist *sg, unsigned int entries, u64 length,
@@ -364,8 +373,10 @@ static int krdma_mem_register_sg(struct krdma_mem *mem, struct krdma_mem_key *mr
 		return krdma_provider_error(PTR_ERR(ib));
 
 	mr->ib = ib;
-	ret = krdma_mem_fill_mr(ib, sg, entries, length, iova);
-	return ret ? ret : krdma_frwr_register(pd, ib, krdma_access_ib(mem->access));
+	ret = krdma_mem_post_mr(mem, ib, sg, entries, length, iova);
+	if (ret == -ECANCELED)
+		ret = krdma_mem_post_mr(mem, ib, sg, entries, length, iova);
+	return ret == -ECANCELED ? -EIO : ret;
 }
 
 /**
