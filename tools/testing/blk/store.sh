@@ -654,7 +654,7 @@ put $test/refuse off
 refused "and a later flush says so" "No data available" \
 	dd if=$work/part of="$disk" bs=64k count=1 conv=fsync,notrunc
 check "it is detached" device_end file
-check "the export is ended by force" krdma blk end file -f
+refused "the export is ended by force" "its data are lost" krdma blk end file -f
 check "and made again" serve file $work/mnt/image -s 8M
 check "and attached" device_new file $here_address
 disk=$(disk file)
@@ -668,7 +668,7 @@ refused "it has lost data, and says so again" "No data available" \
 	dd if=$work/part of="$disk" bs=64k count=1 conv=fsync,notrunc
 check "it is detached" device_end file
 refused "and not ended without a word" "cannot be saved in $work/mnt/image" krdma blk end file
-check "but by force" krdma blk end file -f
+refused "but by force" "its data are lost" krdma blk end file -f
 check "a file that is only read" serve file $work/mnt/image --read-only
 check "is attached" device_new file $here_address
 refused "and cannot be written" "Operation not permitted" write_direct $work/part "$(disk file)"
