@@ -390,8 +390,10 @@ is "before the store has answered" stalled $test/stall
 put $test/stall go
 put $hung "$seconds"
 becomes "then it is live" live $attach/state 60
+disk=$(disk store)
+check "and is written" write_direct $work/wanted "$disk" 1M
 # Proves: F3
-check "and is read" same $work/wanted "$(disk store)"
+check "and read" same $work/wanted "$disk"
 check "it is detached" device_end store
 check "and the export is ended" krdma blk end store
 
