@@ -47,15 +47,16 @@ static void leave(int i)
 	clients[i] = NULL;
 }
 
-static void admit(struct krdma_listener *listener)
+/* Returns -EAGAIN, or why no more clients can be taken now. */
+static int admit(struct krdma_listener *listener)
 {
 	struct krdma_conn_create_qp_args attr = {
 		.size = sizeof(attr), .send_depth = 2, .recv_depth = 1, .keepalive_ms = 1000,
 	};
 	struct krdma_conn *conn;
-	int i = 0;
+	int err, i = 0;
 
-	while (!krdma_listener_next(listener, 0, &conn)) {
+	while (!(err = krdma_listener_next(listener, 0, &conn))) {
 		while (i < CLIENTS && clients[i])
 			i++;
 		if (i == CLIENTS || (!mr && allocate(conn, CLIENTS * MESSAGE))) {
@@ -67,6 +68,7 @@ static void admit(struct krdma_listener *listener)
 		    krdma_conn_accept(conn, NULL, NULL, 0))
 			leave(i);
 	}
+	return err;
 }
 
 static void complete(const struct krdma_cqe *cqe)
@@ -96,18 +98,20 @@ static void serve(void)
 	struct krdma_listener *listener;
 	struct krdma_cqe cqes[16];
 	size_t taken;
+	int full = 0;
 
 	check("create a ring", krdma_ring_create(session, &size, &ring));
 	check("listen", krdma_listen(session, (struct sockaddr *)&any, 0, 0, &listener));
 	for (;;) {
-		struct pollfd fds[] = { { krdma_listener_fd(listener), POLLIN, 0 },
-					{ krdma_ring_fd(ring), POLLIN, 0 } };
+		struct pollfd fds[] = { { krdma_ring_fd(ring), POLLIN, 0 },
+					{ krdma_listener_fd(listener), POLLIN, 0 } };
 
-		poll(fds, 2, -1);
-		admit(listener);
+		poll(fds, full ? 1 : 2, full ? 1000 : -1);
 		while (!krdma_ring_poll(ring, cqes, 16, &taken))
 			for (size_t i = 0; i < taken; i++)
 				complete(&cqes[i]);
+		/* Without a descriptor for a client, wait until one leaves, or a second. */
+		full = admit(listener) != -EAGAIN;
 	}
 }
 

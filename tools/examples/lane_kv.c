@@ -168,7 +168,8 @@ static void accept_at(uint32_t number, const struct krdma_conns_entry *taken, ui
 	struct krdma_conns_args args = { .size = sizeof(args), .flags = KRDMA_CONNS_SRQ,
 					 .srq_fd = krdma_srq_fd(srq), .send_depth = 2 };
 	struct krdma_conns_entry entries[MANY];
-	uint32_t mine = 0;
+	uint32_t mine = 0, accepted = 0;
+	int err = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (taken[i].id % RINGS != number)
@@ -177,22 +178,25 @@ static void accept_at(uint32_t number, const struct krdma_conns_entry *taken, ui
 		entries[mine++].private_data_len = 0;
 	}
 	if (mine)
-		krdma_conns_accept(session, rings[number], entries, mine, &args, NULL);
+		err = krdma_conns_accept(session, rings[number], entries, mine, &args, &accepted);
 	for (uint32_t i = 0; i < mine; i++) {
-		if (entries[i].error)		/* it has given up, or there are too many */
+		/* It has given up, or there are too many; or there is no memory for any. */
+		if (entries[i].error || (err && !accepted))
 			leave(entries[i].id);
 	}
 }
 
-static void admit(struct krdma_listener *listener)
+/* Returns an error if the others have to wait. */
+static int admit(struct krdma_listener *listener)
 {
 	struct krdma_conns_entry entries[MANY] = { { 0 } };
 	uint32_t taken;
+	int err = krdma_conns_take(session, listener, entries, MANY, 0, &taken);
 
-	if (krdma_conns_take(session, listener, entries, MANY, 0, &taken))
-		return;
-	for (uint32_t i = 0; i < RINGS; i++)
+	/* Also with an error, some may have been taken before it. */
+	for (uint32_t i = 0; taken && i < RINGS; i++)
 		accept_at(i, entries, taken);
+	return err == -EAGAIN ? 0 : err;
 }
 
 static void serve(const struct sockaddr *address)
@@ -215,13 +219,14 @@ static void serve(const struct sockaddr *address)
 	for (;;) {
 		poll(fds, RINGS + 1, 1000);
 		leave_slow();
-		admit(listener);
 		for (int i = 0; i < RINGS; i++) {
 			if (krdma_ring_poll(rings[i], cqes, MANY, &taken))
 				continue;
 			for (size_t j = 0; j < taken; j++)
 				complete(&cqes[j]);
 		}
+		/* With too many clients, wait until one leaves, or a second. */
+		fds[RINGS].fd = admit(listener) ? -1 : krdma_listener_fd(listener);
 	}
 }
 

@@ -147,6 +147,7 @@ static void serve(void)
 	struct krdma_ring_create_args size = { .size = sizeof(size), .cq_entries = CLIENTS * 16 };
 	struct krdma_listener *listener;
 	struct krdma_cqe cqe;
+	int err, full = 0;
 	uint32_t done;
 	size_t taken;
 
@@ -154,15 +155,18 @@ static void serve(void)
 	check("listen", krdma_listen(session, (struct sockaddr *)&any, KRDMA_LISTEN_LANES, 0,
 				     &listener));
 	for (;;) {
-		struct pollfd fds[] = { { krdma_listener_fd(listener), POLLIN, 0 },
-					{ krdma_ring_fd(ring), POLLIN, 0 } };
+		struct pollfd fds[] = { { krdma_ring_fd(ring), POLLIN, 0 },
+					{ krdma_listener_fd(listener), POLLIN, 0 } };
 		struct krdma_conns_entry entry = { 0 };
 
-		poll(fds, 2, -1);
-		if (!krdma_conns_take(session, listener, &entry, 1, 0, &done))
-			admit(&entry);
+		poll(fds, full ? 1 : 2, full ? 1000 : -1);
 		while (!krdma_ring_poll(ring, &cqe, 1, &taken))
 			complete(&cqe);
+		/* With too many clients, wait until one leaves, or a second. */
+		err = krdma_conns_take(session, listener, &entry, 1, 0, &done);
+		full = err && err != -EAGAIN;
+		if (!err)
+			admit(&entry);
 	}
 }
 

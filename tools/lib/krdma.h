@@ -411,7 +411,8 @@ int krdma_conns_open(struct krdma *session, struct krdma_ring *ring,
  * @done: receives the number of requests that were taken; must not be NULL
  *
  * Waits for the first request, and takes those that are there: fewer than @count are no error.
- * krdma_conns_accept() accepts them; krdma_conns_close() rejects them.
+ * krdma_conns_accept() accepts them; krdma_conns_close() rejects them. With an error, the first
+ * *@done entries were taken nevertheless, for example as many as the limits of the user allow.
  *
  * Errors: EAGAIN (none waits, and @deadline is 0); ETIMEDOUT; EINTR; EDQUOT; ENODEV; EOPNOTSUPP;
  * EINVAL; EXDEV (the listener is of another session); EFAULT; ENOMEM.

@@ -26,6 +26,29 @@ await_listener()
 	done
 }
 
+# await_waiting: wait until a connection request waits in a listener that takes none.
+await_waiting()
+{
+	local tries=0
+
+	until krdma stat -j | grep -q '"waiting":true'; do
+		tries=$((tries + 1))
+		[ $tries -lt 600 ] || break
+		usleep 100000
+	done
+}
+
+# rests PROCESS: in five seconds, it uses the processor for less than one, which has 100 ticks.  One
+# that looks again and again uses all of them, or half of them where another program runs.
+rests()
+{
+	local before
+
+	before=$(awk '{ print $14 + $15 }' "/proc/$1/stat")
+	sleep 5
+	[ $(($(awk '{ print $14 + $15 }' "/proc/$1/stat") - before)) -lt 100 ]
+}
+
 # both NAME CLIENT-ARGUMENT...: start a server, and run its client.  The server's exit status and
 # output are appended to the client's output.
 both()
@@ -120,6 +143,7 @@ ended "no store" 1 '^kv: cannot connect: Connection refused$'
 "$here/echo_many" serve >"$work/server" 2>&1 </dev/null &
 server=$!
 await_listener echo_many
+descriptors=$(find "/proc/$server/fd" -type l | sed 's|.*/||' | sort -n | tail -n 1)
 # More clients in all than it serves at a time.
 tries=0
 while [ $tries -lt 70 ]; do
@@ -139,6 +163,20 @@ done
 cat "$work"/many.* >"$work/out"
 status=0
 ended "and eight at once" 0 '^at once 1$' '^at once 8$'
+leave KILL "$server"
+# There is a descriptor for one client, which stays.
+sh -c "ulimit -n $((descriptors + 2)) && exec '$here/echo_many' serve" >"$work/server" 2>&1 </dev/null &
+server=$!
+await_listener echo_many
+"$here/stranger" $host 7475 "" 00 0 >"$work/one" 2>&1 </dev/null &
+first=$!
+await "$work/one" '^connected'
+begin "$here/echo_many" $host 7475 "the next"
+await_waiting
+holds "a server without a descriptor for the next client waits" rests "$server"
+leave KILL "$first"
+finish
+ended "and serves it when it has one" 0 '^the next$'
 leave KILL "$server"
 
 "$here/echo_worker" >"$work/server" 2>&1 </dev/null &
@@ -173,6 +211,54 @@ ended "and the others are served" 0 '^mars$'
 leave KILL "$server"
 try "$here/lane_kv" $host planet
 ended "no store for lanes" 1 '^lane_kv: cannot connect: Connection refused$'
+
+# A server of a user who may have nine objects: four rings, an SRQ, a listener and three clients.
+grep -qs '^nobody:' /etc/passwd || echo 'nobody:x:65534:65534::/:/bin/sh' >>/etc/passwd
+objects=$(cat /sys/module/krdma/parameters/max_objects)
+echo 9 >/sys/module/krdma/parameters/max_objects
+chmod 666 /dev/krdma
+sh -c "ulimit -l unlimited && exec su -s /bin/sh nobody -c 'exec $here/lane_kv serve $host'" \
+	>"$work/server" 2>&1 </dev/null &
+shell=$!
+await_listener lane_kv
+server=$(pidof lane_kv)
+# Eight clients are there when it looks.
+kill -STOP "$server"
+for client in 1 2 3 4 5 6 7 8; do
+	"$here/lane_kv" $host planet "of client $client" >"$work/few.$client" 2>&1 </dev/null &
+done
+tries=0
+while [ $tries -lt "$patience" ] && [ "$(krdma trunk -d | grep -c ' lane_kv .* connecting ')" != 8 ]; do
+	tries=$((tries + 1))
+	sleep 1
+done
+kill -CONT "$server"
+tries=0
+while [ $tries -lt "$patience" ] && [ "$(cat "$work"/few.* | grep -c '^of client ')" != 8 ]; do
+	tries=$((tries + 1))
+	sleep 1
+done
+cat "$work"/few.* >"$work/out"
+status=0
+ended "more clients at once than a server may have take turns" 0 '^of client 1$' '^of client 8$' \
+	'!cannot'
+for number in 1 2 3; do
+	"$here/stranger" --lane $host 7479 "" 00 0 >"$work/stays.$number" 2>&1 </dev/null &
+	echo $! >"$work/process.$number"
+	holds "no place is lost: $number" await "$work/stays.$number" '^connected'
+done
+begin "$here/lane_kv" $host planet mars
+await_waiting
+holds "a server without a place for the next client waits" rests "$server"
+for number in 1 2 3; do
+	leave KILL "$(cat "$work/process.$number")"
+done
+finish
+ended "and serves it when it has one" 0 '^mars$'
+kill -KILL "$server"
+gone "$shell"
+chmod 600 /dev/krdma
+echo "$objects" >/sys/module/krdma/parameters/max_objects
 try "$here/lane_kv" many 0 $host planet
 ended "no clients" 2 '^usage: lane_kv serve ADDRESS$'
 
@@ -220,6 +306,7 @@ try "$here/remote_malloc" $host "a text"
 ended "no server" 1 '^remote_malloc: cannot connect: Connection refused$'
 try "$here/remote_malloc" $host
 ended "remote memory, without a text" 2 '^usage: remote_malloc --serve'
+
 
 holds "nothing is left" nothing_is_left "$before"
 tap_end
