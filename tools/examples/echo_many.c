@@ -98,7 +98,7 @@ static void serve(void)
 	struct krdma_listener *listener;
 	struct krdma_cqe cqes[16];
 	size_t taken;
-	int full = 0;
+	int err, full = 0;
 
 	check("create a ring", krdma_ring_create(session, &size, &ring));
 	check("listen", krdma_listen(session, (struct sockaddr *)&any, 0, 0, &listener));
@@ -107,9 +107,10 @@ static void serve(void)
 					{ krdma_listener_fd(listener), POLLIN, 0 } };
 
 		poll(fds, full ? 1 : 2, full ? 1000 : -1);
-		while (!krdma_ring_poll(ring, cqes, 16, &taken))
+		while (!(err = krdma_ring_poll(ring, cqes, 16, &taken)))
 			for (size_t i = 0; i < taken; i++)
 				complete(&cqes[i]);
+		check("serve", err == -EAGAIN ? 0 : err);	/* the device is gone */
 		/* Without a descriptor for a client, wait until one leaves, or a second. */
 		full = admit(listener) != -EAGAIN;
 	}

@@ -207,6 +207,7 @@ static void serve(const struct sockaddr *address)
 	struct pollfd fds[RINGS + 1] = { { 0 } };
 	struct krdma_cqe cqes[MANY];
 	size_t taken;
+	int err;
 
 	attr.device_id = prepare(address, NULL, CLIENTS, DEPTH, DEPTH);
 	check("create an SRQ", krdma_srq_create(session, rings[0], &attr, &srq));
@@ -220,8 +221,9 @@ static void serve(const struct sockaddr *address)
 		poll(fds, RINGS + 1, 1000);
 		leave_slow();
 		for (int i = 0; i < RINGS; i++) {
-			if (krdma_ring_poll(rings[i], cqes, MANY, &taken))
-				continue;
+			taken = 0;
+			err = krdma_ring_poll(rings[i], cqes, MANY, &taken);
+			check("serve", err == -EAGAIN ? 0 : err);	/* the device is gone */
 			for (size_t j = 0; j < taken; j++)
 				complete(&cqes[j]);
 		}

@@ -160,8 +160,9 @@ static void serve(void)
 		struct krdma_conns_entry entry = { 0 };
 
 		poll(fds, full ? 1 : 2, full ? 1000 : -1);
-		while (!krdma_ring_poll(ring, &cqe, 1, &taken))
+		while (!(err = krdma_ring_poll(ring, &cqe, 1, &taken)))
 			complete(&cqe);
+		check("serve", err == -EAGAIN ? 0 : err);	/* the device is gone */
 		/* With too many clients, wait until one leaves, or a second. */
 		err = krdma_conns_take(session, listener, &entry, 1, 0, &done);
 		full = err && err != -EAGAIN;

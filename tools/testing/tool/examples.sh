@@ -308,5 +308,33 @@ try "$here/remote_malloc" $host
 ended "remote memory, without a text" 2 '^usage: remote_malloc --serve'
 
 
+# The device is removed under servers that have had a client.
+# ends_with_device NAME CLIENT-ARGUMENT... -- SERVER-ARGUMENT...
+ends_with_device()
+{
+	local name=$1 ask=''
+	shift
+
+	while [ "$1" != -- ]; do
+		ask="$ask $1"
+		shift
+	done
+	shift
+	"$here/$name" "$@" >"$work/server" 2>&1 </dev/null &
+	server=$!
+	await_listener "$name"
+	# shellcheck disable=SC2086 # words
+	try "$here/$name" $ask
+	rdma link delete rxe0
+	gone "$server"
+	cp "$work/server" "$work/out"
+	ended "$name ends with its device" 1 "^$name: cannot .*: No such device\$"
+	rdma link add rxe0 type rxe netdev dummy0
+}
+
+ends_with_device echo_many $host 7475 text -- serve
+ends_with_device lane_kv $host planet mars -- serve $host
+ends_with_device remote_malloc $host text -- --serve 1000
+
 holds "nothing is left" nothing_is_left "$before"
 tap_end
