@@ -134,6 +134,9 @@ static void tick(struct krdma_hub *hub)
 	if (read(hub->timer_fd, &count, sizeof(count)) != sizeof(count))
 		return;
 	hub->tick = 0;
+	/* What has arrived by now is not late, even if the program did not look at it in time. */
+	for (struct hub_device *device = hub->devices; device; device = device->next)
+		hub_drain(device);
 	if (hub->is_deaf &&
 	    !hub_watch(hub, krdma_listener_fd(hub->listener), &hub->listener_source))
 		hub->is_deaf = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's hubs where much waits: a peer that takes nothing of what is sent to it for a while, for
- * which what waits is limited and says nothing twice; and a program that takes nothing for a while
- * of what many peers have sent, of which nothing is lost.
+ * libkrdma's hubs where much waits: a peer that takes nothing of what is sent to it for a while, so
+ * that what waits for it is limited and says nothing twice; and a program that takes nothing for a
+ * while of what many peers have sent, of which nothing is lost or late.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -229,23 +229,25 @@ static void pile_up(struct __test_metadata *_metadata, FIXTURE_DATA(busy) * self
 		ASSERT_EQ(0, hub_peer_refill(&self->crowd[i / HUB_PEER_DEPTH]));
 }
 
-/* Takes all that is there and the end of the peer; returns how many of its messages came before. */
-static unsigned int take_until_left(FIXTURE_DATA(busy) * self, int *error)
+/*
+ * Takes all that is there, and what follows until the peer has a record with this event, which
+ * @last receives.  Returns how many messages of the peer came before.
+ */
+static unsigned int take_until(FIXTURE_DATA(busy) * self, uint32_t event,
+			       struct krdma_ep_record *last)
 {
 	unsigned int messages = 0;
 	struct krdma_ep_record record;
-	bool left = false;
 
-	*error = -ENOMSG;
-	while (!krdma_hub_next(self->hub, left ? 0 : LIB_PATIENCE, &record, sizeof(record))) {
+	memset(last, 0, sizeof(*last));
+	while (!krdma_hub_next(self->hub, last->event ? 0 : LIB_PATIENCE, &record,
+			       sizeof(record))) {
 		krdma_ep_done(&record);
 		if (record.ep != self->ep)
 			continue;
 		messages += record.event == KRDMA_EP_MESSAGE;
-		if (record.event != KRDMA_EP_LEFT)
-			continue;
-		*error = record.error;
-		left = true;
+		if (record.event == event)
+			*last = record;
 	}
 	return messages;
 }
@@ -254,7 +256,7 @@ static unsigned int take_until_left(FIXTURE_DATA(busy) * self, int *error)
 TEST_F_TIMEOUT(busy, all_that_a_peer_has_sent_comes_before_its_end, 300)
 {
 	const struct hub_frame bye = { .kind = HUB_BYE };
-	int error;
+	struct krdma_ep_record left;
 
 	for (unsigned int before = 0; before < RECORDS; before++) {
 		ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
@@ -264,11 +266,35 @@ TEST_F_TIMEOUT(busy, all_that_a_peer_has_sent_comes_before_its_end, 300)
 		ASSERT_EQ(0, hub_peer_send(&self->peer, &bye, NULL, 0, LIB_PATIENCE));
 		ASSERT_EQ(0, krdma_conn_disconnect(self->peer.conn, 0));
 		ASSERT_EQ(0, krdma_conn_await_closed(self->peer.conn, LIB_PATIENCE));
-		EXPECT_EQ(HUB_PEER_DEPTH, take_until_left(self, &error)) {
+		EXPECT_EQ(HUB_PEER_DEPTH, take_until(self, KRDMA_EP_LEFT, &left)) {
 			TH_LOG("after %u records", before);
 		}
-		EXPECT_EQ(0, error) {
+		EXPECT_EQ(KRDMA_EP_LEFT, left.event);
+		EXPECT_EQ(0, left.error) {
 			TH_LOG("after %u records: %s", before, krdma_ep_why(self->ep));
+		}
+		krdma_ep_close(self->ep, NULL);
+		hub_peer_leave(&self->peer);
+	}
+}
+
+/* The answer is there before the program makes the call, and the deadline passes at once. */
+/* Proves: F10 (library) */
+TEST_F_TIMEOUT(busy, an_answer_that_has_arrived_is_not_late, 300)
+{
+	const struct hub_frame answer = { .kind = HUB_ANSWER, .call = 1 << 8, .taken = 1 };
+	struct krdma_ep_record record;
+
+	for (unsigned int before = 0; before < RECORDS; before++) {
+		ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+		pile_up(_metadata, self, before);
+		ASSERT_EQ(0, hub_peer_send(&self->peer, &answer, "a", 1, LIB_PATIENCE));
+		ASSERT_EQ(0, krdma_ep_call_begin(self->ep, 1, "c", 1, 1, 41));
+		take_until(self, KRDMA_EP_ANSWER, &record);
+		EXPECT_EQ(KRDMA_EP_ANSWER, record.event);
+		EXPECT_EQ(41, record.user_data);
+		EXPECT_EQ(0, record.error) {
+			TH_LOG("after %u records", before);
 		}
 		krdma_ep_close(self->ep, NULL);
 		hub_peer_leave(&self->peer);
