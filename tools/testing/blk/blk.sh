@@ -83,16 +83,37 @@ becomes()
 	is "$1" "$2" "$3"
 }
 
-# await_write DISK: wait up to 30 s until DISK has completed a write since it was attached.
-await_write()
+# requests_of DISK FIELD: print a field of the disk's statistics.
+requests_of()
 {
-	local tries=0 writes=0
+	awk -v field="$2" '{ print $field }' "/sys/block/${1#/dev/}/stat"
+}
 
-	while [ "$writes" = 0 ] && [ $tries -lt 300 ]; do
+# await_request DISK FIELD WHAT: wait up to 30 s until that field has grown.
+await_request()
+{
+	local tries=0 begun now
+
+	begun=$(requests_of "$1" "$2") || return
+	while [ $tries -lt 300 ]; do
 		usleep 100000
-		read -r _ _ _ _ writes _ <"/sys/block/${1#/dev/}/stat"
+		now=$(requests_of "$1" "$2") || return
+		[ "$now" = "$begun" ] || return 0
 		tries=$((tries + 1))
 	done
+	echo "$1 has completed no $3 for 30 s"
+	return 1
+}
+
+# await_read DISK, await_write DISK: wait up to 30 s until DISK has completed one more.
+await_read()
+{
+	await_request "$1" 1 read
+}
+
+await_write()
+{
+	await_request "$1" 5 write
 }
 
 load_module()
@@ -202,6 +223,13 @@ write_direct()
 read_one()
 {
 	dd if="$1" of=/dev/null bs=4k count=1 iflag=direct
+}
+
+# busy DISK WHAT: fio does that (randread or randwrite) until a request fails, and then fails itself.
+busy()
+{
+	fio --name=busy --filename="$1" --rw="$2" --bs=64k --direct=1 --time_based --runtime=600 \
+		>/dev/null 2>&1
 }
 
 # verified DISK OPTION...: fio writes at random offsets, and reads back and compares at intervals.

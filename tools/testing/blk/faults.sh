@@ -52,7 +52,7 @@ check "it has the data" same $work/data "$disk"
 check "it is discarded in part" blkdiscard -o 1M -l 1M "$disk"
 verified "$disk" --number_ios=400 >$work/fio 2>&1 &
 fio=$!
-await_write "$disk"
+check "it is being written" await_write "$disk"
 address_away
 becomes "its connections are lost" holding $config/devices/stored/state 60
 address_back

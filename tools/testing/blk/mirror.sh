@@ -64,6 +64,7 @@ copy_begins()
 		usleep 10000
 		tries=$((tries + 1))
 	done
+	[ -d $work/mount/1 ]
 }
 
 # file_system TYPE NAME CHECKER...: on the mirror, which loses the half NAME meanwhile.
@@ -76,7 +77,7 @@ file_system()
 	check "$half: mounted" mount -t "$type" /dev/md0 $work/mount
 	copy_source >$work/copied 2>&1 &
 	copying=$!
-	copy_begins
+	check "$half: the copies begin" copy_begins
 	"lose_$half"
 	check "$half: in the midst of the copies" [ -d "/proc/$copying" ]
 	wait $copying
@@ -122,7 +123,7 @@ same_halves "at first"
 # Without a file system: every block that fio has written is read back and compared.
 verified /dev/md0 --number_ios=$requests >$work/fio 2>&1 &
 verifying=$!
-await_write /dev/md0
+check "it is being written" await_write /dev/md0
 lose_right
 check "right: in the midst of writes" [ -d /proc/$verifying ]
 wait $verifying

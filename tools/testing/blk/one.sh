@@ -241,25 +241,30 @@ refused "and so does every other one" "Input/output error" read_one "$disk"
 check "it is detached" krdma blk detach load
 
 # The device is detached, and the export ended, under load.
-krdma blk attach $here_address load >/dev/null
+check "it is attached again" krdma blk attach $here_address load
 disk=$(disk load)
-dd if=/dev/zero of="$disk" bs=64k oflag=direct >/dev/null 2>&1 &
+busy "$disk" randwrite &
 writer=$!
-dd if="$disk" of=/dev/null bs=64k iflag=direct >/dev/null 2>&1 &
+busy "$disk" randread &
 reader=$!
-await_write "$disk"
-check "detached by force while it is written" krdma blk detach -f load
-wait $writer $reader
-krdma blk attach $here_address load >/dev/null
+check "it is being written" await_write "$disk"
+check "and read" await_read "$disk"
+check "detached by force meanwhile" krdma blk detach -f load
+wait $writer
+check "the writer has noticed" [ $? != 0 ]
+wait $reader
+check "and the reader" [ $? != 0 ]
+check "it is attached once more" krdma blk attach $here_address load
 disk=$(disk load)
-dd if=/dev/zero of="$disk" bs=64k oflag=direct >/dev/null 2>&1 &
+busy "$disk" randwrite &
 writer=$!
-await_write "$disk"
+check "and being written" await_write "$disk"
 # Proves: F3
 check "an export is ended while it is written" krdma blk end -f load
 refused "the device is not removed while it is attached" "Device or resource busy" \
 	rmdir $config/devices/load
 check "it is detached by force, with who waits" krdma blk detach -f load
 wait $writer
+check "who waited has noticed" [ $? != 0 ]
 check "the module is unloaded" rmmod krdma_blk
 tap_end

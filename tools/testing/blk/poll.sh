@@ -106,7 +106,7 @@ fio_said
 # Many requests reach their timeout while nobody polls.
 polled "$disk" --iodepth=48 --time_based --runtime=45 >$work/fio 2>&1 &
 fio=$!
-await_write "$disk"
+check "it is being polled for, and written" await_write "$disk"
 usleep 500000
 killall -STOP fio
 sleep 40
@@ -157,7 +157,7 @@ put $attach/hold_seconds 60
 # The device goes while it is polled.
 polled "$disk" --time_based --runtime=60 >$work/fio 2>&1 &
 fio=$!
-await_write "$disk"
+check "it is polled for, and written" await_write "$disk"
 check "detached by force while it is polled" krdma blk detach -f poll
 wait $fio
 check "fio has noticed" [ $? != 0 ]

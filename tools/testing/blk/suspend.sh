@@ -70,7 +70,7 @@ for kind in memory store; do
 	disk=$(disk sleeper)
 	verified "$disk" --time_based --runtime=16 >$work/fio 2>&1 &
 	fio=$!
-	await_write "$disk"
+	check "$kind: it is being written" await_write "$disk"
 	for level in freezer freezer devices devices; do
 		check "$kind: the machine sleeps, $level" sleep_to $level mem
 		sleep 1
