@@ -251,6 +251,30 @@ static void test_arm_after_part(struct kunit *test)
 	}
 }
 
+/* The same when one completion, of the kind that programs wait for most, is taken by itself. */
+static void test_arm_after_one(struct kunit *test)
+{
+	struct conn_setup setup = polled;
+	struct krdma_sge sge;
+	struct krdma_send_wr wr = {
+		.opcode = KRDMA_OP_WRITE, .sges = &sge, .sge_count = 1,
+		.remote_addr = 0x123456789000ULL, .rkey = 0xabcd01,
+	};
+	struct conn_pair *pair;
+	struct krdma_wc wcs[2];
+
+	setup.tune = as_bnxt_re;
+	pair = conn_pair_new(test, &setup);
+	sge = conn_sge(&pair->client, 0, 64);
+	for (unsigned int i = 0; i < 2; i++)
+		KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
+	KUNIT_ASSERT_EQ(test, 1, krdma_cq_poll(pair->cq, wcs, 1));
+	KUNIT_EXPECT_EQ(test, 1, krdma_cq_arm(pair->cq));
+	KUNIT_EXPECT_EQ(test, 1, krdma_cq_poll(pair->cq, wcs, 2));
+	KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
+	conn_pair_end(pair);
+}
+
 /* A call that asks for another one gets it, without new completions. */
 static void test_ready_again(struct kunit *test)
 {
@@ -544,6 +568,7 @@ static struct kunit_case queue_ready_cases[] = {
 	KUNIT_CASE_SLOW(test_arm_tells),
 	KUNIT_CASE(test_arm_that_rings),
 	KUNIT_CASE(test_arm_after_part),
+	KUNIT_CASE(test_arm_after_one),
 	KUNIT_CASE(test_ready_again),
 	KUNIT_CASE(test_ready_polls),
 	KUNIT_CASE(test_stash_tells),
