@@ -7,8 +7,8 @@
  * trunk's work item.  Each of them takes the first lane of the list, puts into a frame what fits,
  * and if the frame is full, puts the lane at the end of the list, or back at its beginning if
  * nothing of it has found room.  So a lane that streams has no more than a frame before each other
- * lane has its turn.  Answers to the peer and questions come first: they are few.  Ends of lanes, of which
- * there can be many, do so in every other frame.
+ * lane has its turn.  Answers to the peer and questions come first: they are few.  Ends of lanes,
+ * of which there can be many, do so in every other frame.
  *
  * Frames are granted by the receiver, and the last granted one is kept for a frame that only
  * grants, so both sides can always grant.  No more frames are granted than there is room for the
