@@ -255,23 +255,34 @@ static void test_arm_after_part(struct kunit *test)
 static void test_arm_after_one(struct kunit *test)
 {
 	struct conn_setup setup = polled;
-	struct krdma_sge sge;
-	struct krdma_send_wr wr = {
-		.opcode = KRDMA_OP_WRITE, .sges = &sge, .sge_count = 1,
-		.remote_addr = 0x123456789000ULL, .rkey = 0xabcd01,
-	};
+	struct krdma_mr_info info;
+	struct krdma_send_wr wr;
 	struct conn_pair *pair;
+	struct krdma_sge sge;
 	struct krdma_wc wcs[2];
+	struct krdma_mr *mr;
 
 	setup.tune = as_bnxt_re;
 	pair = conn_pair_new(test, &setup);
-	sge = conn_sge(&pair->client, 0, 64);
+	mr = krdma_mr_register(pair->session, pair->dev, pair->client.buffer, 64,
+			       KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	krdma_mr_query(mr, &info);
+	sge = (struct krdma_sge) {
+		.addr = (uintptr_t)pair->client.buffer, .length = 8, .mr = mr,
+	};
+	wr = (struct krdma_send_wr) {
+		.opcode = KRDMA_OP_WRITE, .sges = &sge, .sge_count = 1,
+		.remote_addr = info.remote_addr, .rkey = info.rkey,
+	};
 	for (unsigned int i = 0; i < 2; i++)
 		KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
 	KUNIT_ASSERT_EQ(test, 1, krdma_cq_poll(pair->cq, wcs, 1));
+	KUNIT_EXPECT_EQ(test, KRDMA_WC_SUCCESS, wcs[0].status);
 	KUNIT_EXPECT_EQ(test, 1, krdma_cq_arm(pair->cq));
 	KUNIT_EXPECT_EQ(test, 1, krdma_cq_poll(pair->cq, wcs, 2));
 	KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 	conn_pair_end(pair);
 }
 
