@@ -273,15 +273,6 @@ static enum krdma_user_cq_result krdma_user_cq_once(struct krdma_user_ring *ring
 }
 
 /*
- * Does the kernel want the thread on its way to user mode?  The CPU quota of its group is enforced
- * there, too, since 6.18: a thread that polls in the kernel would exceed it.
- */
-static bool krdma_user_ring_must_leave(void)
-{
-	return signal_pending(current) || task_work_pending(current);
-}
-
-/*
  * Moves completions that fit, as many as the ring has entries: a device may complete as fast as
  * another thread takes them.  If there are more, @waiting is set.
  */
@@ -291,7 +282,7 @@ static enum krdma_user_cq_result krdma_user_cq_fill(struct krdma_user_ring *ring
 
 	for (u32 moved = 0; moved <= ring->layout.cq_entries; moved += KRDMA_USER_CQ_BUDGET) {
 		result = krdma_user_cq_once(ring);
-		if (result != KRDMA_USER_CQ_AGAIN || krdma_user_ring_must_leave())
+		if (result != KRDMA_USER_CQ_AGAIN || signal_pending(current))
 			break;
 		cond_resched();
 	}
@@ -373,43 +364,29 @@ static int krdma_user_ring_enough(struct krdma_user_ring *ring, u32 wanted, bool
 	return -EAGAIN;
 }
 
-/*
- * Leave the call because of krdma_user_ring_must_leave().  Without a signal the call is restarted,
- * and the program does not see that; the flag has the work done first.
- */
-static int krdma_user_ring_leave(void)
+/* For a polled ring without completions: arms the core's CQ.  Returns true if there are some. */
+static bool krdma_user_ring_watch(struct krdma_user_ring *ring)
 {
-	if (signal_pending(current))
-		return -ERESTARTSYS;
-	set_thread_flag(TIF_SIGPENDING);
-	return -ERESTARTNOINTR;
-}
+	struct krdma_cq *core;
+	bool something = false;
 
-/* The program has asked to spend CPU time on polling. */
-static int krdma_user_ring_spin(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns)
-{
-	bool full;
-	int ret;
-
-	for (;;) {
-		full = krdma_user_cq_fill(ring) == KRDMA_USER_CQ_FULL;
-		ret = krdma_user_ring_enough(ring, wanted, full);
-		if (ret != -EAGAIN)
-			return ret;
-		if (krdma_user_ring_must_leave())
-			return krdma_user_ring_leave();
-		if (ktime_get_ns() >= deadline_ns)
-			return -ETIMEDOUT;
-		/*
-		 * With lazy preemption, a thread that is due waits until the program leaves the
-		 * kernel, or for a tick.  It may be a thread of the provider, for whose work this
-		 * spins.
-		 */
-		if (test_thread_flag(TIF_NEED_RESCHED_LAZY))
-			schedule();
-		cond_resched();
-		cpu_relax();
+	spin_lock_bh(&ring->cq_lock);
+	/* Pairs with the release in krdma_user_ring_make(). */
+	core = smp_load_acquire(&ring->core);
+	if (core && !ring->dead) {
+		switch (krdma_user_cq_arm(ring, core)) {
+		case 0:
+			break;
+		case -ENODEV:
+			krdma_user_cq_locked(ring);
+			break;
+		default:
+			something = true;
+		}
 	}
+	spin_unlock_bh(&ring->cq_lock);
+
+	return something;
 }
 
 static int krdma_user_ring_sleep(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns)
@@ -426,7 +403,7 @@ static int krdma_user_ring_sleep(struct krdma_user_ring *ring, u32 wanted, u64 d
 		prepare_to_wait(&ring->wait, &wait, TASK_INTERRUPTIBLE);
 		/* The program may have freed entries without a call that moves completions. */
 		result = KRDMA_USER_CQ_DONE;
-		if (READ_ONCE(ring->waiting))
+		if (ring->polled || READ_ONCE(ring->waiting))
 			result = krdma_user_cq_once(ring);
 		ret = krdma_user_ring_enough(ring, wanted, result == KRDMA_USER_CQ_FULL);
 		if (ret != -EAGAIN)
@@ -437,7 +414,8 @@ static int krdma_user_ring_sleep(struct krdma_user_ring *ring, u32 wanted, u64 d
 		ret = -ERESTARTSYS;
 		if (signal_pending(current))
 			break;
-		if (result == KRDMA_USER_CQ_AGAIN) {
+		if (result == KRDMA_USER_CQ_AGAIN ||
+		    (ring->polled && krdma_user_ring_watch(ring))) {
 			__set_current_state(TASK_RUNNING);
 			cond_resched();
 			continue;
@@ -447,6 +425,39 @@ static int krdma_user_ring_sleep(struct krdma_user_ring *ring, u32 wanted, u64 d
 	}
 	finish_wait(&ring->wait, &wait);
 	return ret;
+}
+
+/* The program has asked to spend CPU time on polling. */
+static int krdma_user_ring_spin(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns)
+{
+	bool full;
+	int ret;
+
+	for (;;) {
+		full = krdma_user_cq_fill(ring) == KRDMA_USER_CQ_FULL;
+		ret = krdma_user_ring_enough(ring, wanted, full);
+		if (ret != -EAGAIN)
+			return ret;
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+		if (ktime_get_ns() >= deadline_ns)
+			return -ETIMEDOUT;
+		/*
+		 * The kernel has work for the thread on its way to user mode.  Since 6.18 that
+		 * enforces the quota of processor time, too, so do not spend more of it.
+		 */
+		if (task_work_pending(current))
+			return krdma_user_ring_sleep(ring, wanted, deadline_ns);
+		/*
+		 * With lazy preemption, a thread that is due waits until the program leaves the
+		 * kernel, or for a tick.  It may be a thread of the provider, for whose work this
+		 * spins.
+		 */
+		if (test_thread_flag(TIF_NEED_RESCHED_LAZY))
+			schedule();
+		cond_resched();
+		cpu_relax();
+	}
 }
 
 /**
@@ -486,31 +497,6 @@ int krdma_user_ring_await(struct krdma_user_ring *ring, u32 wanted, u64 deadline
 		return -ETIMEDOUT;
 	return ring->polled ? krdma_user_ring_spin(ring, wanted, deadline_ns) :
 			       krdma_user_ring_sleep(ring, wanted, deadline_ns);
-}
-
-/* For a polled ring without completions: arms the core's CQ.  Returns true if there are some. */
-static bool krdma_user_ring_watch(struct krdma_user_ring *ring)
-{
-	struct krdma_cq *core;
-	bool something = false;
-
-	spin_lock_bh(&ring->cq_lock);
-	/* Pairs with the release in krdma_user_ring_make(). */
-	core = smp_load_acquire(&ring->core);
-	if (core && !ring->dead) {
-		switch (krdma_user_cq_arm(ring, core)) {
-		case 0:
-			break;
-		case -ENODEV:
-			krdma_user_cq_locked(ring);
-			break;
-		default:
-			something = true;
-		}
-	}
-	spin_unlock_bh(&ring->cq_lock);
-
-	return something;
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -254,25 +255,60 @@ static uint64_t used_ms(void)
 	return used.tv_sec * 1000 + used.tv_nsec / 1000000;
 }
 
-/* A tenth of a processor. */
+struct sender {
+	struct end *end;
+	struct mr *from;
+};
+
+static void *send_later(void *context)
+{
+	const struct sender *sender = context;
+	struct krdma_sqe send = sqe_send(sender->end->id, 2, sender->from, 0, 8);
+
+	sleep_ms(2000);
+	CHECK(!ring_submit(sender->end->ring, &send, 1, NULL));
+	return NULL;
+}
+
+/*
+ * A tenth of a processor.  The call waits until its deadline all the same, also if it has posted
+ * something, which it cannot do again.
+ */
 static int spins_within_its_quota(void *context)
 {
-	struct ring_options polled = { .flags = KRDMA_RING_POLLED };
-	struct ring ring;
-	uint64_t before;
-	int session;
+	struct pair_options options = { .a.ring_options.flags = KRDMA_RING_POLLED };
+	struct krdma_ring_enter_args enter;
+	struct krdma_sqe receive;
+	struct sender sender;
+	uint64_t before, since;
+	pthread_t thread;
+	struct pair pair;
+	struct mr mr;
 
 	(void)context;
+	CHECK(!pair_open(&pair, &options));
+	CHECK(!mr_create(pair.sessions[0], pair.device, LENGTH, ACCESS_ALL, &mr));
+	receive = sqe_receive(pair.a.id, 1, &mr, 0, LENGTH);
 	CHECK(!write_text(GROUP "/cpu.max", "10000 100000"));
 	CHECK(!enter_group());
-	session = session_open(O_CLOEXEC);
-	CHECK(session >= 0);
-	CHECK(!ring_create(session, &polled, &ring));
 	before = used_ms();
-	CHECK(ring_enter(&ring, 0, 1, deadline_in(3000), NULL) == -ETIMEDOUT);
-	CHECK(used_ms() - before < 1500);
-	ring_close(&ring);
-	close(session);
+	since = now_ms();
+	CHECK(!ring_put(pair.a.recv_ring, &receive, 1));
+	CHECK(!ring_enter(pair.a.recv_ring, 1, 1, deadline_in(3000), &enter));
+	CHECK(enter.submitted == 1 && !enter.completed);
+	CHECK(now_ms() - since >= 3000);
+	CHECK(ring_enter(pair.a.recv_ring, 0, 1, deadline_in(3000), NULL) == -ETIMEDOUT);
+	/* And it returns when there is something. */
+	sender = (struct sender) { .end = &pair.b, .from = &mr };
+	CHECK(!pthread_create(&thread, NULL, send_later, &sender));
+	CHECK(!ring_enter(pair.a.recv_ring, 0, 1, deadline_in(PATIENCE_MS), &enter));
+	CHECK(enter.completed == 1);
+	CHECK(!pthread_join(thread, NULL));
+	CHECK(now_ms() - since < 6000 + PATIENCE_MS / 2);
+	CHECK(used_ms() - before < 5000);
+	CHECK(!write_text(GROUP "/cpu.max", "max"));
+	pair_close(&pair);
+	mr_destroy(&mr);
 	return 0;
 }
 
