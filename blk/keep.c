@@ -48,14 +48,16 @@ static LIST_HEAD(claims);
 
 /*
  * If the file of the export was removed, another one can have its inode number since, but not the
- * time when it was made.  Not all file systems have that time.
+ * time when it was made.  Not all file systems have that time, and one that puts layers over each
+ * other changes it.  A file that is open as a store keeps its number.
  */
 static bool krdma_blk_export_has_inode(const struct krdma_blk_export *export,
 				       const struct kstat *stat)
 {
 	if (export->claimed_dev != stat->dev || export->claimed_ino != stat->ino)
 		return false;
-	return !export->claimed_has_birth || !(stat->result_mask & STATX_BTIME) ||
+	return export->store.file || !export->claimed_has_birth ||
+	       !(stat->result_mask & STATX_BTIME) ||
 	       timespec64_equal(&export->claimed_birth, &stat->btime);
 }
 
