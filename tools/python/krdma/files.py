@@ -122,15 +122,16 @@ class Client(Object):
                  buffer_count: int = 0, streams: int = 1,
                  progress: Optional[Callable[[Progress], Any]] = None) -> None:
         self._where = f"{server[0]} port {server[1]}"
-        # What progress or a signal has raised, once.
-        self._raised: List[BaseException] = []
+        # What progress or a signal has raised, of the request that is made.
+        self._now: List[List[BaseException]] = [[]]
+        self._alone = threading.RLock()
         self._secret = memory_of(secret)
         options = options_of(
             _abi.krdma_file_options, flags=flags, patience_ms=int(patience * 1000),
             buffer_size=buffer_size, buffer_count=buffer_count, streams=streams,
             secret=self._secret[0], secret_length=self._secret[1])
         # Also for a program without one, because nothing else ends the request.
-        self._called = _PROGRESS(self._calling(progress, self._raised))
+        self._called = _PROGRESS(self._calling(progress, self._now))
         options.progress = self._called
         # The library copies the options, but not what they refer to.
         self._kept = secret
@@ -144,8 +145,9 @@ class Client(Object):
 
     @staticmethod
     def _calling(progress: Optional[Callable[[Progress], Any]],
-                 raised: List[BaseException]) -> Callable[..., int]:
+                 requests: List[List[BaseException]]) -> Callable[..., int]:
         def called(_: Any, now: Any) -> int:
+            raised = requests[0]
             try:
                 if progress and not raised:
                     progress(Progress(now[0].done, now[0].length, now[0].resumed_from))
@@ -154,42 +156,55 @@ class Client(Object):
             return 1 if raised else 0
         return called
 
-    def _called_aside(self, function: Callable[..., int], *arguments: Any) -> int:
-        """Calls a function of the library so that an exception of a signal ends it.
+    def _made(self, raised: List[BaseException], function: Callable[..., int],
+              *arguments: Any) -> int:
+        """Calls a function of the library, alone, and keeps what it uses."""
+        with self._alone, self._handle as handle:
+            self._now[0] = raised
+            return -errno.ECANCELED if raised else function(handle, *arguments)
+
+    def _made_aside(self, raised: List[BaseException], function: Callable[..., int],
+                    *arguments: Any) -> int:
+        """The same by another thread, so that an exception of a signal ends it.
 
         The library goes on after a signal.  Python handles it in the main thread only, and one that
-        it handles where the library calls a function is lost.
+        it handles where the library calls a function is lost.  The other thread keeps what the
+        library uses, because an exception can come anywhere in this one.
         """
-        if threading.current_thread() is not threading.main_thread():
-            return function(*arguments)
-        ended: List[int] = []
+        begun, over = threading.Lock(), threading.Event()
+        results: List[int] = []
 
-        def call() -> None:
-            if not self._raised:
-                ended.append(function(*arguments))
-
-        thread = threading.Thread(target=call, name="krdma files")
-        try:
-            thread.start()
-        except BaseException as error:
-            self._raised.append(error)
-        # What refers to the arguments stays until the library has returned.
-        while thread.ident is not None and thread.is_alive():
+        def make() -> None:
+            if not begun.acquire(False):
+                return
             try:
-                thread.join(0.2)
+                results.append(self._made(raised, function, *arguments))
             except BaseException as error:
-                self._raised.append(error)
-        return ended[0] if ended else -errno.ECANCELED
+                raised.append(error)
+            finally:
+                over.set()
+
+        # Not join(): that takes the thread for ended when an exception comes while it waits.
+        try:
+            threading.Thread(target=make, name="krdma files").start()
+            while not over.wait(0.2):
+                pass
+        except BaseException as error:
+            raised.append(error)
+            # It may not have begun, and does not any more.  A second exception waits for nothing.
+            while not begun.acquire(False) and not over.wait(0.2):
+                pass
+        return results[0] if results else -errno.ECANCELED
 
     def _request(self, what: str, function: Callable[..., int], *arguments: Any) -> Result:
         """Makes a request."""
+        raised: List[BaseException] = []
         found = _abi.krdma_file_result()
-        self._raised.clear()
-        with self._handle as handle:
-            err = self._called_aside(function, handle, *arguments, ctypes.byref(found),
-                                     ctypes.sizeof(found))
-        if self._raised:
-            raise self._raised.pop(0)
+        is_main = threading.current_thread() is threading.main_thread()
+        make = self._made_aside if is_main else self._made
+        err = make(raised, function, *arguments, ctypes.byref(found), ctypes.sizeof(found))
+        if raised:
+            raise raised[0]
         if err:
             raise error_for(err, f"{what} {self._where}", _SIDES.get(FileSide(found.side)))
         return _result(found)

@@ -470,9 +470,24 @@ class FilesLibrary(Library):
     lib = files.lib
 
     def __init__(self, get):
-        super().__init__(file_client_create=self.create, file_client_destroy=None,
-                         file_client_get=lambda *_: get(self.progress))
+        super().__init__(file_client_create=self.create, file_client_destroy=self.destroy,
+                         file_client_get=self.get)
         self.progress = None
+        self.results, self.running, self.destroyed_early = [], 0, False
+        self._get = get
+
+    def get(self, *_):
+        """Notes when it runs, and what it returns."""
+        self.running += 1
+        try:
+            self.results.append(self._get(self.progress))
+        finally:
+            self.running -= 1
+        return self.results[-1]
+
+    def destroy(self, *_):
+        """No request may use the client any more."""
+        self.destroyed_early |= self.running > 0
 
     def create(self, *arguments):
         """Keeps the function that the options have."""
@@ -491,6 +506,8 @@ def test_a_request_that_a_signal_ends():
             if time.monotonic() > late:
                 return 0
             time.sleep(0.01)
+        # It has some things to end.
+        time.sleep(0.3)
         return -errno.ECANCELED
 
     now = files._abi.krdma_file_progress(done=1)
@@ -498,11 +515,41 @@ def test_a_request_that_a_signal_ends():
     try:
         for steps in (None, []):
             late = time.monotonic() + PATIENCE
-            with FilesLibrary(get), SessionLibrary(), krdma.Session() as session, \
+            with FilesLibrary(get) as library, SessionLibrary(), \
+                    krdma.Session() as session, \
                     files.Client(session, ("127.0.0.1", 1),
                                  progress=steps.append if steps is not None else None) as client:
                 raises(KeyboardInterrupt, client.get, "name", "name")
+                assert (library.running, library.results) == (0, [-errno.ECANCELED])
+            assert not library.destroyed_early
     finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_request_that_a_signal_ends_before_it_begins():
+    name = "_start_joinable_thread" if hasattr(threading, "_start_joinable_thread") else \
+        "_start_new_thread"
+    starts = getattr(threading, name)
+
+    def start(*arguments, **options):
+        started = starts(*arguments, **options)
+        os.kill(os.getpid(), signal.SIGINT)
+        return started
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    setattr(threading, name, start)
+    try:
+        for _ in range(20):
+            with FilesLibrary(lambda progress: 0) as library, SessionLibrary(), \
+                    krdma.Session() as session, \
+                    files.Client(session, ("127.0.0.1", 1)) as client:
+                raises(KeyboardInterrupt, client.get, "name", "name")
+                made = len(library.results)
+                time.sleep(0.01)
+                assert (library.running, len(library.results)) == (0, made)
+            assert not library.destroyed_early
+    finally:
+        setattr(threading, name, starts)
         signal.signal(signal.SIGINT, before)
 
 
