@@ -317,21 +317,24 @@ class Server(Object):
     def run(self) -> None:
         """Serves clients until stop() or close(), or an exception of a signal, as of Ctrl-C."""
         ended: List[int] = []
+        over = threading.Event()
 
         def serve() -> None:
-            with self._handle as handle:
-                ended.append(lib.krdma_file_server_run(handle))
+            try:
+                with self._handle as handle:
+                    ended.append(lib.krdma_file_server_run(handle))
+            finally:
+                over.set()
 
         # The library goes on after a signal, and Python would not handle it.
-        thread = threading.Thread(target=serve, name="krdma files")
-        thread.start()
+        threading.Thread(target=serve, name="krdma files").start()
         try:
-            while thread.is_alive():
-                thread.join(0.2)
+            while not over.wait(0.2):
+                pass
         except BaseException:
             with suppress(ValueError):
                 self.stop()
-            thread.join()
+            over.wait()
             raise
         if ended:
             check(ended[0], "serve files")
