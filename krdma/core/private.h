@@ -454,7 +454,8 @@
  * A window (struct krdma_window) is not counted.  It is freed by the context that removes it from
  * the table of its trunk, under the trunk's lock: its work item, when the peer has answered, or the
  * end of the trunk, which first waits until that does not run.  It holds a reference to the trunk,
- * to the PD of the link once it has that, and by its view to the device part of the MR.
+ * and by its view to the device part of the MR and, once it has that, to the PD of the link.  The
+ * device part is left last: it keeps the device.
  * krdma_window.lanes counts the lanes that were given it, and keeps nothing: at 0 it is revoked.  A
  * window of the peer (struct krdma_peer_window) is freed when it is not in the table and no lane
  * knows of it.

@@ -117,7 +117,6 @@ static int krdma_window_make_key(struct krdma_window *window)
 	pd = krdma_pd_get(trunk->session, trunk->key.dev);
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
-	window->pd = pd;
 	return krdma_mr_view_register(&window->view, pd);
 }
 
@@ -154,8 +153,6 @@ static void krdma_window_free(struct krdma_window *window)
 {
 	struct krdma_trunk *trunk = window->trunk;
 
-	if (window->pd)
-		krdma_pd_put(window->pd);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_WINDOW, window));
 
 	spin_lock_bh(&trunk->lock);

@@ -41,7 +41,6 @@ enum krdma_window_state {
  * struct krdma_window - a window that a trunk gives to its peer
  * @view: the key in the PD of the link
  * @trunk: the trunk, with a reference
- * @pd: the PD of the link, with a reference; NULL before the work item has got it
  * @asked: the rkey that was asked for, of the PD of the view's MR
  * @number: its number in the trunk's table, and on the wire
  * @due_node: entry of the trunk's list of windows that are to be revoked; under the trunk's lock,
@@ -56,7 +55,6 @@ enum krdma_window_state {
 struct krdma_window {
 	struct krdma_mr_view view;
 	struct krdma_trunk *trunk;
-	struct krdma_pd *pd;
 	u32 asked;
 	u32 number;
 	struct list_head due_node;

@@ -77,6 +77,7 @@ int krdma_mr_view_begin(struct krdma_mr_view *view, struct krdma_pd *of, u32 rke
 	if (!mr)
 		return -ENOENT;
 	view->mr = mr;
+	view->pd = NULL;
 	view->mem = NULL;
 	view->charged = 0;
 	krdma_mr_view_set_range(view, rkey);
@@ -108,7 +109,8 @@ static int krdma_mr_view_charge(struct krdma_mr_view *view)
 /**
  * krdma_mr_view_register() - Register a view
  * @view: the view, without a key
- * @pd: the PD of the key, of the same device; kept by the caller until the view ends
+ * @pd: the PD of the key, of the same device; takes over the caller's reference, also after an
+ *	error.  The caller keeps its session until the view ends.
  *
  * Context: process context; sleeps until the device has executed it.
  * Return: 0; an errno of krdma_session_charge(); or as krdma_mem_register().
@@ -119,6 +121,7 @@ int krdma_mr_view_register(struct krdma_mr_view *view, struct krdma_pd *pd)
 	struct krdma_mem *mem;
 	int ret;
 
+	view->pd = pd;
 	ret = krdma_mr_view_charge(view);
 	if (ret)
 		return ret;
@@ -147,6 +150,9 @@ void krdma_mr_view_end(struct krdma_mr_view *view)
 	/* A key that the device still knows keeps the pages, as one of the MR itself would. */
 	if (view->mem && !krdma_mem_release(view->mem))
 		WRITE_ONCE(mr->mem->stuck, true);
+	/* Before the MR, which keeps the device: it may be all that does. */
+	if (view->pd)
+		krdma_pd_put(view->pd);
 	krdma_session_uncharge(mr->pd->session, view->charged);
 	spin_lock_irqsave(&mr->pd->reach_lock, flags);
 	list_del(&view->node);

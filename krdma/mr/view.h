@@ -14,6 +14,7 @@ struct krdma_pd;
  * struct krdma_mr_view - a key of an MR in another PD
  * @node: entry of the MR's list
  * @mr: the MR, with a reference to its device part
+ * @pd: the PD of the key, with a reference; NULL: none yet
  * @mem: the key, and no pages; NULL: none yet
  * @addr: first address that the key covers
  * @length: bytes
@@ -26,6 +27,7 @@ struct krdma_pd;
 struct krdma_mr_view {
 	struct list_head node;
 	struct krdma_mr *mr;
+	struct krdma_pd *pd;
 	struct krdma_mem *mem;
 	u64 addr;
 	u64 length;
