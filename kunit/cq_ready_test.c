@@ -262,7 +262,7 @@ static void test_arm_after_one(struct kunit *test)
 	struct krdma_wc wcs[2];
 	struct krdma_mr *mr;
 
-	setup.tune = as_bnxt_re;
+	setup.tune = as_ionic;
 	pair = conn_pair_new(test, &setup);
 	mr = krdma_mr_register(pair->session, pair->dev, pair->client.buffer, 64,
 			       KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE);
