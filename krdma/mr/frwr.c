@@ -642,7 +642,6 @@ int krdma_frwr_invalidate(struct krdma_pd *pd, u32 key)
 		.opcode = IB_WR_LOCAL_INV,
 		.ex.invalidate_rkey = key,
 	};
-
 	int ret = krdma_frwr_run(pd, &wr, false);
 
 	/* It has nothing that a driver could have changed. */

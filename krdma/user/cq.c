@@ -10,7 +10,7 @@
  * moved there, and the CQ is armed again.  When the ring is full, the CQ is not armed.  The ring
  * records that completions wait, and the next caller that frees entries, or waits, moves them.
  * If the program polls, completions are moved only by callers that ask for them, and the CQ is
- * armed for poll() alone.
+ * armed only for poll(), and for a thread that has to sleep although it polls.
  */
 #include <linux/build_bug.h>
 #include <linux/hrtimer.h>
@@ -467,7 +467,7 @@ static int krdma_user_ring_spin(struct krdma_user_ring *ring, u32 wanted, u64 de
  * @deadline_ns: absolute deadline in nanoseconds; 0: only move what is there
  *
  * Context: process context; sleeps, or, if the ring is polled, polls the device until there are
- * enough.
+ * enough, or until the kernel has work for the thread: then it sleeps, too.
  * Return: the number of completions in the ring, which is less than @wanted if no more fit, or
  * there will be no more; or, if there are fewer for another reason,
  * -EBADMSG: the program's index is invalid;

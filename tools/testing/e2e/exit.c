@@ -202,7 +202,7 @@ static int victim_in_reap(struct victim *victim)
 	return 2;
 }
 
-/* With KRDMA_RING_POLLED the waiting thread polls the device itself and never sleeps. */
+/* With KRDMA_RING_POLLED the waiting thread polls the device itself. */
 static int victim_in_polled_reap(struct victim *victim)
 {
 	const struct pair_options options = { .a.ring_options.flags = KRDMA_RING_POLLED };
