@@ -274,7 +274,8 @@ static enum krdma_user_cq_result krdma_user_cq_once(struct krdma_user_ring *ring
 
 /*
  * Moves completions that fit, as many as the ring has entries: a device may complete as fast as
- * another thread takes them.  If there are more, @waiting is set.
+ * another thread takes them.  If there are more, @waiting is set.  Callers that wait check for
+ * signals themselves; poll() of a connection needs all that fit, because epoll may not ask again.
  */
 static enum krdma_user_cq_result krdma_user_cq_fill(struct krdma_user_ring *ring)
 {
@@ -282,7 +283,7 @@ static enum krdma_user_cq_result krdma_user_cq_fill(struct krdma_user_ring *ring
 
 	for (u32 moved = 0; moved <= ring->layout.cq_entries; moved += KRDMA_USER_CQ_BUDGET) {
 		result = krdma_user_cq_once(ring);
-		if (result != KRDMA_USER_CQ_AGAIN || signal_pending(current))
+		if (result != KRDMA_USER_CQ_AGAIN || fatal_signal_pending(current))
 			break;
 		cond_resched();
 	}
@@ -418,6 +419,8 @@ static int krdma_user_ring_sleep(struct krdma_user_ring *ring, u32 wanted, u64 d
 		    (ring->polled && krdma_user_ring_watch(ring))) {
 			__set_current_state(TASK_RUNNING);
 			cond_resched();
+			/* A load without gaps must not extend the deadline. */
+			expired = ktime_get_ns() >= deadline_ns;
 			continue;
 		}
 		expired = !schedule_hrtimeout_range(expires, current->timer_slack_ns,
