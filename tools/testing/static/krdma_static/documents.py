@@ -20,7 +20,7 @@ OUR_PATHS = re.compile(r"^(?:\./)?((?:tools|krdma|blk|kunit|include|uapi|packagi
                        r"/[\w./*-]*)")
 # The page that says what each file of the module and of krdma_blk is for; files in the folder for
 # older kernels are named by what they provide.
-FILES = DOCS + "overview/architecture.rst"
+FILES = DOCS + "overview/files.rst"
 FILES_OF = ("krdma/", "blk/")
 NOT_FILES = ("krdma/compat/", "krdma/trace.c")
 
@@ -111,7 +111,7 @@ def docs(tree):
 
 
 def files(tree):
-    """the page about the architecture lists each C file of the module and of krdma_blk once"""
+    """the page about the files lists each C file of the module and of krdma_blk once"""
     if FILES not in tree.files():
         yield Finding(FILES, 1, "is not there")
         return
