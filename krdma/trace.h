@@ -15,6 +15,7 @@
 #include <linux/tracepoint.h>
 
 #include "cm/conn_state.h"
+#include "core/name_list.h"
 
 DECLARE_EVENT_CLASS(krdma_device_class,
 		    TP_PROTO(u32 id, const char *name),
@@ -38,67 +39,55 @@ DEFINE_EVENT(krdma_device_class, krdma_device_remove,
 	     TP_ARGS(id, name)
 );
 
-/* Names as in core/names.c, in a form that trace tools can parse. */
+/* As in core/name_list.h: the names of &enum krdma_conn_input. */
+#define KRDMA_INPUT_NAMES(NAME, LAST) \
+	NAME(KRDMA_INPUT_RESOLVE, "resolve") \
+	NAME(KRDMA_INPUT_CREATE_QP, "create qp") \
+	NAME(KRDMA_INPUT_CONNECT, "connect") \
+	NAME(KRDMA_INPUT_ACCEPT, "accept") \
+	NAME(KRDMA_INPUT_REJECT, "reject") \
+	NAME(KRDMA_INPUT_DISCONNECT, "disconnect") \
+	NAME(KRDMA_INPUT_ABORT, "abort") \
+	NAME(KRDMA_INPUT_CM_ADDR_RESOLVED, "cm address resolved") \
+	NAME(KRDMA_INPUT_CM_ADDR_ERROR, "cm address error") \
+	NAME(KRDMA_INPUT_CM_ROUTE_RESOLVED, "cm route resolved") \
+	NAME(KRDMA_INPUT_CM_ROUTE_ERROR, "cm route error") \
+	NAME(KRDMA_INPUT_CM_CONNECT_REQUEST, "cm connect request") \
+	NAME(KRDMA_INPUT_CM_CONNECT_RESPONSE, "cm connect response") \
+	NAME(KRDMA_INPUT_CM_CONNECT_ERROR, "cm connect error") \
+	NAME(KRDMA_INPUT_CM_UNREACHABLE, "cm unreachable") \
+	NAME(KRDMA_INPUT_CM_REJECTED, "cm rejected") \
+	NAME(KRDMA_INPUT_CM_ESTABLISHED, "cm established") \
+	NAME(KRDMA_INPUT_CM_DISCONNECTED, "cm disconnected") \
+	NAME(KRDMA_INPUT_CM_DEVICE_REMOVAL, "cm device removal") \
+	NAME(KRDMA_INPUT_CM_ADDR_CHANGE, "cm address change") \
+	NAME(KRDMA_INPUT_CM_TIMEWAIT_EXIT, "cm timewait exit") \
+	NAME(KRDMA_INPUT_CM_OTHER, "cm other") \
+	NAME(KRDMA_INPUT_TRAFFIC, "traffic") \
+	NAME(KRDMA_INPUT_FATAL, "fatal") \
+	NAME(KRDMA_INPUT_DEVICE_GONE, "device gone") \
+	NAME(KRDMA_INPUT_UNANSWERED, "unanswered") \
+	NAME(KRDMA_INPUT_GRACE_EXPIRED, "grace expired") \
+	LAST(KRDMA_INPUT_TORN_DOWN, "torn down")
+
+/* Trace tools know no enumerators: TRACE_DEFINE_ENUM() puts the values into the format. */
+#define KRDMA_DEFINE(value, name)	TRACE_DEFINE_ENUM(value);
+
+KRDMA_CONN_STATE_NAMES(KRDMA_DEFINE, KRDMA_DEFINE)
+KRDMA_INPUT_NAMES(KRDMA_DEFINE, KRDMA_DEFINE)
+KRDMA_EVENT_NAMES(KRDMA_DEFINE, KRDMA_DEFINE)
+
+#define KRDMA_SYMBOL(value, name)	{ value, name },
+#define KRDMA_LAST_SYMBOL(value, name)	{ value, name }
+
 #define krdma_show_state(x) \
-	__print_symbolic(x, \
-			 { KRDMA_CONN_NEW, "new" }, \
-			 { KRDMA_CONN_RESOLVING_ADDRESS, "resolving address" }, \
-			 { KRDMA_CONN_RESOLVING_ROUTE, "resolving route" }, \
-			 { KRDMA_CONN_RESOLVED, "resolved" }, \
-			 { KRDMA_CONN_REQUESTED, "requested" }, \
-			 { KRDMA_CONN_CONNECTING, "connecting" }, \
-			 { KRDMA_CONN_ACCEPTING, "accepting" }, \
-			 { KRDMA_CONN_CONNECTED, "connected" }, \
-			 { KRDMA_CONN_DISCONNECTING, "disconnecting" }, \
-			 { KRDMA_CONN_CLOSING, "closing" }, \
-			 { KRDMA_CONN_CLOSED, "closed" })
+	__print_symbolic(x, KRDMA_CONN_STATE_NAMES(KRDMA_SYMBOL, KRDMA_LAST_SYMBOL))
 
 #define krdma_show_input(x) \
-	__print_symbolic(x, \
-			 { KRDMA_INPUT_RESOLVE, "resolve" }, \
-			 { KRDMA_INPUT_CREATE_QP, "create qp" }, \
-			 { KRDMA_INPUT_CONNECT, "connect" }, \
-			 { KRDMA_INPUT_ACCEPT, "accept" }, \
-			 { KRDMA_INPUT_REJECT, "reject" }, \
-			 { KRDMA_INPUT_DISCONNECT, "disconnect" }, \
-			 { KRDMA_INPUT_ABORT, "abort" }, \
-			 { KRDMA_INPUT_CM_ADDR_RESOLVED, "cm address resolved" }, \
-			 { KRDMA_INPUT_CM_ADDR_ERROR, "cm address error" }, \
-			 { KRDMA_INPUT_CM_ROUTE_RESOLVED, "cm route resolved" }, \
-			 { KRDMA_INPUT_CM_ROUTE_ERROR, "cm route error" }, \
-			 { KRDMA_INPUT_CM_CONNECT_REQUEST, "cm connect request" }, \
-			 { KRDMA_INPUT_CM_CONNECT_RESPONSE, "cm connect response" }, \
-			 { KRDMA_INPUT_CM_CONNECT_ERROR, "cm connect error" }, \
-			 { KRDMA_INPUT_CM_UNREACHABLE, "cm unreachable" }, \
-			 { KRDMA_INPUT_CM_REJECTED, "cm rejected" }, \
-			 { KRDMA_INPUT_CM_ESTABLISHED, "cm established" }, \
-			 { KRDMA_INPUT_CM_DISCONNECTED, "cm disconnected" }, \
-			 { KRDMA_INPUT_CM_DEVICE_REMOVAL, "cm device removal" }, \
-			 { KRDMA_INPUT_CM_ADDR_CHANGE, "cm address change" }, \
-			 { KRDMA_INPUT_CM_TIMEWAIT_EXIT, "cm timewait exit" }, \
-			 { KRDMA_INPUT_CM_OTHER, "cm other" }, \
-			 { KRDMA_INPUT_TRAFFIC, "traffic" }, \
-			 { KRDMA_INPUT_FATAL, "fatal" }, \
-			 { KRDMA_INPUT_DEVICE_GONE, "device gone" }, \
-			 { KRDMA_INPUT_UNANSWERED, "unanswered" }, \
-			 { KRDMA_INPUT_GRACE_EXPIRED, "grace expired" }, \
-			 { KRDMA_INPUT_TORN_DOWN, "torn down" })
+	__print_symbolic(x, KRDMA_INPUT_NAMES(KRDMA_SYMBOL, KRDMA_LAST_SYMBOL))
 
 #define krdma_show_event(x) \
-	__print_symbolic(x, \
-			 { KRDMA_EVENT_ADDR_RESOLVED, "address resolved" }, \
-			 { KRDMA_EVENT_ADDR_ERROR, "address error" }, \
-			 { KRDMA_EVENT_ROUTE_RESOLVED, "route resolved" }, \
-			 { KRDMA_EVENT_ROUTE_ERROR, "route error" }, \
-			 { KRDMA_EVENT_ESTABLISHED, "established" }, \
-			 { KRDMA_EVENT_CONNECT_ERROR, "connect error" }, \
-			 { KRDMA_EVENT_UNREACHABLE, "unreachable" }, \
-			 { KRDMA_EVENT_REJECTED, "rejected" }, \
-			 { KRDMA_EVENT_DISCONNECTED, "disconnected" }, \
-			 { KRDMA_EVENT_LOST, "lost" }, \
-			 { KRDMA_EVENT_DEVICE_REMOVAL, "device removed" }, \
-			 { KRDMA_EVENT_ADDR_CHANGE, "address changed" }, \
-			 { KRDMA_EVENT_CLOSED, "closed" })
+	__print_symbolic(x, KRDMA_EVENT_NAMES(KRDMA_SYMBOL, KRDMA_LAST_SYMBOL))
 
 /* A connection's state machine has processed an input, with this result. */
 TRACE_EVENT(krdma_conn_step,

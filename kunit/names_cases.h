@@ -1,34 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The names that krdma/core/names.c must return. */
+/* What krdma/core/names.c makes of the lists of names. */
 #ifndef _KRDMA_KUNIT_NAMES_CASES_H
 #define _KRDMA_KUNIT_NAMES_CASES_H
 
+#include "core/name_list.h"
 #include "core/names.h"
 
 #include "cases.h"
 
 /*
- * The values that have a name.  No default case: the compiler warns of a new value that is missing
- * here.
+ * The values that have a name.  No default case: the compiler warns of an enumerator that is not in
+ * the list, and of one in the list of another enumeration.
  */
+#define NAMES_CASE(value, name)	case value:
 
 static inline bool names_knows_opcode(u32 value)
 {
 	switch ((enum krdma_opcode)value) {
-	case KRDMA_OP_SEND:
-	case KRDMA_OP_SEND_IMM:
-	case KRDMA_OP_SEND_INVALIDATE:
-	case KRDMA_OP_RECV:
-	case KRDMA_OP_WRITE:
-	case KRDMA_OP_WRITE_IMM:
-	case KRDMA_OP_READ:
-	case KRDMA_OP_COMPARE_SWAP:
-	case KRDMA_OP_FETCH_ADD:
-	case KRDMA_OP_ATOMIC_WRITE:
-	case KRDMA_OP_FLUSH:
-	case KRDMA_OP_LOCAL_INV:
-	case KRDMA_OP_REG_MR:
-	case KRDMA_OP_EVENT:
+	KRDMA_OPCODE_NAMES(NAMES_CASE, NAMES_CASE)
 		return true;
 	}
 	return false;
@@ -42,20 +31,7 @@ static inline const char *names_opcode(u32 value)
 static inline bool names_knows_status(u32 value)
 {
 	switch ((enum krdma_wc_status)value) {
-	case KRDMA_WC_SUCCESS:
-	case KRDMA_WC_LOC_LEN_ERR:
-	case KRDMA_WC_LOC_QP_OP_ERR:
-	case KRDMA_WC_LOC_PROT_ERR:
-	case KRDMA_WC_WR_FLUSH_ERR:
-	case KRDMA_WC_MW_BIND_ERR:
-	case KRDMA_WC_BAD_RESP_ERR:
-	case KRDMA_WC_LOC_ACCESS_ERR:
-	case KRDMA_WC_REM_INV_REQ_ERR:
-	case KRDMA_WC_REM_ACCESS_ERR:
-	case KRDMA_WC_REM_OP_ERR:
-	case KRDMA_WC_RETRY_EXC_ERR:
-	case KRDMA_WC_RNR_RETRY_EXC_ERR:
-	case KRDMA_WC_GENERAL_ERR:
+	KRDMA_WC_STATUS_NAMES(NAMES_CASE, NAMES_CASE)
 		return true;
 	}
 	return false;
@@ -69,17 +45,7 @@ static inline const char *names_status(u32 value)
 static inline bool names_knows_conn_state(u32 value)
 {
 	switch ((enum krdma_conn_state)value) {
-	case KRDMA_CONN_NEW:
-	case KRDMA_CONN_RESOLVING_ADDRESS:
-	case KRDMA_CONN_RESOLVING_ROUTE:
-	case KRDMA_CONN_RESOLVED:
-	case KRDMA_CONN_REQUESTED:
-	case KRDMA_CONN_CONNECTING:
-	case KRDMA_CONN_ACCEPTING:
-	case KRDMA_CONN_CONNECTED:
-	case KRDMA_CONN_DISCONNECTING:
-	case KRDMA_CONN_CLOSING:
-	case KRDMA_CONN_CLOSED:
+	KRDMA_CONN_STATE_NAMES(NAMES_CASE, NAMES_CASE)
 		return true;
 	}
 	return false;
@@ -93,19 +59,7 @@ static inline const char *names_conn_state(u32 value)
 static inline bool names_knows_event(u32 value)
 {
 	switch ((enum krdma_event_type)value) {
-	case KRDMA_EVENT_ADDR_RESOLVED:
-	case KRDMA_EVENT_ADDR_ERROR:
-	case KRDMA_EVENT_ROUTE_RESOLVED:
-	case KRDMA_EVENT_ROUTE_ERROR:
-	case KRDMA_EVENT_ESTABLISHED:
-	case KRDMA_EVENT_CONNECT_ERROR:
-	case KRDMA_EVENT_UNREACHABLE:
-	case KRDMA_EVENT_REJECTED:
-	case KRDMA_EVENT_DISCONNECTED:
-	case KRDMA_EVENT_LOST:
-	case KRDMA_EVENT_DEVICE_REMOVAL:
-	case KRDMA_EVENT_ADDR_CHANGE:
-	case KRDMA_EVENT_CLOSED:
+	KRDMA_EVENT_NAMES(NAMES_CASE, NAMES_CASE)
 		return true;
 	}
 	return false;
@@ -119,13 +73,7 @@ static inline const char *names_event(u32 value)
 static inline bool names_knows_device_event(u32 value)
 {
 	switch ((enum krdma_device_event_type)value) {
-	case KRDMA_DEVICE_EVENT_ADDED:
-	case KRDMA_DEVICE_EVENT_REMOVED:
-	case KRDMA_DEVICE_EVENT_PORT_ACTIVE:
-	case KRDMA_DEVICE_EVENT_PORT_ERROR:
-	case KRDMA_DEVICE_EVENT_ADDRESS_CHANGED:
-	case KRDMA_DEVICE_EVENT_FATAL:
-	case KRDMA_DEVICE_EVENT_MISSED:
+	KRDMA_DEVICE_EVENT_NAMES(NAMES_CASE, NAMES_CASE)
 		return true;
 	}
 	return false;

@@ -59,6 +59,12 @@ holds "and how it ends" traced 'krdma_conn_step: .* to=closed event=closed error
 try krdma ping -c 1 -P 9 $host
 holds "why one could not be made" traced 'krdma_conn_step: .* event=rejected error=-111$'
 
+# Trace tools know the values of no enumerator.
+holds "a format has numbers instead of enumerators" \
+	[ "$(grep -c '{ 7, "connected" }.*{ 10, "lost" }' $tracing/events/krdma/krdma_conn_step/format)" = 1 ]
+holds "and all of them" \
+	[ "$(grep -c 'KRDMA_' $tracing/events/krdma/krdma_conn_step/format)" = 0 ]
+
 echo 0 >$tracing/events/krdma/enable
 fresh
 try krdma ping -c 1 $host

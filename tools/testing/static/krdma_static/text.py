@@ -20,6 +20,8 @@ GPL = "GPL-2.0"
 LICENCES = (
     ("uapi/", "GPL-2.0 WITH Linux-syscall-note"),
     ("tools/testing/e2e/abi_v1/", "GPL-2.0 WITH Linux-syscall-note"),
+    # The library includes it.
+    ("krdma/core/name_list.h", "LGPL-2.1 OR BSD-2-Clause"),
     ("tools/lib/", "LGPL-2.1 OR BSD-2-Clause"),
     ("tools/files/", "LGPL-2.1 OR BSD-2-Clause"),
     ("tools/rpma/", "LGPL-2.1 OR BSD-2-Clause"),
