@@ -43,9 +43,9 @@
 #define KRDMA_READ_DEPTH_MAX	255
 
 /*
- * A driver allocates the addresses of all pages in one piece when it allocates the MR, which fails
- * if the memory is too fragmented.  32 KiB are the largest piece that the page allocator does not
- * call costly.  mlx5 and ionic claim room for more, rdmavt for any number.
+ * A driver allocates one array for the addresses of all pages when it allocates the MR, which fails
+ * if the memory is too fragmented.  32 KiB are the largest allocation that the page allocator does
+ * not call costly.  mlx5 and ionic claim room for more, rdmavt for any number.
  */
 #define KRDMA_FAST_REG_PAGES_MAX	4096
 

@@ -91,7 +91,7 @@ struct krdma_notifier {
  * @news_node: entry of @state's list news, while events are pending
  * @notifier_device: the device, until it is removed
  * @watched_node: entry of @notifier_device's list links, until it is removed
- * @device_id: the device's number, 0 until the notifier is to hear of it
+ * @device_id: the device's number, 0 until the notifier reports it
  * @port_count: the device's ports
  * @pending: events to deliver, by port, with 0 for the device itself: bits by
  *	&enum krdma_device_event_type, and KRDMA_NOTIFIER_DOWN_LAST
@@ -559,7 +559,7 @@ static void krdma_notifier_free(struct krdma_notifier *state)
  * krdma_device_notifier_register() - Register a device notifier
  * @notifier: the notifier, with &krdma_device_notifier.event set; valid until
  *	krdma_device_notifier_unregister()
- * @net: the network namespace whose devices are reported; the notifier keeps a reference
+ * @net: the network namespace of the reported devices; the notifier keeps a reference
  *
  * Devices that are already present are reported as ADDED, like those that come later, possibly
  * before this returns.  For each device, ADDED comes first and REMOVED last, each once.  Other

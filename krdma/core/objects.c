@@ -81,7 +81,7 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_object_name);
 /**
  * krdma_object_add() - Change the count of a kind, for a module that uses krdma
  * @kind: one of that module's kinds
- * @count: how many more; negative: how many fewer
+ * @count: number of objects by which the count grows; may be negative
  *
  * Context: any.
  */

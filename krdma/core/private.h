@@ -312,8 +312,8 @@
  *			of an MR and of a view; any context by the drop of an MR with windows,
  *			also inside krdma_device.uses_lock by the removal of its device, which
  *			has the work items of its views queued under it; inside
- *			krdma_trunk.lock for a record of a peer, or for its answer, which who
- *			posts may send.  Nothing else is called under it.
+ *			krdma_trunk.lock for a record of a peer, or for its answer, which a
+ *			thread that posts may send.  Nothing else is called under it.
  *
  * krdma_frmr.lock
  *	kind:		spinlock, interrupts off
@@ -387,8 +387,8 @@
  * Workqueues
  *
  *	krdma_workqueue		ends listeners and the device parts of objects, probes
- *				silent peers.  Threads of other users wait for its items,
- *				which therefore wait for the device alone, and not for
+ *				peers that do not answer.  Threads of other users wait for its
+ *				items, which therefore wait for the device alone, and not for
  *				what a program or a peer can delay.  Few at a time; of a
  *				user's MRs, CQs and SRQs, which are many, one is queued
  *				there that does not run yet, and half of those that run.

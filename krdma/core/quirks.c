@@ -57,7 +57,7 @@ bool krdma_quirk_registers_right(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_quirk_fast_reg_pages() - Find how many pages a fast registration can have
+ * krdma_quirk_fast_reg_pages() - Get the largest number of pages of a fast registration
  * @ibdev: the RDMA device
  *
  * irdma claims 262144.  Of an MR of more than 512, its list of pages is in two levels, and

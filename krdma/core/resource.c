@@ -249,7 +249,7 @@ void krdma_resource_set_reclaim(struct krdma_resource *resource)
  *
  * For a part of which a user can have many, so that their releases do not keep what others end
  * waiting.  A release by krdma_resource_end() needs no turn: it runs in the thread that waits,
- * unless somebody else uses the part just then.
+ * unless another thread uses the part at that moment.
  *
  * Context: any.
  */

@@ -11,7 +11,7 @@
  * The other work items wait in a list of their session, and one of each session is queued in turn:
  * root's programs, for example, are one user, and do not belong together.
  *
- * A session has the turns of the user who has opened it, or, in user namespaces, of the owner of
+ * A session has the turns of the user that has opened it, or, in user namespaces, of the owner of
  * the outermost one that is not root's (user/limits.c).  The session of a kernel module has turns
  * of its own.  A module is trusted and has few sessions, and no other one is to wait for it.  The
  * sessions of all trunks share turns (lane/trunk.c).

@@ -49,7 +49,7 @@
 /**
  * krdma_credits_take_late() - Take credits, or ask for a notification
  * @credits: the credits, of which there were too few
- * @count: how many to take
+ * @count: number of credits to take
  *
  * Context: any, with the post lock held.
  * Return: true if there are enough by now, and they have been taken; false if not, and
@@ -447,7 +447,7 @@ static noinline int krdma_cq_take_more(struct krdma_cq *cq, struct krdma_wc *out
 	krdma_wq_end_batch(cq);
 	taken = count - cq->out_room;
 	WRITE_ONCE(cq->more, batch == budget);
-	/* Without room, nobody looks at @out or @flat. */
+	/* Without room, no function looks at @out or @flat. */
 	cq->out_room = 0;
 	if (likely(taken))
 		return taken;
@@ -470,7 +470,7 @@ static __always_inline int krdma_cq_take(struct krdma_cq *cq, struct krdma_wc *o
 	/* A single one is mostly all that there is. */
 	if (batch == 1 && cq->ib_wcs[0].wr_cqe->done == krdma_send_done &&
 	    krdma_send_complete_one(cq->ib_wcs, ring, out)) {
-		/* One of so many: a comparison would cost more. */
+		/* @count is 1 if this was all that was asked for.  A comparison would cost more. */
 		WRITE_ONCE(cq->more, count);
 		return 1;
 	}

@@ -44,8 +44,8 @@ struct krdma_credits_ops {
  * @taken: credits taken so far; protected by the post lock of the owner
  * @given: @depth, and credits returned so far; written under the CQ's poll lock, read without it
  * @waiting: completions in the CQ's backlog; protected by the poll lock
- * @left_behind: those of them whose entries of the CQ are no longer reserved by the owner, because
- *	it was detached: the oldest ones; protected by the poll lock
+ * @left_behind: the oldest of them, for which the owner no longer reserves entries of the CQ,
+ *	because it was detached; protected by the poll lock
  * @wanted: a caller was refused and waits for credits
  * @ops: callbacks to the owner
  *

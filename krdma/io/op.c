@@ -6,8 +6,8 @@
  * defines the opcodes, but no structure with the range and type of a flush.  The one provider
  * that implements them (rxe of 6.12 and 7.2) takes rkey and address only from user QPs, and fails
  * those of the kernel.  So a flush is a read after the writes, which cannot overtake them, and an
- * atomic write is a fenced write of 8 aligned bytes.  No device sets the capabilities that would
- * tell otherwise.
+ * atomic write is a fenced write of 8 aligned bytes.  No device sets the capabilities for the two
+ * operations.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>

@@ -2,7 +2,7 @@
 /*
  * Posting sends: convert the consumer's work requests to those of the device.
  *
- * A work request takes a WQE for each part that it is split into, and is accepted if so many are
+ * A work request takes a WQE for each part that it is split into, and is accepted if that many are
  * free.  The parts of many work requests go to the device in lists.  Nothing here sleeps,
  * allocates, or calls the consumer.
  *
@@ -164,8 +164,8 @@ static void krdma_send_commit_mrs(struct krdma_wq *wq,
 
 /*
  * The credits of unsignaled work requests come back with the next signaled one.  If that needs
- * some of them itself, it would have to wait for ever.  After a refusal of the device, @batch says
- * nothing of how many there are.
+ * some of them itself, it would have to wait for ever.  After a refusal of the device, @batch is
+ * not their number.
  */
 static u32 krdma_send_parts_max(const struct krdma_wq *wq)
 {
@@ -646,7 +646,7 @@ static __always_inline u32 krdma_usual_room(const struct krdma_wq *wq, u32 count
 /*
  * Appends at most @count work requests to the list, which has room for them, and for which there
  * are credits.  Stops before the first one that is not usual, and leaves no trace of it.  Returns
- * how many were appended.
+ * the number of those appended.
  */
 static __always_inline u32 krdma_usual_build(struct krdma_wq *wq, struct krdma_usual *call,
 					     u32 count, const bool ring)
@@ -1030,7 +1030,8 @@ int krdma_qp_post_one(struct krdma_qp *qp, const struct krdma_send_wr *wr)
  * @wrs: the work requests; copied
  * @count: number of work requests
  *
- * If the device accepts only a part of a work request, the owner is told that the QP has failed.
+ * If the device accepts only a part of a work request, this reports to the owner that the QP has
+ * failed.
  *
  * Context: any but NMI; does not sleep, does not call the consumer.
  * Return: as krdma_conn_post_send().
@@ -1091,7 +1092,7 @@ static noinline int krdma_send_post_flat(struct krdma_wq *wq, struct krdma_flat_
  * is one, is for krdma_qp_post_send(), which can post it or finds the errno.
  *
  * Context: any but NMI, under rcu_read_lock() or rcu_read_lock_bh(); does not sleep.
- * Return: how many work requests were accepted.
+ * Return: number of accepted work requests.
  */
 int krdma_qp_post_flat(struct krdma_qp *qp, struct krdma_flat_post *post)
 {

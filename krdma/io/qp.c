@@ -58,7 +58,7 @@
 #define KRDMA_DRAIN_FIRST_US	20
 #define KRDMA_DRAIN_LAST_US	5000
 
-/* Bytes for each WQE into which the device writes what nobody wants. */
+/* Bytes for each WQE into which the device writes results that are not used. */
 #define KRDMA_SINK_BYTES	sizeof(u64)
 
 /* Half of less inline data than this is not requested: all devices that have any have as much. */
@@ -222,8 +222,8 @@ static int krdma_qp_alloc_wqs(struct krdma_qp *qp, const struct krdma_budget *bu
 
 /*
  * For a connection that the peer has just given up, rdma_create_qp() fails with the same errno as
- * for a QP beyond the device's limits.  Such a connection does not recover, so the two can be
- * told apart afterwards.
+ * for a QP beyond the device's limits.  Such a connection does not recover, so this function can
+ * distinguish the two afterwards.
  */
 static bool krdma_qp_is_too_late(const struct krdma_qp *qp)
 {

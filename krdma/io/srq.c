@@ -610,7 +610,7 @@ void krdma_srq_close(struct krdma_srq *srq)
 EXPORT_SYMBOL_NS_GPL(krdma_srq_close, "KRDMA");
 
 /**
- * krdma_srq_revoke() - Close a shared receive queue without its consumer, and tell the consumer
+ * krdma_srq_revoke() - Close a shared receive queue without its consumer, and notify the consumer
  * @srq: the SRQ; the caller holds a reference
  *
  * Context: process context.

@@ -14,10 +14,10 @@
  *    the other.  Without being asked for, no more receives are held than the pool keeps, and a peer
  *    gets only half of its share.
  *
- * If a taker wants a receive and the pool has none, all who hold some without having asked for them
- * are asked to give them back; if its share is used up, those of this share are.  So what a
- * consumer has posted is never out of reach because of lanes that are idle.  A peer that does not
- * answer keeps no more than its share.
+ * If a taker wants a receive and the pool has none, the pool asks all takers that hold receives
+ * without having asked for them to give them back; if the share of the taker is used up, only the
+ * takers of this share.  So what a consumer has posted is never out of reach because of lanes that
+ * are idle.  A peer that does not answer keeps no more than its share.
  *
  * The costs do not grow with the number of takers: each of them is in one list of its share, and
  * each share in one list of the pool.
@@ -33,7 +33,7 @@
 #include "io/wr.h"
 #include "mr/mr.h"
 
-/* Takers that are told at a time. */
+/* Takers that are notified at a time. */
 #define KRDMA_SRQ_TELL		8
 
 /**
@@ -480,7 +480,7 @@ static struct krdma_srq_taker *krdma_srq_next_taker(struct krdma_srq *srq)
 	return taker;
 }
 
-/* Gives a receive to the taker whose turn it is.  Returns the taker, or NULL. */
+/* Gives a receive to the taker that has its turn.  Returns the taker, or NULL. */
 static struct krdma_srq_taker *krdma_srq_give_one(struct krdma_srq *srq)
 {
 	struct krdma_srq_pool *pool = srq->pool;
@@ -520,7 +520,7 @@ static struct krdma_srq_taker *krdma_srq_give_one(struct krdma_srq *srq)
 	return taker;
 }
 
-/* The share of which takers are to give back what they do not need, or NULL. */
+/* Returns the share with takers that have to give back what they do not need, or NULL. */
 static struct krdma_srq_share *krdma_srq_recall_from(struct krdma_srq_pool *pool)
 {
 	struct krdma_srq_share *share;
@@ -566,7 +566,7 @@ static u32 krdma_srq_collect(struct krdma_srq *srq, struct krdma_srq_taker **tak
 		taker = next(srq);
 		if (!taker)
 			break;
-		/* One that gets several is told once. */
+		/* A taker that gets several receives is notified once. */
 		if (count && takers[count - 1] == taker)
 			continue;
 		taker->ops->get(taker);
@@ -577,7 +577,7 @@ static u32 krdma_srq_collect(struct krdma_srq *srq, struct krdma_srq_taker **tak
 }
 
 /**
- * krdma_srq_distribute() - Give the receives of the pool to those who may have them
+ * krdma_srq_distribute() - Give the receives of the pool to the takers that may have them
  * @srq: the SRQ; the caller keeps it
  *
  * Context: any but NMI, without the post lock.
@@ -749,7 +749,7 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_srq_taker_remove);
 /**
  * krdma_srq_want() - Ask for receives
  * @taker: the taker
- * @count: how many it needs, besides those that it holds
+ * @count: number of receives that it needs, besides those that it holds
  *
  * Context: any but NMI.
  */
@@ -793,7 +793,7 @@ void krdma_srq_used(struct krdma_srq_taker *taker)
 	if (!taker->held)
 		krdma_srq_forget_holder(taker);
 	else if (!taker->want && !taker->recalled && !taker->stopped)
-		/* What it got unasked may have been under way when it asked. */
+		/* A receive that it got unasked may have been in transit when it asked. */
 		krdma_srq_note_holder(taker);
 	krdma_srq_taker_list(taker);
 	more = !taker->stopped && krdma_srq_is_wanted(srq->pool);
@@ -806,7 +806,7 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_srq_used);
 /**
  * krdma_srq_yielded() - A taker that was asked for what it holds gives it back
  * @taker: the taker
- * @count: how many, and no more than it does not use; may be 0
+ * @count: number of receives, and no more than it does not use; may be 0
  *
  * Context: any but NMI.
  */

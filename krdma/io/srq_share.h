@@ -20,7 +20,7 @@ struct krdma_srq_wqe;
 #define KRDMA_SRQ_HOLDS		8
 #define KRDMA_SRQ_STANDING	4
 
-/* A peer has one of so many parts of an SRQ at most. */
+/* A peer has at most one part of an SRQ that is divided into this number of parts. */
 #define KRDMA_SRQ_PARTS		4
 
 #define KRDMA_SRQ_SHARE_BITS	6

@@ -58,7 +58,7 @@ struct krdma_template_entry {
  * @mr: the MR of the local range, with a reference to the object
  * @least: the fewest bytes that the prepared work request can have; more than a post can have: none
  *	is posted so
- * @more: so many more it can have: not more than either range
+ * @more: number of bytes that it can have beyond @least: not more than either range
  * @length: bytes of the local range
  * @remote_length: bytes of the remote range; without one it bounds nothing
  * @remote_mask: bits that the offset in the remote range must not have
@@ -483,7 +483,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_template_post, "KRDMA");
 
 /*
  * Fills in a list of at most @count work requests, for which there are credits and entries.  Stops
- * before the first one that the prepared work request cannot express.  Returns how many there are.
+ * before the first one that the prepared work request cannot express.  Returns their number.
  */
 static u32 krdma_template_build(struct krdma_template *template,
 				const struct krdma_template_wr *post, u32 count)
@@ -542,8 +542,8 @@ static u32 krdma_template_build(struct krdma_template *template,
 }
 
 /*
- * Posts the list of @count entries.  Returns how many were accepted; sets *@error if these are not
- * all.
+ * Posts the list of @count entries.  Returns the number of accepted ones; sets *@error if these are
+ * not all.
  */
 static u32 krdma_template_post_list(struct krdma_template *template, u32 count, int *error)
 {
@@ -575,7 +575,7 @@ static u32 krdma_template_post_list(struct krdma_template *template, u32 count, 
 
 /*
  * Posts those at the beginning that the prepared work request can express, and for which there are
- * credits.  Returns how many were accepted; sets *@error if the device has refused the next one.
+ * credits.  Returns the number of accepted ones; sets *@error if the device has refused the next.
  */
 static int krdma_template_post_lists(struct krdma_template *template,
 				     const struct krdma_template_wr *posts, u32 left, int *error)

@@ -308,7 +308,7 @@ static void krdma_send_end_run(struct krdma_cq *cq, struct krdma_wq *wq, u32 hea
 	cq->batch_count += count;
 }
 
-/* Those at the beginning of @wcs, all of one SQ.  Returns how many. */
+/* Completes those at the beginning of @wcs, all of one SQ.  Returns their number. */
 static __always_inline int krdma_send_complete_run(struct krdma_cq *cq, struct krdma_wq *wq,
 						   struct krdma_flat_ring *ring,
 						   const struct ib_wc *wcs, int count)
@@ -377,7 +377,7 @@ out:
  * Takes those at the beginning that are usual ones of SQs.  krdma_wq_end_batch() follows.
  *
  * Context: that of the CQ's poll lock.
- * Return: how many completions of the device were taken; the next one is for its handler.
+ * Return: number of completions of the device that were taken; the next one is for its handler.
  */
 int krdma_send_complete(struct krdma_cq *cq, const struct ib_wc *wcs, int count)
 {
@@ -402,7 +402,7 @@ int krdma_send_complete(struct krdma_cq *cq, const struct ib_wc *wcs, int count)
 
 /*
  * Ends work requests at the head that succeeded, and of which no completion is due: of @most those
- * that are unsignaled, of one part each.  Returns how many.
+ * that are unsignaled, of one part each.  Returns their number.
  */
 static u32 krdma_send_skip(struct krdma_wq *wq, u32 most)
 {

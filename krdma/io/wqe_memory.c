@@ -42,7 +42,7 @@ static int krdma_wqe_chunk_init(struct krdma_wqe_memory *memory, struct krdma_qp
 	return 0;
 }
 
-/* The WQEs whose memory is in one chunk are so many, as a power of two.  So is @depth. */
+/* Returns the binary logarithm of the number of WQEs in one chunk.  @depth is a power of two. */
 static u32 krdma_wqe_chunk_shift(u32 depth, u32 item)
 {
 	return ilog2(min_t(u32, depth, PAGE_SIZE / item));

@@ -36,7 +36,7 @@ static inline u32 krdma_send_access(const struct krdma_qp *qp, const struct krdm
 	return op->last == IB_WR_RDMA_READ ? qp->read_access : KRDMA_ACCESS_LOCAL_WRITE;
 }
 
-/* So many unsignaled ones need no signaled one behind them. */
+/* Returns the largest number of unsignaled ones that need no signaled one behind them. */
 static inline u32 krdma_send_unsignaled_max(const struct krdma_wq *wq)
 {
 	return (wq->credits.depth + 1) / 2 - 1;
@@ -53,7 +53,7 @@ static inline bool krdma_send_is_signaled(struct krdma_wq *wq, bool unsignaled)
 	return false;
 }
 
-/* Returns how many work requests were accepted, or why none was. */
+/* Returns the number of accepted work requests, or the errno if there are none. */
 static inline int krdma_post_result(const struct krdma_wq *wq, int ret)
 {
 	return wq->chain.accepted ?: ret;

@@ -288,7 +288,7 @@ void krdma_lane_complete_sent(struct krdma_lane *lane)
 	lockdep_assert_held(&lane->trunk->lock);
 
 	/*
-	 * What was sent early is done if the lane is accepted.  The device may tell that the peer
+	 * What was sent early is done if the lane is accepted.  The device may report that the peer
 	 * has the frame when the lane has been rejected.
 	 */
 	if (!lane->passive && !lane->accepted)
@@ -382,8 +382,8 @@ int krdma_lane_writes_done(struct krdma_lane *lane, u32 count)
 }
 
 /**
- * krdma_lane_set_depths() - Set how many reads and atomics are in flight at most
- * @lane: the lane, when both sides have said how many they take; or when this one is to say it
+ * krdma_lane_set_depths() - Set the greatest number of reads and atomics in flight
+ * @lane: the lane, when both sides have said what number they take, or this one is about to
  *
  * Context: any but NMI.
  */

@@ -27,12 +27,15 @@
 /* The longest part, and the bytes in flight at which further ones wait: others have their turn. */
 #define KRDMA_DIRECT_PART	65536
 #define KRDMA_DIRECT_BYTES	(4 * KRDMA_DIRECT_PART)
-/* A lane asks for a window at a work request of so many bytes, or after so many with one rkey. */
+/* Bytes of a work request, or number of those with one rkey, at which a lane asks for a window. */
 #define KRDMA_DIRECT_LONG	4096
 #define KRDMA_DIRECT_OFTEN	4
-/* How long the end of a lane waits for the device, in jiffies. */
+/* Time for which the end of a lane waits for the device, in jiffies. */
 #define KRDMA_DIRECT_END	(5 * HZ)
-/* So many with one rkey go by records after there was no window, which may be so for now only. */
+/*
+ * Work requests with one rkey that go by records after there was no window, before the lane asks
+ * again: there may be one by then.
+ */
 #define KRDMA_DIRECT_AGAIN	1024
 
 /*

@@ -28,7 +28,7 @@
 
 /**
  * krdma_lane_open_early() - Let the consumer post before the lane is accepted
- * @lane: the lane, active, whose OPEN is not sent
+ * @lane: the lane, active; its OPEN is not sent
  *
  * Context: any but NMI, with the trunk's lock held.
  */
@@ -87,7 +87,7 @@ bool krdma_lane_early_waits(const struct krdma_lane *lane)
 
 /**
  * krdma_lane_early_alloc() - Allocate the memory for the first message
- * @lane: the lane, passive, which nobody else knows
+ * @lane: the lane, passive, which no other thread knows
  * @size: bytes of the longest one that the peer may send
  * @gfp: as for the lane
  *
@@ -141,7 +141,8 @@ int krdma_lane_keep_early(struct krdma_lane *lane, const struct krdma_lane_recor
  * krdma_lane_take_early() - Complete the first receive with the message that was kept
  * @lane: the lane, passive, attached and open
  *
- * Does nothing if there is none, or no receive: then whoever posts one has the work item do it.
+ * Does nothing if there is none, or no receive: then the thread that posts one has the work item do
+ * it.
  *
  * Context: softirqs are off, with the trunk's lock held and &struct krdma_trunk.served set,
  * or by the trunk's work item; krdma_link_send() follows.

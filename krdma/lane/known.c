@@ -5,7 +5,7 @@
  * A lane to a port where a listener has just taken lanes needs no resolution by the connection
  * manager, and no question.  Both would find what they have found a short time ago.  Listeners and
  * routes change, so what is known is forgotten after KRDMA_TRUNK_KNOWN_MS, however often it is
- * used.  If a listener has gone meanwhile, the lane is rejected, like one whose listener goes
+ * used.  If a listener has gone meanwhile, the lane is rejected, as if the listener had gone
  * between the question and the request.
  *
  * Such a lane has no cm_id, so it has no port of its own.  It gets a number of the dynamic ports,

@@ -411,7 +411,7 @@ void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status)
 /*
  * What the peer has to know at the end.  It may take no frames, so as little as possible is kept
  * for it: nothing of a lane if CLOSE alone is due, and if the peer knows which writes were carried
- * out.  If many lanes wait already to tell something, others tell only that they have ended, or, if
+ * out.  If many lanes wait already to send something, others send only that they have ended, or, if
  * they were not accepted yet, that they are rejected, without private data.
  */
 static void krdma_lane_queue_close(struct krdma_lane *lane)
@@ -435,7 +435,7 @@ static void krdma_lane_queue_close(struct krdma_lane *lane)
 	lane->stage = KRDMA_LANE_OVER;
 	full = lane->trunk->untold >= KRDMA_TRUNK_UNTOLD;
 	if (lane->due == BIT(KRDMA_LANE_DUE_CLOSE) && (!krdma_lane_owes_done(lane) || full)) {
-		/* The peer cannot tell which request was refused without knowing what was done. */
+		/* The peer cannot find the refused request without the number of those done. */
 		if (krdma_lane_owes_done(lane))
 			lane->close_reason = KRDMA_LANE_CLOSE_DISCONNECT;
 		lane->due = 0;

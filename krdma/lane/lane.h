@@ -42,7 +42,7 @@ struct krdma_trunk;
 #define KRDMA_TRUNK_ANSWERS	(2 * KRDMA_TRUNK_FRAMES * KRDMA_LANE_RECORDS_MAX)
 /*
  * Lanes that have ended, and that wait for their answer to be sent, or for the end of their
- * connection; with so many, a trunk takes no new one.
+ * connection; with that many, a trunk takes no new one.
  */
 #define KRDMA_TRUNK_UNTOLD	(KRDMA_TRUNK_FRAMES * KRDMA_LANE_RECORDS_MAX)
 /* Reads and atomics of a lane that a side issues, and that it serves, at a time. */
@@ -152,8 +152,8 @@ struct krdma_lane_queue {
 
 /**
  * struct krdma_lane_asked - what a lane has asked of the peer's memory (lane/ask.c)
- * @acked: the first WQE whose frames the peer may not have, or that the device has not completed,
- *	in the order of posting
+ * @acked: the first WQE, in the order of posting, of which the peer may not have the frames, or
+ *	that the device has not completed
  * @messages: messages, and writes with immediate data, that were sent
  * @writes: writes that were sent
  * @writes_done: those that the peer has carried out
@@ -167,7 +167,7 @@ struct krdma_lane_queue {
  * @yield_due: it awaits their number
  * @wanted: it knows that messages wait for receives
  * @reads_max: results that are awaited at a time
- * @positions: WQEs of the reads and atomics whose result is awaited, by the last bits of their
+ * @positions: WQEs of the reads and atomics that wait for their result, by the last bits of their
  *	count
  *
  * Counts run modulo 2^32.  Protected by the trunk's lock.
@@ -215,7 +215,7 @@ struct krdma_lane_read {
  * @atomics: bits of @reads that are results of atomics
  * @writes: writes that are carried out
  * @writes_told: those that the peer knows of
- * @head: count of the first read or atomic whose result is not sent
+ * @head: count of the first read or atomic of which the result is not sent
  * @tail: count after the last one
  * @reads: reads and atomics, by the last bits of their count
  *
@@ -244,7 +244,7 @@ struct krdma_lane_served {
  * @recall_due: the peer is to be asked for receives that it does not need
  * @recall_sent: it was, and has not answered; under the trunk's lock
  *
- * Freed with the lane: who gives a receive keeps the lane alone.
+ * Freed with the lane: the thread that gives a receive has a reference to the lane alone.
  */
 struct krdma_lane_share {
 	struct krdma_srq_taker taker;
@@ -360,7 +360,7 @@ enum krdma_lane_stage {
  * @deliver_work: completes to a consumer that may sleep; the end of the queues cancels it
  * @session: session that pays for the queues, kept by @conn
  * @charged: bytes charged for the queues
- * @kept: bytes charged for the lane and @conn, which completions can keep that nobody has taken
+ * @kept: bytes charged for the lane and @conn, which completions keep until they are taken
  */
 struct krdma_lane {
 	struct krdma_conn_lower lower;
@@ -533,13 +533,13 @@ struct krdma_trunk_answer {
  * @lanes: table by number, of lanes, which are attached, and of ends of lanes, of which the peer
  *	does not know yet: the reason, with KRDMA_TRUNK_END
  * @lane_count: number of entries of @lanes
- * @end_count: how many of these are ends
+ * @end_count: number of these that are ends
  * @ends_last: the last frame was full of ends: in the next one, lanes come first
  * @patient: the ends wait for another record
  * @untold: lanes that have ended, with an answer to the peer that waits for their turn
- * @taken_back: passive: lanes that the peer has closed before they were accepted, and whose
- *	connections have not ended yet.  The listener's backlog does not count those that the
- *	consumer has passed over.
+ * @taken_back: passive: lanes that the peer has closed before they were accepted, until their
+ *	connections end.  The listener's backlog does not count those that the consumer has passed
+ *	over.
  * @lanes_max: the number that the peer takes
  * @last_lane: number of the last lane that was opened
  * @unasked: active: lanes for which the question is to be sent, the oldest first; each holds a
@@ -568,7 +568,7 @@ struct krdma_trunk_answer {
  * @windows: windows that it gives to the peer, by number
  * @window_count: number of them, with those that are being freed
  * @last_window: number of the last one
- * @revokes: those of which the peer is to be told that they end
+ * @revokes: those that end, as the peer has to know
  * @peer_windows: windows that it has got from the peer, by number
  * @peer_window_count: number of them
  * @revoked: those that end, and that nothing in flight uses any more
@@ -582,7 +582,7 @@ struct krdma_trunk_answer {
  *	of a trunk or lane
  * @ready: lanes that have something to send
  * @dead: nothing is sent any more
- * @served: who holds @lock sends what is ready before the release
+ * @served: the holder of @lock sends what is ready before the release
  * @session: the session of the link, with the PD of the trunk
  * @payer: active: the session that is charged for the trunk, with a reference; NULL: none
  * @conn: the link
@@ -765,7 +765,7 @@ static inline u32 krdma_lane_recvs_used(const struct krdma_lane *lane)
 }
 
 /*
- * Has the peer to know of more receives?  Each message tells it, too.  So a record of its own waits
+ * Has the peer to know of more receives?  Each message has them, too.  So a record of its own waits
  * until the peer knows of fewer receives than it does not know of.  The counts are read without a
  * lock by the thread that posts: see krdma_lane_post_recv().
  */

@@ -5,7 +5,7 @@
  * A lane asks for one MR at a time, and the peer's kernel answers in the session of its end of the
  * lane.  The next question follows the answer, so a peer keeps at most one answer for each lane.
  * A caller that gives up leaves its question: the next caller waits for the answer to it, which it
- * could not tell from its own.
+ * could not distinguish from its own.
  */
 #include <linux/jiffies.h>
 #include <linux/sched/signal.h>

@@ -210,7 +210,7 @@ void krdma_lane_deliver_work(struct work_struct *work)
 
 /**
  * krdma_lane_deliver() - Complete what is done to the consumer, or have a work item do that
- * @lane: the lane, whose queues have not ended
+ * @lane: the lane; its queues have not ended
  * @queue: one of its queues
  *
  * A frame completes no more than KRDMA_LANE_RECORDS_MAX messages.  It has no more answers of the
@@ -904,7 +904,7 @@ static int krdma_lane_charge(struct krdma_lane *lane, const struct krdma_budget 
 
 /**
  * krdma_lane_uncharge() - Uncharge the lane itself
- * @lane: the lane, which is freed, which no completion keeps, or whose queues could not be created
+ * @lane: the lane, which is freed, which no completion keeps, or for which no queues were created
  *
  * Context: any.
  */
@@ -1007,7 +1007,7 @@ static void krdma_lane_flush(struct krdma_lane_queue *queue, u8 first)
 	queue->next = queue->tail;
 }
 
-/* Flush what is not done.  Nobody else uses the queues of a detached lane. */
+/* Flush what is not done.  No other thread uses the queues of a detached lane. */
 static void krdma_lane_queues_flush(struct krdma_lane *lane)
 {
 	bool sent = lane->send.done != lane->send.next || lane->send.begun ||
@@ -1023,7 +1023,7 @@ static bool krdma_lane_is_kept(const struct krdma_lane *lane)
 	return READ_ONCE(lane->send.credits.waiting) || READ_ONCE(lane->recv.credits.waiting);
 }
 
-/* Nobody looks at the WQEs any more. */
+/* After this, no thread looks at the WQEs. */
 static void krdma_lane_hide_queues(struct krdma_lane *lane)
 {
 	unsigned long flags;
@@ -1049,7 +1049,7 @@ void krdma_lane_queues_end(struct krdma_lane *lane)
 		return;
 	if (krdma_lane_needs_work(lane))
 		cancel_work_sync(&lane->deliver_work);
-	/* What no message has used goes back, and completes to nobody. */
+	/* Receives that no message has used go back to the SRQ, without a completion. */
 	if (krdma_lane_srq(lane))
 		krdma_srq_taker_stop(&lane->share->taker);
 	krdma_lane_queues_flush(lane);
@@ -1067,7 +1067,7 @@ void krdma_lane_queues_end(struct krdma_lane *lane)
 
 /**
  * krdma_lane_queues_free() - Free the memory of the queues
- * @lane: the lane, whose queues have ended or were never created, or are freed already
+ * @lane: the lane; its queues have ended, were never created, or are freed already
  *
  * Context: process context; may sleep.
  */

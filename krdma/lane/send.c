@@ -71,7 +71,7 @@ bool krdma_link_has_left(const struct krdma_trunk *trunk)
 }
 
 /**
- * krdma_link_tell_closed() - Have the peer told that a lane has ended, without the lane
+ * krdma_link_tell_closed() - Queue the record that a lane has ended, without the lane
  * @lane: the lane, attached, of which nothing else is sent
  * @type: type of the record: %KRDMA_LANE_CLOSE, or %KRDMA_LANE_REJECT if it was not accepted
  *
@@ -592,7 +592,7 @@ static void krdma_link_forget_sent(struct krdma_frame_slot *slot)
 	slot->sent_count = 0;
 }
 
-/* Has the peer to know of more frames?  Each frame tells it, too. */
+/* Has the peer to know of more frames?  Each frame has their number, too. */
 static bool krdma_link_owes_grants(const struct krdma_trunk *trunk)
 {
 	return trunk->granted - trunk->told_grant >= KRDMA_TRUNK_FRAMES / 2;
@@ -718,7 +718,7 @@ bool krdma_link_post_now(struct krdma_lane *lane)
  * krdma_link_probe() - Send a frame, if one can be sent, though there is nothing to send
  * @trunk: the trunk, in any state
  *
- * Tells the peer once more how many frames are granted.
+ * The frame has the number of granted frames, which the peer may know already.
  *
  * Context: any but NMI, with the trunk's lock held.
  */

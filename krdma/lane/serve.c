@@ -257,7 +257,7 @@ static bool krdma_lane_add_result(struct krdma_lane_writer *writer, struct krdma
 }
 
 /**
- * krdma_lane_add_done() - Tell the peer how many writes are carried out
+ * krdma_lane_add_done() - Add a record with the number of writes that are carried out
  * @writer: the frame
  * @lane: the lane
  *

@@ -4,11 +4,11 @@
  *
  * A lane without receives of its own holds a few of an SRQ (io/srq_share.c), in its own queue, so
  * that everything else is as for any other lane: the peer knows how many there are, and sends no
- * message without one.  What is different is told by three records:
+ * message without one.  There are three records for what is different:
  *
  *	WANT	the peer's messages wait for receives
  *	RECALL	others lack the receives that the peer does not need
- *	YIELD	the peer gives so many of them back
+ *	YIELD	the peer gives a number of them back
  *
  * A YIELD follows the messages that were sent before it, so what it gives back is not used by one
  * of these.  The receives of both sides are counted from the lane's beginning with those that were
@@ -53,7 +53,7 @@ static void krdma_lane_taker_given(struct krdma_srq_taker *taker)
 	smp_mb();
 	if (READ_ONCE(lane->early_waits))
 		krdma_lane_queue_find(lane);
-	/* ACCEPT tells it. */
+	/* ACCEPT has the number of them. */
 	if (test_bit(KRDMA_LANE_DUE_ACCEPT, &lane->due))
 		return;
 	if (krdma_lane_owes_credits(lane))
@@ -119,7 +119,7 @@ err_detach:
 
 /**
  * krdma_lane_share_destroy() - Undo krdma_lane_share_create(), but for krdma_lane_share_free()
- * @lane: the lane, with an SRQ, whose receives have completed or were taken back
+ * @lane: the lane, with an SRQ; its receives have completed or were taken back
  *
  * Context: process context; may sleep.
  */

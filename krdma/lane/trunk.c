@@ -44,7 +44,7 @@
  */
 #define KRDMA_TRUNK_LATER	1
 #define KRDMA_TRUNK_HURRY	15
-/* How long a host without lanes is not asked again, and how many such hosts are remembered. */
+/* Time in which a host without lanes is not asked again, and number of such hosts to remember. */
 #define KRDMA_ABSENT_MS		10000
 #define KRDMA_ABSENT_HOSTS	32
 
@@ -495,8 +495,8 @@ static void krdma_trunk_timer(struct work_struct *work)
  */
 
 /*
- * The user whose connection makes the trunk pays for it until it ends, whoever uses it meanwhile: a
- * user must not take all trunks of the host.
+ * The user of the connection that makes the trunk pays for it until it ends, even if only other
+ * users use it meanwhile: a user must not take all trunks of the host.
  */
 static int krdma_trunk_charge(struct krdma_trunk *trunk, struct krdma_session *session)
 {

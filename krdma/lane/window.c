@@ -7,9 +7,9 @@
  * have the same window.  The kernel of the peer's host checks what its programs ask for.
  *
  * A key must not end while the device of the peer may use it: the access would fail, and with it
- * the link of all lanes.  So the peer is told first, and answers when nothing is in flight.  Its
- * answer follows everything that it has sent, so nothing of that can be under way any more.  If it
- * does not answer in time, the trunk ends, and with the link's QP all access.
+ * the link of all lanes.  So REVOKE asks the peer first, which answers when nothing is in flight.
+ * Its answer follows everything that it has sent, so this has all arrived.  If it does not answer
+ * in time, the trunk ends, and with the link's QP all access.
  *
  * A window is revoked when its MR is dropped, or when the last lane with it has ended.
  */

@@ -677,7 +677,7 @@ bool krdma_key_end(struct krdma_pd *pd, struct ib_mr *ib_mr)
  *
  * Fast registrations are deregistered without an invalidation first: the device refuses a
  * deregistered rkey, too.  If that fails, the pages of a process stay pinned, the owner of kernel
- * memory is told, and all stay mapped.
+ * memory is notified, and all stay mapped.
  *
  * Context: process context; sleeps until the device has executed it.
  */
@@ -775,7 +775,7 @@ static void krdma_mem_release_late(struct krdma_mem *mem)
 	}
 
 	/*
-	 * The rkey must not work any longer, and only then it is certain who may still use it.
+	 * The rkey must not work any longer: only then it is certain which peers may still use it.
 	 * For a fast registration siw keeps no pages, so the ib_mr can be deregistered.  An ib_mr
 	 * that has its own pages must stay with them, and is only invalidated, which siw supports
 	 * for any kind.  That takes the PD's registering QP, so it is not done for nothing.

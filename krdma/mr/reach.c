@@ -216,7 +216,7 @@ static u64 krdma_word_add(atomic64_t *word, u64 operand, u64 swap)
 
 static u64 krdma_word_set(atomic64_t *word, u64 operand, u64 swap)
 {
-	/* Behind what was written before, for who waits for this word. */
+	/* After earlier writes, for a thread that waits for this word. */
 	atomic64_set_release(word, operand);
 	return 0;
 }

@@ -63,7 +63,7 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_wr_split_check);
  * The run time depends only on @count, however small @max_bytes is.
  *
  * Context: any.
- * Return: how many parts krdma_wr_split_next() will return; 0 if krdma_wr_split_init() would
+ * Return: number of parts that krdma_wr_split_next() will return; 0 if krdma_wr_split_init() would
  * fail.
  */
 u64 krdma_wr_split_count(const struct ib_sge *sges, u32 count, u32 max_sge,

@@ -19,7 +19,7 @@
 #include "mr/view.h"
 
 /*
- * Nobody would revoke a view that is added after the MR was dropped.  krdma_mr_drop() queues its
+ * A view that is added after the MR was dropped would not be revoked.  krdma_mr_drop() queues its
  * work item before: this closes the reach of the MR, and then revokes the rkeys, which other MRs
  * may get, if there is no view.
  */
@@ -95,7 +95,7 @@ static u64 krdma_mr_view_bytes(const struct krdma_mr_view *view)
 	return sizeof(*view->mem) + pages * sizeof(u64);
 }
 
-/* The peer asks for the key, but it is the owner of the memory who allows that. */
+/* The owner of the memory pays, because it has allowed the peer to ask for the key. */
 static int krdma_mr_view_charge(struct krdma_mr_view *view)
 {
 	u64 bytes = krdma_mr_view_bytes(view);
@@ -138,7 +138,7 @@ int krdma_mr_view_register(struct krdma_mr_view *view, struct krdma_pd *pd)
 
 /**
  * krdma_mr_view_end() - End a view, and its key
- * @view: the view, whose key no peer uses any more, or whose peer must not
+ * @view: the view; no peer uses its key any more, or may use it
  *
  * Context: process context; sleeps until the device has executed it.
  */
