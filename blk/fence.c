@@ -45,7 +45,7 @@ static void krdma_blk_expire(struct work_struct *work)
 	spin_unlock_irq(&device->state_lock);
 
 	if (expired && !stop)
-		pr_warn("%s: no connection for %u s: requests fail until there is one\n",
+		pr_warn("krdma_blk: cannot use '%s': no connection for %u s; see krdma blk list\n",
 			config_item_name(&device->item), device->hold_seconds);
 	krdma_blk_fail_all(device);
 }

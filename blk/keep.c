@@ -268,8 +268,8 @@ static int krdma_blk_memory_empty(struct krdma_blk_export *export, struct file *
 	if (!save.ret || !krdma_blk_memory_save(export) ||
 	    i_size_read(file_inode(file)) == export->size)
 		return save.ret;
-	pr_err("krdma_blk: after a crash %s may have old data: error %d\n", export->file,
-	       save.ret);
+	pr_err("krdma_blk: cannot empty %s: error %d; after a crash it may have old data\n",
+	       export->file, save.ret);
 	return 0;
 }
 

@@ -518,7 +518,10 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 /* The error text has been set. */
 static void krdma_blk_path_die(struct krdma_blk_device *device)
 {
-	pr_err("%s: %s: requests fail\n", config_item_name(&device->item), device->error);
+	const char *name = config_item_name(&device->item);
+
+	pr_err("krdma_blk: cannot use '%s': %s; krdma blk detach %s\n",
+	       name, device->error, name);
 	krdma_blk_path_drop(device);
 	krdma_blk_path_kill(device);
 }

@@ -235,7 +235,7 @@ static DECLARE_WORK(spoiled_work, krdma_blk_spoiled_work);
  */
 void krdma_blk_serve_spoiled(void)
 {
-	pr_warn_ratelimited("krdma_blk: a server has invalidated memory of this host\n");
+	pr_warn_ratelimited("krdma_blk: cannot keep export rkeys: a server has invalidated some\n");
 	queue_work(krdma_blk_export_workqueue, &spoiled_work);
 }
 
@@ -246,8 +246,8 @@ static void krdma_blk_conn_spoils(struct krdma_blk_export_conn *conn)
 	struct krdma_conn_info info;
 
 	mutex_lock(&export->clients_lock);
-	pr_warn_ratelimited("%s: a client has invalidated memory: %pISc\n",
-			    config_item_name(&export->item), &conn->client->from);
+	pr_warn_ratelimited("krdma_blk: cannot keep client %pISc of '%s': it invalidated memory\n",
+			    &conn->client->from, config_item_name(&export->item));
 	if (!list_empty(&conn->client->node))
 		krdma_blk_client_forget(export, conn->client);
 	krdma_conn_abort(conn->conn);

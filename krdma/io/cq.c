@@ -374,7 +374,8 @@ static void krdma_cq_event(struct ib_event *event, void *context)
 {
 	struct krdma_cq *cq = context;
 
-	dev_warn_ratelimited(&cq->ib->device->dev, "a completion queue reports: %s\n",
+	dev_warn_ratelimited(&cq->ib->device->dev,
+			     "krdma: cannot rely on a completion queue: %s; reset the device\n",
 			     ib_event_msg(event->event));
 }
 

@@ -185,7 +185,7 @@ static int krdma_user_mm_close(struct inode *inode, struct file *file)
 	krdma_user_mm_end(owner);
 	if (!(current->flags & PF_KTHREAD) &&
 	    !wait_event_timeout(owner->wait, !READ_ONCE(owner->held), KRDMA_USER_MM_PATIENCE))
-		pr_warn_ratelimited("memory of %s[%d] stays registered until its device is done\n",
+		pr_warn_ratelimited("cannot release memory of %s[%d] yet: its device uses it\n",
 				    current->comm, task_pid_nr(current));
 	krdma_user_mm_unref(owner);
 	return 0;
@@ -210,8 +210,8 @@ static bool krdma_user_mm_end_later(struct krdma_user_mm *owner)
 		return false;
 	file = anon_inode_getfile("[krdma-exit]", &krdma_user_mm_fops, owner, O_RDONLY);
 	if (IS_ERR(file)) {
-		pr_warn_ratelimited("memory of %s[%d] may stay registered after its end: no memory\n",
-				    current->comm, task_pid_nr(current));
+		pr_warn_ratelimited("cannot wait for the release of memory of %s[%d]: %pe\n",
+				    current->comm, task_pid_nr(current), file);
 		return false;
 	}
 	fput(file);
