@@ -297,9 +297,9 @@
  *
  * krdma_pd.lock
  *	kind:		spinlock
- *	protects:	krdma_pd.connections, .srqs and .retired: whether memory that
+ *	protects:	krdma_pd.qps, .srqs and .retired: whether memory that
  *			the device may still use can be freed or has to wait, and which
- *			objects may use memory.  A connection in the list exists.
+ *			objects may use memory.  A QP in the list exists.
  *	taken in:	process context.  Nothing is taken inside it: a pass over a list
  *			drops it between one entry and the next.
  *

@@ -272,7 +272,7 @@ static struct krdma_pd *krdma_pd_create(struct krdma_session *session,
 	pd->reaches = RB_ROOT;
 	pd->names = RB_ROOT;
 	spin_lock_init(&pd->lock);
-	INIT_LIST_HEAD(&pd->connections);
+	INIT_LIST_HEAD(&pd->qps);
 	INIT_LIST_HEAD(&pd->srqs);
 	INIT_LIST_HEAD(&pd->users);
 	INIT_LIST_HEAD(&pd->retired);
@@ -353,7 +353,7 @@ void krdma_pd_put(struct krdma_pd *pd)
 	cancel_work_sync(&pd->end_users);
 	/* The session, and the use of the caller or of the PD, stay until the PD is gone. */
 	krdma_pd_ops->destroy(pd);
-	WARN_ON(!list_empty(&pd->connections) || !list_empty(&pd->srqs) ||
+	WARN_ON(!list_empty(&pd->qps) || !list_empty(&pd->srqs) ||
 		!list_empty(&pd->retired));
 	/* Its number would go to another PD: the peers of that PD could use an rkey that is left. */
 	if (test_bit(KRDMA_PD_STUCK, &pd->flags))

@@ -105,7 +105,7 @@ enum {
  * @frwr_lock: protects the creation and destruction of @frwr, and lets one registration at a
  *	time through it
  * @frwr: registers memory without a connection; created on first use, NULL until then
- * @connect_lock: held for writing while a queue pair is added to @connections, and for reading
+ * @connect_lock: held for writing while a queue pair is added to @qps, and for reading
  *	while memory is freed because there is none
  * @end_users: ends the objects that use revoked MRs: &struct krdma_pd_ops
  * @scan: number of its current or last pass; used by @end_users only
@@ -113,10 +113,10 @@ enum {
  * @reaches: rkeys that peers of lanes can use (mr/reach.c)
  * @names: names by which peers of lanes find MRs (mr/name.c)
  * @lock: protects the fields below
- * @connections: &struct krdma_qp that a peer can use
+ * @qps: &struct krdma_qp that a peer can use
  * @srqs: &struct krdma_srq
  * @users: &struct krdma_pd_user
- * @retired: memory that is released when @connections is empty, because the device continues to
+ * @retired: memory that is released when @qps is empty, because the device continues to
  *	use it after its rkey was invalidated
  */
 struct krdma_pd {
@@ -143,7 +143,7 @@ struct krdma_pd {
 	struct rb_root names;
 
 	spinlock_t lock;		/* see above */
-	struct list_head connections;
+	struct list_head qps;
 	struct list_head srqs;
 	struct list_head users;
 	struct list_head retired;

@@ -113,10 +113,10 @@ static struct krdma_qp *krdma_pd_next_qp(struct krdma_pd *pd, bool *condemned)
 	struct krdma_qp *qp;
 
 	spin_lock(&pd->lock);
-	qp = list_first_entry_or_null(&pd->connections, struct krdma_qp, pd_node);
+	qp = list_first_entry_or_null(&pd->qps, struct krdma_qp, pd_node);
 	if (qp && qp->scan != pd->scan) {
 		qp->scan = pd->scan;
-		list_move_tail(&qp->pd_node, &pd->connections);
+		list_move_tail(&qp->pd_node, &pd->qps);
 		qp->owner->ops->get(qp->owner);
 		*condemned = qp->srq && qp->srq->condemned;
 	} else {

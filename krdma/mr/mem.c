@@ -729,7 +729,7 @@ static bool krdma_mem_retire(struct krdma_mem *mem)
 	bool retired;
 
 	spin_lock(&pd->lock);
-	retired = !list_empty(&pd->connections);
+	retired = !list_empty(&pd->qps);
 	if (retired)
 		list_add_tail(&mem->node, &pd->retired);
 	spin_unlock(&pd->lock);
@@ -748,7 +748,7 @@ static bool krdma_mem_free_unconnected(struct krdma_mem *mem)
 
 	down_read(&pd->connect_lock);
 	spin_lock(&pd->lock);
-	connected = !list_empty(&pd->connections);
+	connected = !list_empty(&pd->qps);
 	spin_unlock(&pd->lock);
 	if (!connected)
 		krdma_mem_free(mem);
@@ -818,7 +818,7 @@ void krdma_pd_connected(struct krdma_pd *pd, struct list_head *node)
 {
 	down_write(&pd->connect_lock);
 	spin_lock(&pd->lock);
-	list_add_tail(node, &pd->connections);
+	list_add_tail(node, &pd->qps);
 	spin_unlock(&pd->lock);
 	up_write(&pd->connect_lock);
 }
@@ -839,7 +839,7 @@ void krdma_pd_disconnected(struct krdma_pd *pd, struct list_head *node)
 
 	spin_lock(&pd->lock);
 	list_del(node);
-	if (list_empty(&pd->connections))
+	if (list_empty(&pd->qps))
 		list_splice_init(&pd->retired, &retired);
 	spin_unlock(&pd->lock);
 
