@@ -757,6 +757,7 @@ struct krdma_device *krdma_device_of(const struct ib_device *ibdev)
 	unsigned long index;
 	bool found = false;
 
+	/* Not ib_get_client_data(): handlers of rdma_cm also call this after the removal. */
 	rcu_read_lock();
 	xa_for_each(&krdma_devices, index, dev) {
 		if (!krdma_device_get_ibdev(dev))
