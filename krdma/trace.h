@@ -14,7 +14,7 @@
 #include <linux/krdma_ring.h>
 #include <linux/tracepoint.h>
 
-#include "cm/conn_state.h"
+#include "core/conn_input.h"
 #include "core/name_list.h"
 
 DECLARE_EVENT_CLASS(krdma_device_class,
