@@ -12,7 +12,9 @@ SETS = (r"kunit/(?:fake_\w+|personality)\.c", r"blk/\w+\.c")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.DOTALL)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
 DEFINE = re.compile(r"[ \t]*#\s*define\s+(\w+)(.*)", re.DOTALL)
-INCLUDE = re.compile(r"^[ \t]*#\s*include\s+\"([^\"]+)\"", re.MULTILINE)
+INCLUDE = re.compile(r"^[ \t]*#\s*include\s*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
+# Where the kernel's build looks for headers: ccflags-y in Kbuild.
+SEARCHED = ("uapi", "include", "krdma")
 TOKEN = re.compile(r"[A-Za-z_]\w*|->|\S")
 TAGS = ("struct", "union", "enum")
 # Macros whose first argument is an object that they define.
@@ -73,7 +75,9 @@ class Source:
     """What a C file defines and uses."""
 
     def __init__(self, text):
-        self.includes = INCLUDE.findall(text)
+        # (quote or angle bracket, what is included, line)
+        self.includes = [(*match.groups(), text.count("\n", 0, match.start(1)) + 1)
+                         for match in INCLUDE.finditer(text)]
         # By name: the identifiers in a macro or an inline function, with their lines.
         self.macros = {}
         self.statics = {}
@@ -152,29 +156,43 @@ class Source:
             self.uses.setdefault(used_name, line)
 
 
-def headers(tree, name, sources, seen):
+def source_of(tree, name):
+    """The parsed file; each file of a tree is parsed once."""
+    if name not in tree.parsed:
+        tree.parsed[name] = Source(tree.text(name))
+    return tree.parsed[name]
+
+
+def includes(tree, name):
+    """(file of this tree or None, what is included, line) for each include of a file."""
+    for opening, included, line in source_of(tree, name).includes:
+        folders = (os.path.dirname(name),) * (opening == '"') + SEARCHED
+        paths = [os.path.normpath(os.path.join(folder, included)) for folder in folders]
+        yield next((path for path in paths if tree.has(path)), None), included, line
+
+
+def headers(tree, name, seen):
     """The headers of this tree that a file includes, directly or by others."""
-    for included in sources[name].includes:
-        header = os.path.normpath(os.path.join(os.path.dirname(name), included))
-        if header in seen or header not in tree.files():
-            continue
-        if header not in sources:
-            sources[header] = Source(tree.text(header))
-        seen.add(header)
-        headers(tree, header, sources, seen)
+    for header, _, _ in includes(tree, name):
+        if header and header not in seen:
+            seen.add(header)
+            headers(tree, header, seen)
     return seen
 
 
-def needs(tree, name, sources):
+def needs(tree, name):
     """The identifiers that a file uses and does not define, with their lines.  What its headers
-    define as macros or inline functions counts as if it was written where it is used."""
-    source = sources[name]
+    define as macros or inline functions counts as if it was written where it is used; what a
+    header defines so counts as a use of the header."""
+    source = source_of(tree, name)
     inline = {}
-    for header in headers(tree, name, sources, set()):
-        inline.update(sources[header].macros)
-        inline.update(sources[header].statics)
+    for header in headers(tree, name, set()):
+        inline.update(source_of(tree, header).macros)
+        inline.update(source_of(tree, header).statics)
     inline.update(source.macros)
     names, waiting = {}, list(source.uses.items())
+    if name.endswith(".h"):
+        waiting += [use for macro in source.macros.values() for use in macro.items()]
     while waiting:
         used_name, line = waiting.pop()
         if used_name in names or used_name in source.statics:
@@ -207,14 +225,13 @@ def circles(tree):
         names = [name for name in tree.files(".c") if re.fullmatch(files, name)]
         if not names:
             raise CannotCheck(f"no file has a name such as {files}")
-        sources = {name: Source(tree.text(name)) for name in names}
         homes = {}
         for name in names:
-            for defined in sources[name].globals:
+            for defined in source_of(tree, name).globals:
                 homes.setdefault(defined, set()).add(name)
         edges = {name: {} for name in names}
         for name in names:
-            for used_name, line in needs(tree, name, sources).items():
+            for used_name, line in needs(tree, name).items():
                 for home in homes.get(used_name, set()) - {name}:
                     first = edges[name].get(home)
                     if not first or line < first[1]:

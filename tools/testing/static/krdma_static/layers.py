@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which interfaces each file of the module may use: its strata and its rooms."""
 
+import os
 import re
 
+from .circles import includes, needs, source_of
 from .tree import CannotCheck, Finding
 
 COMPAT = "krdma/compat/"
@@ -81,21 +83,21 @@ def strata(tree):
             yield Finding(name, number, f"a pure file includes {RDMA.search(line).group(1)}")
 
 
-# The rooms of krdma/, from the lowest to the highest.  Files above them, such as main.c and
-# trace.h, belong to no room.
+# The rooms of krdma/, from the lowest to the highest.  C files beside them, such as main.c, stand
+# above all rooms.  Headers beside them, such as trace.h, stand nowhere: what they include counts
+# for the files that include them.
 ROOMS = ("compat", "core", "mr", "io", "cm", "lane", "user")
-ROOM = re.compile(r"krdma/(" + "|".join(ROOMS) + r")/([\w.]+)$")
-OWN_INCLUDE = re.compile(r"#\s*include\s+\"((?:" + "|".join(ROOMS) + r")/[\w.]+)\"")
-# A definition begins in the first column; the parameters may be on the next line.
-DEFINED = re.compile(r"^[a-z][\w \t*]*?\b(krdma_\w+)\((?![^;{]*;)", re.MULTILINE)
-NAMED = re.compile(r"\bkrdma_\w+\b")
+ROOM = re.compile(r"krdma/(\w+)/")
+OWN_MACRO = re.compile(r"krdma_|KRDMA_")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
-def room_of(name):
-    """The number of the room that a file stands in, or None."""
+def height(name):
+    """The number of the room that a file of krdma/ stands in, or None."""
     match = ROOM.match(name)
-    return ROOMS.index(match.group(1)) if match else None
+    if match:
+        return ROOMS.index(match.group(1)) if match.group(1) in ROOMS else None
+    return len(ROOMS) if re.fullmatch(r"krdma/\w+\.c", name) else None
 
 
 def blank(text):
@@ -103,24 +105,41 @@ def blank(text):
     return COMMENT.sub(lambda match: "\n" * match.group().count("\n"), text)
 
 
+def carried(tree, name, seen):
+    """(header with a room, line) for each include of a file, directly or by headers without one."""
+    for header, included, line in includes(tree, name):
+        # A header that is not there has the room of its folder.
+        header = header or "krdma/" + included
+        if height(header) is not None:
+            yield header, line
+        elif header not in seen and tree.has(header):
+            seen.add(header)
+            for other, _ in carried(tree, header, seen):
+                yield other, line
+
+
 def rooms(tree):
     """calls and includes within krdma/ go down only: user, lane, cm, io, mr, core, compat"""
-    texts = {name: blank(tree.text(name)) for name in tree.files(".c", ".h", under=("krdma/",))
-             if room_of(name) is not None}
-    homes = {}
-    for name, text in texts.items():
-        if name.endswith(".c"):
-            for function in DEFINED.findall(text):
-                homes.setdefault(function, name)
-    for name, text in sorted(texts.items()):
-        for number, line in enumerate(text.splitlines(), 1):
-            included = OWN_INCLUDE.match(line)
-            if included and room_of("krdma/" + included.group(1)) > room_of(name):
-                yield Finding(name, number, f"includes {included.group(1)}, which is above it")
-            # A line of a header that begins in the first column is a prototype.
-            if name.endswith(".h") and not line.startswith("\t"):
-                continue
-            for function in NAMED.findall(line):
-                home = homes.get(function)
-                if home and room_of(home) > room_of(name):
-                    yield Finding(name, number, f"has {function}() of {home}, which is above it")
+    heights, homes = {}, {}
+    for name in tree.files(".c", ".h", under=("krdma/",)):
+        if height(name) is not None:
+            heights[name] = height(name)
+        elif ROOM.match(name):
+            yield Finding(name, 1, f"the folder {os.path.dirname(name)} is not in ROOMS, which says "
+                          "what it may use")
+    for name in heights:
+        source = source_of(tree, name)
+        own = source.globals
+        if name.endswith(".h"):
+            # Other macros stand in for the kernel's, where a pure file is built as a program.
+            own = own | source.statics.keys() | set(filter(OWN_MACRO.match, source.macros))
+        for defined in own:
+            homes.setdefault(defined, []).append(name)
+    for name, own in sorted(heights.items()):
+        for header, line in carried(tree, name, set()):
+            if height(header) > own:
+                yield Finding(name, line, f"includes {header}, which is above it")
+        for used_name, line in needs(tree, name).items():
+            lowest = min(homes.get(used_name, ()), key=heights.get, default=name)
+            if heights[lowest] > own and used_name not in source_of(tree, name).macros:
+                yield Finding(name, line, f"uses {used_name} of {lowest}, which is above it")

@@ -39,6 +39,9 @@ class Tree:
         self.root = os.path.realpath(root)
         self._files = None
         self._texts = {}
+        self._names = None
+        # What checks have parsed, by file: see circles.py.
+        self.parsed = {}
 
     def path(self, name):
         """The path in the file system of a file of the tree."""
@@ -51,6 +54,12 @@ class Tree:
         return [name for name in self._files
                 if (not suffixes or name.endswith(suffixes)) and
                 (not under or name.startswith(tuple(under)))]
+
+    def has(self, name):
+        """Whether a file belongs to the tree."""
+        if self._names is None:
+            self._names = set(self.files())
+        return name in self._names
 
     def _list(self):
         # The user that runs the checks may not own the tree (sudo), so git needs
