@@ -495,7 +495,7 @@ static void test_silent_failure(struct kunit *test)
 
 			fault.qp = conn_qp(&pair->client);
 			fake_stall(pair->fake, NULL);
-			fake_fault(pair->fake, FAKE_SEND, &fault);
+			fake_set_fault(pair->fake, FAKE_SEND, &fault);
 			KUNIT_ASSERT_EQ(test, 40, conn_post_writes(&pair->client,
 								   KRDMA_POST_UNSIGNALED, 40));
 			fake_go_on(pair->fake, NULL);
@@ -506,7 +506,7 @@ static void test_silent_failure(struct kunit *test)
 						c + 1 == nth ? KRDMA_WC_REM_ACCESS_ERR :
 						KRDMA_WC_WR_FLUSH_ERR,
 						pair->client.sends.status[c]);
-			fake_fault(pair->fake, FAKE_SEND, NULL);
+			fake_set_fault(pair->fake, FAKE_SEND, NULL);
 			conn_pair_again(pair);
 		}
 		conn_pair_end(pair);

@@ -63,7 +63,7 @@ void fake_cm_put(struct fake_endpoint *endpoint)
 	kref_put(&endpoint->refs, fake_endpoint_release);
 }
 
-enum fake_cm_state fake_cm_state(struct fake_endpoint *endpoint)
+enum fake_cm_state fake_cm_state_of(struct fake_endpoint *endpoint)
 {
 	unsigned long flags = fake_begin();
 	enum fake_cm_state state = endpoint->state;

@@ -60,7 +60,7 @@ struct fake_endpoint *fake_cm_of_qp(struct ib_qp *qp)
 bool fake_cm_reaches(struct fake_endpoint *endpoint, enum fake_cm_state state,
 		     unsigned int timeout_ms)
 {
-	return wait_event_timeout(fake_cm_changed, fake_cm_state(endpoint) == state,
+	return wait_event_timeout(fake_cm_changed, fake_cm_state_of(endpoint) == state,
 				  msecs_to_jiffies(timeout_ms));
 }
 
@@ -168,7 +168,7 @@ int fake_cm_close_again(struct fake_endpoint *endpoint)
 	struct iw_cm_event event = { .event = IW_CM_EVENT_CLOSE };
 	struct iw_cm_id *cm_id = endpoint->cm_id;
 
-	if (fake_cm_state(endpoint) != FAKE_CM_CLOSED || !cm_id)
+	if (fake_cm_state_of(endpoint) != FAKE_CM_CLOSED || !cm_id)
 		return -EINVAL;
 	/* iw_cm does the same when a consumer's handler returns an error. */
 	if (cm_id->cm_handler(cm_id, &event))

@@ -493,7 +493,7 @@ static void test_connections_end_by_hand(struct kunit *test)
 	struct fake_endpoint *endpoint = fake_cm_of_qp(active->id->qp);
 
 	KUNIT_ASSERT_NOT_NULL(test, endpoint);
-	KUNIT_EXPECT_EQ(test, FAKE_CM_CONNECTED, fake_cm_state(endpoint));
+	KUNIT_EXPECT_EQ(test, FAKE_CM_CONNECTED, fake_cm_state_of(endpoint));
 	scene->fake->cm_manual = FAKE_MANUAL_CLOSE;
 	KUNIT_EXPECT_EQ(test, 0, rdma_disconnect(active->id));
 	hears_nothing(test, scene, active);
@@ -526,7 +526,7 @@ static void test_imagined_peers_ask(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, endpoint);
 	scene_is_asked(test, scene, "hear me");
 	KUNIT_EXPECT_EQ(test, 0, rdma_reject(scene->passive.id, "no", 2, 0));
-	KUNIT_EXPECT_EQ(test, FAKE_CM_REJECTED, fake_cm_state(endpoint));
+	KUNIT_EXPECT_EQ(test, FAKE_CM_REJECTED, fake_cm_state_of(endpoint));
 	KUNIT_EXPECT_EQ(test, 0, strncmp("no", fake_cm_private_data(endpoint, &length), 2));
 	KUNIT_EXPECT_EQ(test, 2, length);
 	fake_cm_put(endpoint);
@@ -537,7 +537,7 @@ static void test_imagined_peers_ask(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, endpoint);
 	scene_is_asked(test, scene, "");
 	KUNIT_ASSERT_EQ(test, 0, scene_accept(test, scene, "yes"));
-	KUNIT_EXPECT_EQ(test, FAKE_CM_ACCEPTED, fake_cm_state(endpoint));
+	KUNIT_EXPECT_EQ(test, FAKE_CM_ACCEPTED, fake_cm_state_of(endpoint));
 	hears_nothing(test, scene, &scene->passive);
 	KUNIT_EXPECT_EQ(test, 0, fake_cm_establish(endpoint));
 	hears(test, &scene->passive, RDMA_CM_EVENT_ESTABLISHED, 0, "");

@@ -41,7 +41,7 @@ static void fake_cq_tasklet(struct tasklet_struct *tasklet)
 	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 }
 
-static void fake_notify(struct fake_cq *cq)
+static void fake_cq_notify(struct fake_cq *cq)
 {
 	struct fake_device *fake = to_fake(cq->ib.device);
 
@@ -78,7 +78,7 @@ void fake_deliver(struct fake_wc *entry)
 	    entry->wc.status == IB_WC_SUCCESS)
 		return;
 	cq->armed = false;
-	fake_notify(cq);
+	fake_cq_notify(cq);
 }
 
 /*
@@ -213,7 +213,7 @@ static int fake_req_notify_cq(struct ib_cq *ib_cq, enum ib_cq_notify_flags notif
 		missed = false;
 		if (fake_cq_is_behind(cq)) {
 			cq->armed = false;
-			fake_notify(cq);
+			fake_cq_notify(cq);
 		}
 	}
 out:

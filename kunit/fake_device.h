@@ -368,8 +368,8 @@ void fake_qp_event(struct ib_qp *qp, enum ib_event_type type);
  */
 
 /* Sets the next fault of a direction, instead of the one before.  NULL: none. */
-void fake_fault(struct fake_device *fake, enum fake_direction direction,
-		const struct fake_fault *fault);
+void fake_set_fault(struct fake_device *fake, enum fake_direction direction,
+		    const struct fake_fault *fault);
 
 /*
  * Late completions: work requests are carried out, and their completions (flushed ones, too) are
@@ -459,7 +459,7 @@ struct fake_endpoint *fake_cm_await(struct fake_device *fake, enum fake_cm_state
 struct fake_endpoint *fake_cm_of_qp(struct ib_qp *qp);
 void fake_cm_put(struct fake_endpoint *endpoint);
 
-enum fake_cm_state fake_cm_state(struct fake_endpoint *endpoint);
+enum fake_cm_state fake_cm_state_of(struct fake_endpoint *endpoint);
 
 /* Waits until it is in this state; false on timeout. */
 bool fake_cm_reaches(struct fake_endpoint *endpoint, enum fake_cm_state state,

@@ -18,7 +18,7 @@ static void test_completions_fail(struct kunit *test)
 
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, 0, side_receive(&pair->b, i, 0, 8));
-	fake_fault(pair->fake, FAKE_SEND, &fault);
+	fake_set_fault(pair->fake, FAKE_SEND, &fault);
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, 0, side_send(&pair->a, i, 0, 8, 0));
 	wc = polls(test, &pair->a, 1, IB_WC_FATAL_ERR);
@@ -31,7 +31,7 @@ static void test_completions_fail(struct kunit *test)
 	pair_destroy(pair);
 	pair_connect(test, pair, false);
 	received.qp = pair->b.qp;
-	fake_fault(pair->fake, FAKE_RECEIVE, &received);
+	fake_set_fault(pair->fake, FAKE_RECEIVE, &received);
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, 0, side_receive(&pair->b, i, 0, 8));
 	for (i = 0; i < 2; i++)
@@ -49,8 +49,8 @@ static void test_completions_come_twice(struct kunit *test)
 	static const struct fake_fault fault = { .nth = 1, .duplicate = true };
 	struct pair *pair = pair_connected(test);
 
-	fake_fault(pair->fake, FAKE_SEND, &fault);
-	fake_fault(pair->fake, FAKE_RECEIVE, &fault);
+	fake_set_fault(pair->fake, FAKE_SEND, &fault);
+	fake_set_fault(pair->fake, FAKE_RECEIVE, &fault);
 	KUNIT_ASSERT_EQ(test, 0, side_receive(&pair->b, 2, 0, 8));
 	KUNIT_ASSERT_EQ(test, 0, side_send(&pair->a, 1, 0, 8, IB_SEND_SIGNALED));
 	polls(test, &pair->a, 1, IB_WC_SUCCESS);

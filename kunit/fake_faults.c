@@ -2,8 +2,8 @@
 /* The faults of the fake device's completions: which fail, come twice or get lost. */
 #include "fake_private.h"
 
-void fake_fault(struct fake_device *fake, enum fake_direction direction,
-		const struct fake_fault *fault)
+void fake_set_fault(struct fake_device *fake, enum fake_direction direction,
+		    const struct fake_fault *fault)
 {
 	unsigned long flags = fake_begin();
 

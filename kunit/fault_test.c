@@ -263,7 +263,7 @@ static void one_status(struct kunit *test, struct conn_pair *pair, enum fake_dir
 
 	/* The connection must not end for another reason first. */
 	pair->fake->cm_manual = FAKE_MANUAL_CLOSE;
-	fake_fault(pair->fake, direction, &fault);
+	fake_set_fault(pair->fake, direction, &fault);
 	if (direction == FAKE_SEND) {
 		fake_stall(pair->fake, fault.qp);
 		KUNIT_ASSERT_EQ(test, 9, conn_post_writes(end, 0, 9));
@@ -274,7 +274,7 @@ static void one_status(struct kunit *test, struct conn_pair *pair, enum fake_dir
 			fake_qp_receive(fault.qp, &message);
 	}
 	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(flow) == 9));
-	fake_fault(pair->fake, direction, NULL);
+	fake_set_fault(pair->fake, direction, NULL);
 	for (i = 0; i < 9; i++)
 		KUNIT_EXPECT_EQ(test, i < 3 ? KRDMA_WC_SUCCESS :
 				i == 3 ? kind->krdma : KRDMA_WC_WR_FLUSH_ERR, flow->status[i]);
@@ -368,8 +368,8 @@ static void test_twice(struct kunit *test)
 
 		setup.where = contexts[i];
 		pair = conn_pair_new(test, &setup);
-		fake_fault(pair->fake, FAKE_SEND, &fault);
-		fake_fault(pair->fake, FAKE_RECEIVE, &fault);
+		fake_set_fault(pair->fake, FAKE_SEND, &fault);
+		fake_set_fault(pair->fake, FAKE_RECEIVE, &fault);
 		KUNIT_ASSERT_EQ(test, 5, conn_post_writes(&pair->client, 0, 5));
 		KUNIT_ASSERT_EQ(test, 5, conn_receive_empty(&pair->server, 5));
 		for (n = 0; n < 5; n++)

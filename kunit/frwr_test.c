@@ -307,11 +307,11 @@ static void test_refused_registration(struct kunit *test)
 	int before = atomic_read(&site->fake->live[FAKE_MR]);
 
 	fake_device_fail(site->fake, FAKE_POST_SEND, 0, 0);
-	fake_fault(site->fake, FAKE_SEND, &fault);
+	fake_set_fault(site->fake, FAKE_SEND, &fault);
 	KUNIT_EXPECT_EQ(test, -EIO, PTR_ERR_OR_ZERO(site_map(site)));
 	KUNIT_EXPECT_EQ(test, 1, fake_device_calls(site->fake, FAKE_POST_SEND));
 	KUNIT_EXPECT_EQ(test, before, atomic_read(&site->fake->live[FAKE_MR]));
-	fake_fault(site->fake, FAKE_SEND, NULL);
+	fake_set_fault(site->fake, FAKE_SEND, NULL);
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 
 	mr = expect_map(test, site);

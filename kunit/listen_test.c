@@ -311,8 +311,8 @@ static void test_backlog(struct kunit *test)
 	for (i = 0; i < 3; i++)
 		guests[i] = guest_asks(stage, i);
 	expect_rejected(test, guests[2]);
-	KUNIT_EXPECT_EQ(test, FAKE_CM_REQUESTED, fake_cm_state(guests[0]));
-	KUNIT_EXPECT_EQ(test, FAKE_CM_REQUESTED, fake_cm_state(guests[1]));
+	KUNIT_EXPECT_EQ(test, FAKE_CM_REQUESTED, fake_cm_state_of(guests[0]));
+	KUNIT_EXPECT_EQ(test, FAKE_CM_REQUESTED, fake_cm_state_of(guests[1]));
 
 	/* A taken request makes room for another one. */
 	expect_guest(stage, 0);

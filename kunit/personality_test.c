@@ -433,7 +433,7 @@ static void driver_statuses(struct kunit *test, const struct fake_personality *d
 	pair_destroy(pair);
 
 	pair_connect(test, pair, false);
-	fake_fault(pair->fake, FAKE_SEND, &general);
+	fake_set_fault(pair->fake, FAKE_SEND, &general);
 	KUNIT_ASSERT_EQ(test, 0, side_send(a, 1, 0, 8, 0));
 	polls(test, a, 1, IB_WC_GENERAL_ERR);
 	KUNIT_EXPECT_EQ(test, driver->general_err_stays ? IB_QPS_RTS : IB_QPS_ERR,

@@ -431,7 +431,7 @@ static void test_lost_receive(struct kunit *test)
 		struct conn_pair *pair = srq_pair(test, contexts[i], false);
 		struct fake_fault lost = { .nth = 2, .lost = true };
 
-		fake_fault(pair->fake, FAKE_RECEIVE, &lost);
+		fake_set_fault(pair->fake, FAKE_RECEIVE, &lost);
 		send_messages(test, &pair->server, 3);
 		conn_end_close(&pair->server);
 		conn_end_close(&pair->client);

@@ -456,7 +456,7 @@ static void test_end(struct kunit *test)
 }
 
 /* The device gets half, and with takers not more than the pool keeps. */
-static void test_device(struct kunit *test)
+static void test_share_of_device(struct kunit *test)
 {
 	struct sharing *sharing = sharing_begin(test);
 	struct krdma_srq_pool *pool = sharing->srq->pool;
@@ -561,7 +561,7 @@ static struct kunit_case krdma_srq_share_cases[] = {
 	KUNIT_CASE(test_turns),
 	KUNIT_CASE(test_without_room),
 	KUNIT_CASE(test_end),
-	KUNIT_CASE(test_device),
+	KUNIT_CASE(test_share_of_device),
 	KUNIT_CASE(test_device_and_dropped_mr),
 	KUNIT_CASE(test_device_and_takers),
 	KUNIT_CASE(test_greed),

@@ -190,7 +190,7 @@ static void test_broken_connection(struct kunit *test)
 		struct fake_message message = {};
 
 		KUNIT_ASSERT_EQ(test, DEPTH, conn_receive_empty(&pair->server, DEPTH));
-		fake_fault(pair->fake, FAKE_RECEIVE, &fault);
+		fake_set_fault(pair->fake, FAKE_RECEIVE, &fault);
 		for (n = 0; n < 4; n++)
 			fake_qp_receive(qp, &message);
 		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_told(&pair->shared) == 4));
