@@ -78,7 +78,7 @@ extern const struct cost_way cost_krdma_template;
 extern const struct cost_way cost_krdma_srq;
 
 /* Measures how connections are opened and closed; 0 or an errno. */
-int cost_lanes(const struct cost_plan *plan);
+int cost_measure_lanes(const struct cost_plan *plan);
 
 /* Adds to the results. */
 __printf(1, 2) void cost_log(const char *format, ...);

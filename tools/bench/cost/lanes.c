@@ -295,7 +295,7 @@ static int cost_lanes_of(const struct cost_plan *plan, bool lane)
 	return ret;
 }
 
-int cost_lanes(const struct cost_plan *plan)
+int cost_measure_lanes(const struct cost_plan *plan)
 {
 	return cost_lanes_of(plan, true) ?: cost_lanes_of(plan, false);
 }

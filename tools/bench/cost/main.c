@@ -162,7 +162,7 @@ static int cost_run(char *line)
 		return ret;
 	if (!line && !strcmp(device, "lanes")) {
 		cost_log_used = 0;
-		return plan.conns == 1 ? cost_lanes(&plan) : -EINVAL;
+		return plan.conns == 1 ? cost_measure_lanes(&plan) : -EINVAL;
 	}
 	plan.instant = !strcmp(device, "instant");
 	if (!plan.conns || (!plan.instant && strcmp(device, "later")))

@@ -275,7 +275,7 @@ static void cost_raw_end_connection(struct cost_raw_end *end)
 		ib_free_cq(end->cq);
 }
 
-static void cost_raw_end(void *data)
+static void cost_raw_destroy(void *data)
 {
 	struct cost_raw *cost = data;
 	struct ib_device *device = cost->client.id ? cost->client.id->device : NULL;
@@ -310,7 +310,7 @@ static void *cost_raw_begin(const struct cost_plan *plan)
 		ret = cost_raw_connect(cost);
 	if (!ret)
 		return cost;
-	cost_raw_end(cost);
+	cost_raw_destroy(cost);
 	return ERR_PTR(ret);
 }
 
@@ -393,5 +393,5 @@ const struct cost_way cost_raw = {
 	.works = COST_ONE_SIDED | BIT(COST_MESSAGE),
 	.begin = cost_raw_begin,
 	.run = cost_raw_run,
-	.end = cost_raw_end,
+	.end = cost_raw_destroy,
 };

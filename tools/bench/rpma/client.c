@@ -26,7 +26,7 @@ struct peer *peer_open(const struct sockaddr_in *server)
 {
 	struct peer *peer = peer_alloc(sizeof(*peer));
 
-	peer->server = rpma_where(server);
+	peer->server = rpma_locate(server);
 	peer->rpma = rpma_device(&peer->server, RPMA_UTIL_IBV_CONTEXT_REMOTE);
 	peer->config = rpma_config();
 	return peer;

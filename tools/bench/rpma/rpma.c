@@ -22,7 +22,7 @@ void rpma_check(const char *what, int err)
 	exit(1);
 }
 
-struct rpma_where rpma_where(const struct sockaddr_in *address)
+struct rpma_where rpma_locate(const struct sockaddr_in *address)
 {
 	struct rpma_where where;
 

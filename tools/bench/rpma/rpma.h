@@ -42,7 +42,7 @@ struct rpma_end {
 
 /* rpma.c: for both ends. */
 void rpma_check(const char *what, int err);
-struct rpma_where rpma_where(const struct sockaddr_in *address);
+struct rpma_where rpma_locate(const struct sockaddr_in *address);
 struct rpma_peer *rpma_device(const struct rpma_where *where,
 			      enum rpma_util_ibv_context_type type);
 struct rpma_conn_cfg *rpma_config(void);

@@ -83,7 +83,7 @@ static void handle(struct rpma_end *end)
 
 void peer_serve(const struct sockaddr_in *address)
 {
-	struct rpma_where where = rpma_where(address);
+	struct rpma_where where = rpma_locate(address);
 	static struct server server;
 	struct epoll_event event;
 	int fd;
