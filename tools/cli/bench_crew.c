@@ -27,7 +27,7 @@ static int out_of_memory(void)
 	return -ENOMEM;
 }
 
-static uint8_t hello_operation(const struct meter *meter)
+static uint8_t operation_of(const struct meter *meter)
 {
 	switch (meter->operation) {
 	case BENCH_WRITE:
@@ -122,7 +122,7 @@ int meter_connect(struct meter *meter)
 {
 	struct hello hello = {
 		.service = SERVICE_BENCH,
-		.operation = hello_operation(meter),
+		.operation = operation_of(meter),
 		.length = meter->longest,
 		.depth = meter->depth,
 	};

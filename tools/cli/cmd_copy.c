@@ -513,7 +513,7 @@ static int copy_words(struct copying *copying, int count, char **words, char *to
 	return status;
 }
 
-static int copy(int argc, char **argv, struct options *options, bool put)
+static int copy_files(int argc, char **argv, struct options *options, bool put)
 {
 	struct copying copying = {
 		.options = options, .put = put, .streams = 1, .stream = -1,
@@ -549,10 +549,10 @@ static int copy(int argc, char **argv, struct options *options, bool put)
 
 int cmd_get(int argc, char **argv, struct options *options)
 {
-	return copy(argc, argv, options, false);
+	return copy_files(argc, argv, options, false);
 }
 
 int cmd_put(int argc, char **argv, struct options *options)
 {
-	return copy(argc, argv, options, true);
+	return copy_files(argc, argv, options, true);
 }

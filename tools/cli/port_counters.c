@@ -299,7 +299,7 @@ const struct counter *counter_find(const struct port *port, const struct counter
 	return bsearch(counter, port->counters, port->count, sizeof(*counter), by_name);
 }
 
-bool port_sum(const struct port *port, enum port_sum sum, uint64_t *value)
+bool port_add_up(const struct port *port, enum port_sum sum, uint64_t *value)
 {
 	bool any = false;
 	size_t i;

@@ -66,7 +66,7 @@ const struct port *port_find(const struct ports *ports, const struct port *port)
 const struct counter *counter_find(const struct port *port, const struct counter *counter);
 
 /* False if the driver has no such counter. */
-bool port_sum(const struct port *port, enum port_sum sum, uint64_t *value);
+bool port_add_up(const struct port *port, enum port_sum sum, uint64_t *value);
 
 /* The text of a counter's file: digits and perhaps a line break.  False if it is no number. */
 bool counter_parse(const char *text, size_t length, uint64_t *value);

@@ -230,7 +230,7 @@ static int trespass_on(struct selftest *test, struct link *link, const struct tr
 	return 0;
 }
 
-static int trespass(struct selftest *test, const struct trespass *trespass)
+static int test_trespass(struct selftest *test, const struct trespass *trespass)
 {
 	struct krdma_remote_mr remote;
 	struct link link;
@@ -261,7 +261,7 @@ static int run_no_write(struct selftest *test)
 		.access = KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ,
 	};
 
-	try(trespass(test, &no_write));
+	try(test_trespass(test, &no_write));
 	say_refused(test);
 	return 0;
 }
@@ -273,7 +273,7 @@ static int run_no_read(struct selftest *test)
 		.access = KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE,
 	};
 
-	try(trespass(test, &no_read));
+	try(test_trespass(test, &no_read));
 	say_refused(test);
 	return 0;
 }
@@ -284,7 +284,7 @@ static int run_no_atomic(struct selftest *test)
 		.opcode = KRDMA_OP_FETCH_ADD, .access = REMOTE_ALL,
 	};
 
-	try(trespass(test, &no_atomic));
+	try(test_trespass(test, &no_atomic));
 	say_refused(test);
 	return 0;
 }
@@ -298,8 +298,8 @@ static int run_wrong_key(struct selftest *test)
 		.opcode = KRDMA_OP_READ, .access = REMOTE_ALL, .key = 0x5a,
 	};
 
-	try(trespass(test, &write));
-	try(trespass(test, &read));
+	try(test_trespass(test, &write));
+	try(test_trespass(test, &read));
 	say_refused(test);
 	return 0;
 }
@@ -313,8 +313,8 @@ static int run_beyond_end(struct selftest *test)
 		.opcode = KRDMA_OP_READ, .access = REMOTE_ALL, .offset = -1,
 	};
 
-	try(trespass(test, &write));
-	try(trespass(test, &read));
+	try(test_trespass(test, &write));
+	try(test_trespass(test, &read));
 	say_refused(test);
 	return 0;
 }
@@ -328,8 +328,8 @@ static int run_released(struct selftest *test)
 		.opcode = KRDMA_OP_READ, .access = REMOTE_ALL, .released = true,
 	};
 
-	try(trespass(test, &write));
-	try(trespass(test, &read));
+	try(test_trespass(test, &write));
+	try(test_trespass(test, &read));
 	say_refused(test);
 	return 0;
 }

@@ -37,7 +37,7 @@ static bool sum_rate(const struct port *port, const struct port *was, enum port_
 {
 	uint64_t now, before;
 
-	return was && port_sum(port, sum, &now) && port_sum(was, sum, &before) &&
+	return was && port_add_up(port, sum, &now) && port_add_up(was, sum, &before) &&
 	       rate_of(now, before, seconds, rate);
 }
 
@@ -61,7 +61,7 @@ static void print_cell(const struct port *port, const struct port *was, enum por
 			else
 				snprintf(text, sizeof(text), "%.1f", rate);
 		}
-	} else if (port_sum(port, sum, &value)) {
+	} else if (port_add_up(port, sum, &value)) {
 		if (bytes)
 			snprintf(text, sizeof(text), "%s", bytes_text(size, value));
 		else
@@ -157,7 +157,7 @@ static struct json_object *port_json(const struct port *port, const struct port 
 	for (sum = 0; sum < PORT_SUMS; sum++) {
 		uint64_t value;
 
-		if (port_sum(port, (enum port_sum)sum, &value))
+		if (port_add_up(port, (enum port_sum)sum, &value))
 			json_put_number(object, port_sum_names[sum], value);
 		else
 			json_object_object_add(object, port_sum_names[sum], NULL);
