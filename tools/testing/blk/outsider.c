@@ -442,7 +442,7 @@ struct visit {
 	struct welcome welcome;
 };
 
-static struct visit visit(struct client *client, uint8_t flags)
+static struct visit begin_visit(struct client *client, uint8_t flags)
 {
 	struct krdma_conn_create_qp_args depths = { .size = sizeof(depths), .max_inline = 64 };
 	struct visit visit = { 0 };
@@ -485,7 +485,7 @@ static int await_receive(struct visit *visit, const struct krdma_sqe entries[2],
 }
 
 /* Send a message, and print the reply. */
-static void command(struct visit *visit, const char *name, const void *data, uint32_t length)
+static void send_command(struct visit *visit, const char *name, const void *data, uint32_t length)
 {
 	struct krdma_sqe entries[] = {
 		krdma_entry_recv(visit->conn, 1, NULL, 0, 0),
@@ -609,9 +609,9 @@ static void invalidate_all(struct client *client, const char *other)
 		owner.hello.client = htole64(8);
 	}
 	for (unsigned int i = 0; i < 2; i++) {
-		guest = visit(client, READER);
+		guest = begin_visit(client, READER);
 		if (other)
-			elsewhere = visit(&owner, READER);
+			elsewhere = begin_visit(&owner, READER);
 		else
 			elsewhere = guest;
 		if (i)
@@ -636,33 +636,33 @@ static void command_all(struct client *client)
 	} message = { .command = { .length = htole32(0x1000), .opcode = ZERO } };
 	struct visit guest;
 
-	guest = visit(client, COMMANDS);
+	guest = begin_visit(client, COMMANDS);
 	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++) {
 		struct command wire = commands[i].command;
 
 		wire.offset = htole64(wire.offset);
 		wire.length = htole32(wire.length);
 		wire.tag = htole16((uint16_t)(65535 - i));
-		command(&guest, commands[i].name, &wire, sizeof(wire));
+		send_command(&guest, commands[i].name, &wire, sizeof(wire));
 	}
 	leave(&guest);
 	for (unsigned int i = 0; i < ARRAY_SIZE(lengths); i++) {
-		guest = visit(client, COMMANDS);
-		command(&guest, "size", message.bytes, lengths[i]);
+		guest = begin_visit(client, COMMANDS);
+		send_command(&guest, "size", message.bytes, lengths[i]);
 		leave(&guest);
 	}
-	guest = visit(client, 0);
-	command(&guest, "without", message.bytes, sizeof(message.command));
+	guest = begin_visit(client, 0);
+	send_command(&guest, "without", message.bytes, sizeof(message.command));
 	leave(&guest);
 	for (unsigned int i = 0; i < 4; i++) {
-		guest = visit(client, i % 2 ? COMMANDS : 0);
+		guest = begin_visit(client, i % 2 ? COMMANDS : 0);
 		write_imm(client->session, &guest, "written",
 			  i < 2 ? sizeof(struct command) : 0);
 		leave(&guest);
 	}
 	client->hello.client = htole64(9);
-	guest = visit(client, COMMANDS | READER);
-	command(&guest, "reader", message.bytes, sizeof(message.command));
+	guest = begin_visit(client, COMMANDS | READER);
+	send_command(&guest, "reader", message.bytes, sizeof(message.command));
 	leave(&guest);
 }
 
@@ -711,7 +711,7 @@ static void slot_all(struct visit *visit, const struct slot_command *all, unsign
 		wire.offset = htole64(wire.offset);
 		wire.length = htole32(wire.length);
 		wire.tag = htole16(wire.tag);
-		command(visit, all[i].name, &wire, sizeof(wire));
+		send_command(visit, all[i].name, &wire, sizeof(wire));
 	}
 }
 
@@ -744,13 +744,13 @@ static void slot_write(struct krdma *session, struct visit *visit)
 
 static void visit_slots(struct client *client)
 {
-	struct visit guest = visit(client, COMMANDS);
+	struct visit guest = begin_visit(client, COMMANDS);
 
 	printf("slots of %u bytes\n", le32toh(guest.welcome.slot_size));
 	slot_all(&guest, slot_commands, ARRAY_SIZE(slot_commands));
 	leave(&guest);
 	client->hello.client = htole64(9);
-	guest = visit(client, COMMANDS | READER);
+	guest = begin_visit(client, COMMANDS | READER);
 	slot_all(&guest, slot_reader, ARRAY_SIZE(slot_reader));
 	slot_write(client->session, &guest);
 	leave(&guest);
@@ -959,7 +959,7 @@ static void post_recv(struct server *server, struct krdma_ring *ring, struct krd
 /* Send a client a message that invalidates an rkey of an export. */
 static void spoil(struct server *server, struct krdma_ring *ring, struct krdma_conn *conn)
 {
-	struct visit guest = visit(server->spoiler, READER);
+	struct visit guest = begin_visit(server->spoiler, READER);
 	struct krdma_sqe entry = krdma_entry(KRDMA_OP_SEND_INVALIDATE, krdma_conn_id(conn), 2,
 					     NULL, 0, 0);
 
@@ -970,7 +970,7 @@ static void spoil(struct server *server, struct krdma_ring *ring, struct krdma_c
 	check("spoil", krdma_ring_post(ring, &entry, 1, NULL));
 }
 
-static void welcome(struct server *server, struct krdma_conn *conn, const struct fault *fault)
+static void accept_client(struct server *server, struct krdma_conn *conn, const struct fault *fault)
 {
 	struct krdma_conn_create_qp_args depths = { .size = sizeof(depths) };
 	struct krdma_ring *ring;
@@ -1047,7 +1047,7 @@ static void give(struct krdma *session, char **names, struct client *spoiler)
 		check("client", krdma_listener_next(server.listener, KRDMA_FOREVER, &conn));
 		if (!strncmp(*names, "old", 3) && refuse_commands(conn))
 			continue;
-		welcome(&server, conn, find_fault(*names));
+		accept_client(&server, conn, find_fault(*names));
 		if (names[1])
 			names++;
 	}

@@ -327,12 +327,12 @@ out:
 
 struct stream {
 	struct work_struct work;
-	struct order *order;
+	struct order_run *order;
 	u32 number;
 };
 
 /**
- * struct order - several senders and one receiver
+ * struct order_run - several senders and one receiver
  * @transfer: the connected ends
  * @streams: the senders
  * @next: number of the next message to be received from each sender
@@ -340,7 +340,7 @@ struct stream {
  * @posted: total of messages that were sent or are about to be sent
  * @received: total of received messages
  */
-struct order {
+struct order_run {
 	struct transfer transfer;
 	struct stream streams[STREAMS];
 	u32 next[STREAMS];
@@ -349,7 +349,7 @@ struct order {
 	atomic_t received;
 };
 
-static void order_receive(struct order *order, u64 wqe)
+static void order_receive(struct order_run *order, u64 wqe)
 {
 	CORE_EQ(order->transfer.test, 1, core_receive(&order->transfer.pair->server, wqe,
 						      &order->transfer.to, wqe * 64, 64));
@@ -358,7 +358,7 @@ static void order_receive(struct order *order, u64 wqe)
 /* Called by the CQ, one completion at a time. */
 static void order_received(struct core_end *end, const struct krdma_wc *wc)
 {
-	struct order *order = end->context;
+	struct order_run *order = end->context;
 	u32 *message = (u32 *)(order->transfer.to.data + wc->wr_id * 64);
 
 	if (wc->opcode != KRDMA_OP_RECV || wc->status)
@@ -376,7 +376,7 @@ static void order_received(struct core_end *end, const struct krdma_wc *wc)
 
 static void order_sent(struct core_end *end, const struct krdma_wc *wc)
 {
-	struct order *order = end->context;
+	struct order_run *order = end->context;
 	u32 stream = wc->wr_id >> 32;
 
 	if (wc->status)
@@ -389,7 +389,7 @@ static void order_sent(struct core_end *end, const struct krdma_wc *wc)
 static void stream_work(struct work_struct *work)
 {
 	struct stream *stream = container_of(work, struct stream, work);
-	struct order *order = stream->order;
+	struct order_run *order = stream->order;
 	struct core_test *test = order->transfer.test;
 	unsigned long deadline = jiffies + msecs_to_jiffies(2 * CORE_TIMEOUT_MS);
 	u32 message[2] = { stream->number };
@@ -425,7 +425,7 @@ static void stream_work(struct work_struct *work)
 static void order(struct core_test *test)
 {
 	struct workqueue_struct *workqueue = alloc_workqueue("krdma_core_test", WQ_UNBOUND, 0);
-	struct order *order = kzalloc_obj(*order, GFP_KERNEL);
+	struct order_run *order = kzalloc_obj(*order, GFP_KERNEL);
 	struct core_end *client, *server;
 
 	if (!CORE_TRUE(test, workqueue && order) ||

@@ -313,7 +313,7 @@ static void windows_release_work(struct work_struct *work)
 	complete(&release->done);
 }
 
-static void windows_release(struct windows_release *release, struct core_buffer *buffer)
+static void windows_start_release(struct windows_release *release, struct core_buffer *buffer)
 {
 	INIT_WORK_ONSTACK(&release->work, windows_release_work);
 	init_completion(&release->done);
@@ -364,7 +364,7 @@ static void lane_window_is_revoked(struct core_test *test)
 	/* The same one for all who ask for it. */
 	CORE_EQ(test, window.number, windows_given(windows, 1, &windows->memory).number);
 
-	windows_release(&release, &windows->memory);
+	windows_start_release(&release, &windows->memory);
 	windows_expect(windows, REVOKE, window.number);
 	/* There is none from now on. */
 	windows_refused(windows, 1, windows->memory.info.rkey);
@@ -517,7 +517,7 @@ static void windows_keep_silent(struct windows *windows, enum windows_silence si
 		windows_expect(windows, REVOKE, window.number);
 		msleep(WINDOW_REVOKE_MS / 5);
 	}
-	windows_release(&release, &windows->memory);
+	windows_start_release(&release, &windows->memory);
 	if (silence == WINDOWS_CLOSED_AFTER) {
 		windows_expect(windows, REVOKE, window.number);
 		msleep(WINDOW_REVOKE_MS / 5);
@@ -645,7 +645,7 @@ static void lane_window_of_one_too_many(struct core_test *test)
 	windows_expect_none(windows);
 	/* Those that it has are as they were. */
 	CORE_EQ(test, first, windows_given(windows, 1, &buffers[0]).number);
-	windows_release(&release, &buffers[0]);
+	windows_start_release(&release, &buffers[0]);
 	if (windows_expect(windows, REVOKE, first))
 		windows_say(windows, REVOKED, first, 0);
 	if (!windows_released(windows, &release, 0, WINDOW_SOON_MS))
@@ -832,7 +832,7 @@ static void lane_window_trunk_ends(struct core_test *test)
 		}
 		used = lane_add(stranger, used, ASK, 0, 1, buffers[0].info.rkey);
 		used = lane_add(stranger, used, REVOKED, 0, 0, 0);
-		windows_release(&release, &buffers[1]);
+		windows_start_release(&release, &buffers[1]);
 		windows_violate(windows, used);
 		windows_released(windows, &release, 0, WINDOW_END_MS);
 		for (int i = 0; i < WINDOWS_LANE; i++)

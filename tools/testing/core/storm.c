@@ -26,7 +26,7 @@
 #define STORM_GOES_MS	8
 
 /**
- * struct storm - a run of the case
+ * struct storm_run - a run of the case
  * @test: the case
  * @end: its end, in jiffies
  * @address: address of the servers' listener
@@ -40,7 +40,7 @@
  * @removed: devices that were removed
  * @stalls: processors that were to stall
  */
-struct storm {
+struct storm_run {
 	struct core_test *test;
 	unsigned long end;
 	struct sockaddr_storage address;
@@ -67,7 +67,7 @@ struct storm {
  * @closed: number of CLOSED events
  */
 struct storm_end {
-	struct storm *storm;
+	struct storm_run *storm;
 	struct krdma_conn *conn;
 	struct krdma_mr *mr;
 	u8 *memory;
@@ -242,7 +242,7 @@ static void storm_end_close(struct storm_end *end)
 	kfree(end);
 }
 
-static struct storm_end *storm_end_alloc(struct storm *storm)
+static struct storm_end *storm_end_alloc(struct storm_run *storm)
 {
 	struct storm_end *end = kzalloc_obj(*end, GFP_KERNEL);
 
@@ -256,14 +256,14 @@ static struct storm_end *storm_end_alloc(struct storm *storm)
 	return NULL;
 }
 
-static bool storm_goes_on(struct storm *storm)
+static bool storm_goes_on(struct storm_run *storm)
 {
 	return time_before(jiffies, storm->end) && !storm->test->failures;
 }
 
 struct storm_party {
 	struct work_struct work;
-	struct storm *storm;
+	struct storm_run *storm;
 	struct krdma_session *session;
 	struct krdma_listener *listener;
 	u32 number;
@@ -271,7 +271,7 @@ struct storm_party {
 
 static void storm_connect(struct storm_party *party, struct storm_end *end)
 {
-	struct storm *storm = party->storm;
+	struct storm_run *storm = party->storm;
 	struct krdma_route route = { .remote = (struct sockaddr *)&storm->address };
 	int ret;
 
@@ -375,13 +375,13 @@ static void storm_stall(struct work_struct *work)
 
 struct storm_watch {
 	struct krdma_device_notifier watch;
-	struct storm *storm;
+	struct storm_run *storm;
 };
 
 static void storm_watched(struct krdma_device_notifier *watch,
 			  const struct krdma_device_event *event)
 {
-	struct storm *storm = container_of(watch, struct storm_watch, watch)->storm;
+	struct storm_run *storm = container_of(watch, struct storm_watch, watch)->storm;
 
 	if (event->type == KRDMA_DEVICE_EVENT_ADDED)
 		atomic_inc(&storm->added);
@@ -410,7 +410,7 @@ static void storm(struct core_test *test)
 	struct krdma_listen_attr attr = { .local = (struct sockaddr *)&any, .lanes = true };
 	struct workqueue_struct *workqueue = alloc_workqueue("krdma_core_test", WQ_UNBOUND, 0);
 	struct krdma_session *session = krdma_session_create(&init_net);
-	struct storm storm = { .test = test, .address = test->address };
+	struct storm_run storm = { .test = test, .address = test->address };
 	struct storm_watch watch = { .watch.event = storm_watched, .storm = &storm };
 	struct krdma_listener *listener;
 

@@ -77,7 +77,7 @@ static int serve_one(int session, int conn, const struct mr *mr, struct end *end
 	return ret ? ret : end_accept(end, &options);
 }
 
-static int call(int session, struct end *end, uint32_t ack_timeout)
+static int call_peer(int session, struct end *end, uint32_t ack_timeout)
 {
 	const struct end_options options = { .ack_timeout = ack_timeout };
 	struct __kernel_sockaddr_storage address;
@@ -143,7 +143,7 @@ static int serve_session(int session)
 		memcpy(&who, asked, sizeof(who));
 		if (!memcmp(who.text, call_me, sizeof(call_me))) {
 			close(conn);
-			ret = call(session, &ends[count++], who.ack_timeout);
+			ret = call_peer(session, &ends[count++], who.ack_timeout);
 			continue;
 		}
 		ret = serve_one(session, conn, &mr, &ends[count]);

@@ -405,8 +405,8 @@ void fuzz_call_end(struct fuzz_thread *thread, unsigned int call, bool waits, ui
  * Makes the ioctl with @structure, of @size bytes, on the descriptor in @slot (-1: none), checks
  * the result, and puts created objects into the pool.  Returns 0 or -errno.
  */
-int fuzz_request(struct fuzz_thread *thread, unsigned int index, int slot, void *structure,
-		 uint32_t size);
+int fuzz_issue(struct fuzz_thread *thread, unsigned int index, int slot, void *structure,
+	       uint32_t size);
 
 /* Closes the descriptor in the slot. */
 void fuzz_close(struct fuzz_thread *thread, int slot);

@@ -45,7 +45,7 @@ static int ask(struct fuzz_thread *thread, unsigned int index, int slot)
 	union any_request room;
 
 	fuzz_fill_right(thread, &fuzz_requests[index], &room, session_of(thread, slot));
-	return fuzz_request(thread, index, slot, &room, fuzz_requests[index].size);
+	return fuzz_issue(thread, index, slot, &room, fuzz_requests[index].size);
 }
 
 /*
@@ -76,7 +76,7 @@ static void act_request(struct fuzz_thread *thread)
 	/* Several values for one object, because mostly the values are invalid. */
 	for (uint32_t i = fuzz_below(&thread->random, 6); i < 6; i++) {
 		size = fuzz_fill(thread, request, &room, session_of(thread, slot));
-		fuzz_request(thread, index, slot, &room, size);
+		fuzz_issue(thread, index, slot, &room, size);
 	}
 }
 
@@ -102,7 +102,7 @@ static void step(struct fuzz_thread *thread, int conn)
 
 	if (fuzz_one_in(&thread->random, 3))
 		room.wait.deadline_ns = fuzz_deadline(thread);
-	fuzz_request(thread, FUZZ_CONN_WAIT, conn, &room, sizeof(room.wait));
+	fuzz_issue(thread, FUZZ_CONN_WAIT, conn, &room, sizeof(room.wait));
 	state = room.wait.state;
 	switch (state) {
 	case KRDMA_CONN_NEW:
@@ -115,8 +115,8 @@ static void step(struct fuzz_thread *thread, int conn)
 			fuzz_fill_right(thread, &fuzz_requests[FUZZ_CONN_CREATE_QP], &room,
 					slot->session);
 			room.create_qp.ring_fd = thread->pool->slots[ring].fd;
-			if (!fuzz_request(thread, FUZZ_CONN_CREATE_QP, conn, &room,
-					  sizeof(room.create_qp)))
+			if (!fuzz_issue(thread, FUZZ_CONN_CREATE_QP, conn, &room,
+					sizeof(room.create_qp)))
 				slot->ring = ring;
 		}
 		if (fuzz_one_in(&thread->random, 20))
@@ -181,7 +181,7 @@ static void submit(struct fuzz_thread *thread, int ring, const struct krdma_sqe 
 			memcpy((char *)header + offset, &entries[i], sizeof(*entries));
 	}
 	__atomic_store_n(&header->sq_tail, header->sq_tail + count, __ATOMIC_RELEASE);
-	fuzz_request(thread, FUZZ_RING_ENTER, ring, &room, sizeof(room.enter));
+	fuzz_issue(thread, FUZZ_RING_ENTER, ring, &room, sizeof(room.enter));
 	/* Removes refused entries, which would stay in the SQ forever. */
 	if (!fuzz_one_in(&thread->random, 16))
 		__atomic_store_n(&header->sq_tail, header->sq_head, __ATOMIC_RELEASE);
@@ -209,7 +209,7 @@ static void act_traffic(struct fuzz_thread *thread)
 		fuzz_fill_right(thread, &fuzz_requests[FUZZ_RING_POST], &room, 0);
 		room.post.entries = (uintptr_t)thread->pool->arena + offset;
 		room.post.count = count;
-		fuzz_request(thread, FUZZ_RING_POST, ring, &room, sizeof(room.post));
+		fuzz_issue(thread, FUZZ_RING_POST, ring, &room, sizeof(room.post));
 	}
 	/* There are completions to reap here, and hardly anywhere else. */
 	if (fuzz_one_in(&thread->random, 3))

@@ -308,8 +308,8 @@ static unsigned char *place(struct fuzz_thread *thread, uint32_t size)
 	return end - size - (fuzz_one_in(&thread->random, 4) ? fuzz_below(&thread->random, 64) : 0);
 }
 
-int fuzz_request(struct fuzz_thread *thread, unsigned int index, int slot, void *structure,
-		 uint32_t size)
+int fuzz_issue(struct fuzz_thread *thread, unsigned int index, int slot, void *structure,
+	       uint32_t size)
 {
 	const struct fuzz_request *request = &fuzz_requests[index];
 	unsigned char *at = place(thread, size), *end = thread->page + 2 * PAGE;

@@ -42,7 +42,7 @@
 #define SILENCES	10
 
 /* What has no place among the messages of a file, and how often each was done and ended well. */
-enum act {
+enum client_act {
 	LIST_A_FOLDER,
 	LIST_WHAT_MOVES,
 	LIST_AND_DO_NOT_READ,
@@ -475,7 +475,7 @@ static void get(struct __test_metadata *_metadata, FIXTURE_DATA(bad_client) * se
 	}
 }
 
-static void count(FIXTURE_DATA(bad_client) * self, enum act act, int type)
+static void count(FIXTURE_DATA(bad_client) * self, enum client_act act, int type)
 {
 	self->done[act] += type == DONE || type == END;
 	self->refused[act] += type == REFUSE;
@@ -720,7 +720,7 @@ static unsigned int any_number(FIXTURE_DATA(bad_client) * self)
 /* A connection that no client may have: it is refused. */
 static void join_wrongly(FIXTURE_DATA(bad_client) * self)
 {
-	enum act act = JOIN_TWICE + rng_below(&self->rng, 3);
+	enum client_act act = JOIN_TWICE + rng_below(&self->rng, 3);
 	const unsigned char *ticket = self->ticket;
 	unsigned char hello[HELLO];
 	unsigned int number = 1;

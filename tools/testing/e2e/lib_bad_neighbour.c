@@ -45,7 +45,7 @@
 #define ALL_ACTS	2000
 
 /* What the neighbour does with folders that are transferred. */
-enum act {
+enum neighbour_act {
 	LINK,
 	AWAY,
 	BACK,
@@ -335,7 +335,7 @@ static void act_on_folders(struct play *play)
 	static const char * const aside[] = { "tree/t0", "tree/t1", "tree/t2" };
 	const char *top = rng_once_in(&play->rng, 2) ? self->files.there : self->files.here;
 	const char *name = RNG_PICK(&play->rng, folders), *target;
-	enum act act = rng_below(&play->rng, ACTS);
+	enum neighbour_act act = rng_below(&play->rng, ACTS);
 	char path[FILES_PATH], away[FILES_PATH], other[FILES_PATH];
 	int ret;
 
@@ -372,7 +372,7 @@ static void act_on_folders(struct play *play)
 	self->acts[act] += !ret;
 }
 
-static int play(void *context)
+static int play_actions(void *context)
 {
 	struct play *play = context;
 
@@ -587,7 +587,7 @@ TEST_F_TIMEOUT(neighbour, changes_nothing_that_is_not_his, 3600)
 	ASSERT_LE(0, pid);
 	if (!pid) {
 		CHECK(!child_become(SOME_USER));
-		_exit(play(&neighbour));
+		_exit(play_actions(&neighbour));
 	}
 	while (!ended) {
 		if (rng_once_in(&self->rng, 4))

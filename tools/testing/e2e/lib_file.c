@@ -19,7 +19,7 @@
 FIXTURE(file)
 {
 	struct files files;
-	struct files_report report;
+	struct named_report report;
 	struct krdma_file_result result;
 	struct krdma_file_options options;
 	struct files_limit limit;

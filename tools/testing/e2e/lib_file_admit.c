@@ -28,7 +28,7 @@
 FIXTURE(admit)
 {
 	struct files files;
-	struct files_report report;
+	struct named_report report;
 	struct krdma_file_server_options server;
 	struct krdma_file_options options;
 	struct krdma_file_result result;

@@ -28,7 +28,7 @@
 FIXTURE(end)
 {
 	struct files files;
-	struct files_report report;
+	struct named_report report;
 	struct krdma_file_result result;
 	struct krdma_file_options options;
 };
@@ -150,7 +150,7 @@ static pid_t stayer_start(FIXTURE_DATA(end) * self, bool putting, const char *na
 	return pid;
 }
 
-static void expect_reset(struct __test_metadata *_metadata, const struct files_report *report)
+static void expect_reset(struct __test_metadata *_metadata, const struct named_report *report)
 {
 	EXPECT_EQ(-ECONNRESET, report->is.error);
 	EXPECT_EQ(KRDMA_FILE_SIDE_BETWEEN, report->is.side);

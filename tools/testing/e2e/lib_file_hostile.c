@@ -20,7 +20,7 @@
 FIXTURE(hostile)
 {
 	struct files files;
-	struct files_report report;
+	struct named_report report;
 	struct krdma_file_result result;
 	struct raw raw;
 	unsigned char hello[16];

@@ -20,7 +20,7 @@
 FIXTURE(many)
 {
 	struct files files;
-	struct files_report report;
+	struct named_report report;
 	struct krdma_file_client *client;
 	struct krdma_file_result result;
 	struct krdma_file_entry *entries;

@@ -25,7 +25,7 @@
 FIXTURE(streams)
 {
 	struct files files;
-	struct files_report report;
+	struct named_report report;
 	struct krdma_file_result result;
 	struct krdma_file_options options;
 	struct krdma_file_server_options server;

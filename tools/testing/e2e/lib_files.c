@@ -50,7 +50,7 @@ void files_close(struct files *files)
 static void report(void *context, const struct krdma_file_report *report)
 {
 	struct files *files = context;
-	struct files_report *room;
+	struct named_report *room;
 
 	pthread_mutex_lock(&files->lock);
 	if (files->report_count < FILES_REPORTS) {
@@ -62,7 +62,7 @@ static void report(void *context, const struct krdma_file_report *report)
 	pthread_mutex_unlock(&files->lock);
 }
 
-int files_report(struct files *files, struct files_report *report)
+int files_report(struct files *files, struct named_report *report)
 {
 	uint64_t end = now_ms() + PATIENCE_MS;
 	int ret = -ETIMEDOUT;

@@ -17,7 +17,7 @@
 #define FILES_REPORTS	64
 
 /* A report of the server, with a copy of the name. */
-struct files_report {
+struct named_report {
 	struct krdma_file_report is;
 	char name[KRDMA_FILE_NAME_MAX + 1];
 };
@@ -46,7 +46,7 @@ struct files {
 	pthread_t thread;
 	int ended;
 	pthread_mutex_t lock;
-	struct files_report reports[FILES_REPORTS];
+	struct named_report reports[FILES_REPORTS];
 	unsigned int report_count;
 };
 
@@ -68,7 +68,7 @@ int files_stop(struct files *files);
 int files_at(struct files *files, const char *at);
 
 /* Wait for a report, and take the oldest one that was not taken yet. */
-int files_report(struct files *files, struct files_report *report);
+int files_report(struct files *files, struct named_report *report);
 
 /* Write the path of @name in @folder to @path, and return @path. */
 const char *files_path(char path[FILES_PATH], const char *folder, const char *name);

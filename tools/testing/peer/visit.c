@@ -54,7 +54,7 @@ static void check_refusal(struct far *far, const struct far_event *event)
 /* Wait for the response.  Returns 0, or -1 if the server does not accept the connection. */
 static int answer(struct far *far)
 {
-	struct far_event event = far_event(far);
+	struct far_event event = far_next_event(far);
 
 	if (event.type == RDMA_CM_EVENT_CONNECT_RESPONSE) {
 		memcpy(&far->offer, event.data, sizeof(far->offer));
@@ -172,7 +172,7 @@ static void flood(struct far *far)
 	for (unsigned int i = 0; i < count; i++)
 		asked += !far_connect(far, ids[i], 17 + i);
 	for (unsigned int i = 0; i < asked && far->visit->end == PEER_DISCONNECTS; i++)
-		far_event(far);
+		far_next_event(far);
 	for (unsigned int i = 0; i < count; i++)
 		rdma_destroy_id(ids[i]);
 }

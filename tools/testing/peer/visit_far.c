@@ -40,7 +40,7 @@ static void far_fail(struct far *far, const char *what)
 
 static void far_await(struct far *far, enum rdma_cm_event_type type)
 {
-	struct far_event event = far_event(far);
+	struct far_event event = far_next_event(far);
 
 	if (event.type != type) {
 		far_finding(far, "%s instead of %s, status %d", rdma_event_str(event.type),
@@ -146,7 +146,7 @@ int far_connect(struct far *far, struct rdma_cm_id *id, uint32_t pair)
 	return rdma_connect(id, &param);
 }
 
-struct far_event far_event(struct far *far)
+struct far_event far_next_event(struct far *far)
 {
 	struct far_event told = { .length = 0 };
 	struct rdma_cm_event *event;
@@ -186,7 +186,7 @@ void far_look(struct far *far)
 {
 	struct pollfd events = { .fd = far->events->fd, .events = POLLIN };
 
-	if (!far->over && poll(&events, 1, 0) > 0 && is_end(far_event(far).type))
+	if (!far->over && poll(&events, 1, 0) > 0 && is_end(far_next_event(far).type))
 		far_give_up(far);
 }
 
@@ -194,7 +194,7 @@ void far_disconnect(struct far *far)
 {
 	int err = rdma_disconnect(far->id);
 
-	while (!err && !far->over && !is_end(far_event(far).type))
+	while (!err && !far->over && !is_end(far_next_event(far).type))
 		;
 }
 

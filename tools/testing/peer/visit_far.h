@@ -66,7 +66,7 @@ struct rdma_cm_id *far_way(struct far *far, unsigned int port);
 void far_pair(struct far *far);
 void far_answer_room(struct far *far, unsigned int which);
 int far_connect(struct far *far, struct rdma_cm_id *id, uint32_t pair);
-struct far_event far_event(struct far *far);
+struct far_event far_next_event(struct far *far);
 /*
  * Flush what is in flight, by moving the QP to the error state.  far_look() does so only if an
  * event says that the connection has ended.

@@ -233,7 +233,7 @@ static void visit_once(struct speaker *speaker)
 	far_pair(far);
 	where = "asks";
 	if (!far_connect(far, far->id, far->pair->qp_num) &&
-	    far_event(far).type == RDMA_CM_EVENT_CONNECT_RESPONSE && !far_establish(far)) {
+	    far_next_event(far).type == RDMA_CM_EVENT_CONNECT_RESPONSE && !far_establish(far)) {
 		where = "speaks";
 		while (words-- && say(speaker))
 			;

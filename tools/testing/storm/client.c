@@ -379,7 +379,7 @@ static void may_fail(void)
 	close(fd);
 }
 
-void *client(void *arg)
+void *run_client(void *arg)
 {
 	struct client mine = { .end = arg };
 	struct end *end = arg;

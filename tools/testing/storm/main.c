@@ -66,7 +66,7 @@ static int ask(void)
 		ends[i].number = i;
 		ends[i].random = traffic.seed * 977 + i;
 		ends[i].doing = -1;
-		if (pthread_create(&threads[i], NULL, client, &ends[i])) {
+		if (pthread_create(&threads[i], NULL, run_client, &ends[i])) {
 			perror("pthread_create");
 			return 2;
 		}

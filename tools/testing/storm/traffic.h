@@ -180,7 +180,7 @@ void message_seal(struct message *message);
 const char *message_wrong(const struct message *message, uint32_t length, uint64_t conn);
 
 /* client.c, server.c */
-void *client(void *end);
+void *run_client(void *end);
 int serve(struct traffic *traffic, const atomic_bool *stop);
 
 #endif
