@@ -64,7 +64,7 @@ static uint32_t prepare(const struct sockaddr *local, const struct sockaddr *rem
 	return size.device_id;
 }
 
-static struct message *message(uint64_t number)
+static struct message *message_at(uint64_t number)
 {
 	return (struct message *)krdma_mr_data(mr) + number;
 }
@@ -134,8 +134,8 @@ static void complete(const struct krdma_cqe *cqe)
 	if (cqe->opcode == KRDMA_OP_RECV && cqe->status == KRDMA_WC_SUCCESS) {
 		answer = krdma_entry(KRDMA_OP_SEND, cqe->dest, cqe->wr_id, mr,
 				     cqe->wr_id * sizeof(struct message), sizeof(struct message));
-		message(cqe->wr_id)->error = cqe->length == sizeof(struct message) ?
-					     carry_out(message(cqe->wr_id)) : -EINVAL;
+		message_at(cqe->wr_id)->error = cqe->length == sizeof(struct message) ?
+						carry_out(message_at(cqe->wr_id)) : -EINVAL;
 		answers[cqe->wr_id].client = cqe->dest;
 		answers[cqe->wr_id].until = krdma_deadline(PATIENCE);
 		if (!krdma_ring_post(rings[cqe->dest % RINGS], &answer, 1, NULL))
@@ -248,7 +248,7 @@ static void await(struct krdma_ring *ring, uint32_t count)
 		if (cqe.opcode != KRDMA_OP_RECV)
 			continue;
 		check("get an answer", cqe.status ? -ECONNRESET : 0);
-		check("find the key", message(cqe.wr_id)->error);
+		check("find the key", message_at(cqe.wr_id)->error);
 		count--;
 	}
 }
@@ -283,7 +283,7 @@ static void ask(const struct sockaddr *to)
 		check("connect", krdma_conn_wait(conn, deadline, NULL));
 	post(rings[0], krdma_conn_id(conn), 1);
 	await(rings[0], 1);
-	printf("%s\n", message(1)->value);
+	printf("%s\n", message_at(1)->value);
 	krdma_conn_close(conn);
 }
 
@@ -329,8 +329,9 @@ int main(int argc, char **argv)
 	if (serves)
 		serve(to);
 	prepare(NULL, to, count, 0, count + 1);
-	snprintf(message(0)->key, sizeof(message(0)->key), "%s", argv[1]);
-	snprintf(message(0)->value, sizeof(message(0)->value), "%s", argc == 4 ? argv[2] : "");
+	snprintf(message_at(0)->key, sizeof(message_at(0)->key), "%s", argv[1]);
+	snprintf(message_at(0)->value, sizeof(message_at(0)->value), "%s",
+		 argc == 4 ? argv[2] : "");
 	if (argc == 5)
 		ask_many(&address, count);
 	else

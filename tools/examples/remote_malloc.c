@@ -201,7 +201,7 @@ static int ask(struct krdma_conn *conn, uint64_t size, uint64_t addr)
 	return (int)message->error;
 }
 
-static void client(const char *host, const char *text, unsigned int seconds)
+static void run_client(const char *host, const char *text, unsigned int seconds)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(PORT) };
 	const uint32_t size = (uint32_t)strlen(text) + 1, at = sizeof(struct message);
@@ -253,6 +253,6 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return fprintf(stderr, "usage: remote_malloc --serve [BYTES]\n"
 			       "       remote_malloc ADDRESS TEXT [SECONDS]\n"), 2;
-	client(argv[1], argv[2], argc > 3 ? (unsigned int)atoi(argv[3]) : 0);
+	run_client(argv[1], argv[2], argc > 3 ? (unsigned int)atoi(argv[3]) : 0);
 	return 0;
 }
