@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a pure file may use: fixed-width integers, errno, memcpy() and similar functions, and
- * nothing else of the kernel but struct ib_sge.  A pure file computes; it uses no device, no
- * lock, no allocation and no RDMA header, and also compiles as an ordinary program.
+ * nothing else of the kernel.  A pure file computes; it uses no device, no lock, no allocation and
+ * no RDMA header, and also compiles as an ordinary program.
  */
 #ifndef _KRDMA_PURE_H
 #define _KRDMA_PURE_H
@@ -14,7 +14,6 @@
 #include <linux/limits.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#include <rdma/ib_verbs.h>
 
 #else
 
@@ -31,13 +30,6 @@ typedef __u32 u32;
 typedef __u64 u64;
 typedef __s32 s32;
 typedef __s64 s64;
-
-/* An SGE towards the device, as in <rdma/ib_verbs.h>. */
-struct ib_sge {
-	u64 addr;
-	u32 length;
-	u32 lkey;
-};
 
 /* Structures in <krdma/krdma.h> contain it. */
 struct list_head {

@@ -8,6 +8,21 @@
 
 #include "core/pure.h"
 
+#ifdef __KERNEL__
+
+#include <rdma/ib_verbs.h>
+
+#else
+
+/* An SGE towards the device, as in <rdma/ib_verbs.h>. */
+struct ib_sge {
+	u64 addr;
+	u32 length;
+	u32 lkey;
+};
+
+#endif /* __KERNEL__ */
+
 /**
  * struct krdma_wr_part - part of a work request, posted as one work request to the device
  * @offset: start of the part in the work request, in bytes; also the distance of its remote
