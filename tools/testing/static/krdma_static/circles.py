@@ -13,8 +13,9 @@ COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n
 DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
 DEFINE = re.compile(r"[ \t]*#\s*define\s+(\w+)(.*)", re.DOTALL)
 INCLUDE = re.compile(r"^[ \t]*#\s*include\s*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
-# Where the kernel's build looks for headers: ccflags-y in Kbuild.
-SEARCHED = ("uapi", "include", "krdma")
+# Where builds look for headers: ccflags-y in Kbuild, and the options of programs.
+SEARCHED = ("uapi", "include", "krdma", "kunit", "tools/lib", "tools/files", "tools/rpma",
+            "tools/cli", "tools/testing/core", "tools/testing/e2e")
 TOKEN = re.compile(r"[A-Za-z_]\w*|->|\S")
 TAGS = ("struct", "union", "enum")
 # Macros whose first argument is an object that they define.
@@ -75,9 +76,6 @@ class Source:
     """What a C file defines and uses."""
 
     def __init__(self, text):
-        # (quote or angle bracket, what is included, line)
-        self.includes = [(*match.groups(), text.count("\n", 0, match.start(1)) + 1)
-                         for match in INCLUDE.finditer(text)]
         # By name: the identifiers in a macro or an inline function, with their lines.
         self.macros = {}
         self.statics = {}
@@ -165,10 +163,16 @@ def source_of(tree, name):
 
 def includes(tree, name):
     """(file of this tree or None, what is included, line) for each include of a file."""
-    for opening, included, line in source_of(tree, name).includes:
-        folders = (os.path.dirname(name),) * (opening == '"') + SEARCHED
-        paths = [os.path.normpath(os.path.join(folder, included)) for folder in folders]
-        yield next((path for path in paths if tree.has(path)), None), included, line
+    if (name, "includes") not in tree.parsed:
+        text = tree.text(name)
+        tree.parsed[name, "includes"] = []
+        for match in INCLUDE.finditer(text):
+            opening, included = match.groups()
+            folders = (os.path.dirname(name),) * (opening == '"') + SEARCHED
+            paths = [os.path.normpath(os.path.join(folder, included)) for folder in folders]
+            tree.parsed[name, "includes"].append((next(filter(tree.has, paths), None), included,
+                                                  text.count("\n", 0, match.start(1)) + 1))
+    return tree.parsed[name, "includes"]
 
 
 def headers(tree, name, seen):
