@@ -4,10 +4,20 @@
 import os
 import re
 
-from .tree import CannotCheck, Finding
+from .tree import CannotCheck, Finding, Note
 
 # Sets of files without such circles, each as a regex for their names.
-SETS = (r"kunit/(?:fake_\w+|personality)\.c", r"blk/\w+\.c")
+SETS = (r"kunit/\w+\.c", r"blk/\w+\.c")
+# The circles of other folders: the number of files of each, largest first.  They may only become
+# fewer and smaller; then the finding says what belongs here.
+LARGEST = {
+    "krdma/core": (8,),
+    "krdma/mr": (5, 2),
+    "krdma/io": (2, 2),
+    "krdma/cm": (7,),
+    "krdma/lane": (15,),
+    "krdma/user": (13,),
+}
 
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.DOTALL)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
@@ -223,26 +233,58 @@ def way(edges, start, end):
     return None
 
 
+def graph(tree, names):
+    """For each file the files that it needs, each with a name that it uses and the line."""
+    homes = {}
+    for name in names:
+        for defined in source_of(tree, name).globals:
+            homes.setdefault(defined, set()).add(name)
+    edges = {name: {} for name in names}
+    for name in names:
+        for used_name, line in needs(tree, name).items():
+            for home in homes.get(used_name, set()) - {name}:
+                first = edges[name].get(home)
+                if not first or line < first[1]:
+                    edges[name][home] = used_name, line
+    return edges
+
+
+def groups(edges):
+    """The sets of files that need each other, as sorted lists, largest first."""
+    found = {tuple(sorted(other for other in edges
+                          if way(edges, name, other) and way(edges, other, name)))
+             for name in edges}
+    return sorted((group for group in found if len(group) > 1), key=lambda group: (-len(group), group))
+
+
+def ratchet(tree, folder, largest):
+    """The circles of a folder that may have some: their sizes are compared."""
+    found = groups(graph(tree, [name for name in tree.files(".c", under=(folder + "/",))
+                                if os.path.dirname(name) == folder]))
+    sizes = tuple(map(len, found))
+    for number, group in enumerate(found):
+        allowed = largest[number] if number < len(largest) else 0
+        if len(group) > allowed:
+            yield Finding(group[0], 1, f"a circle of {len(group)} files, and {allowed or 'none'} "
+                          f"may be in one: {', '.join(group)} (LARGEST has {largest}, and {folder} "
+                          f"{sizes})")
+            return
+    if sizes != largest:
+        yield Note(f"{folder} has smaller circles than LARGEST says: {sizes} instead of {largest}")
+
+
 def circles(tree):
-    """the files of krdma_blk, and of the fake device, use each other without a circle"""
+    """no file of krdma_blk or KUnit needs itself by others, and in krdma/ no more than today"""
     for files in SETS:
         names = [name for name in tree.files(".c") if re.fullmatch(files, name)]
         if not names:
             raise CannotCheck(f"no file has a name such as {files}")
-        homes = {}
-        for name in names:
-            for defined in source_of(tree, name).globals:
-                homes.setdefault(defined, set()).add(name)
-        edges = {name: {} for name in names}
-        for name in names:
-            for used_name, line in needs(tree, name).items():
-                for home in homes.get(used_name, set()) - {name}:
-                    first = edges[name].get(home)
-                    if not first or line < first[1]:
-                        edges[name][home] = used_name, line
+        edges = graph(tree, names)
         for name in names:
             for home, (used_name, line) in sorted(edges[name].items()):
                 back = way(edges, home, name)
                 if back:
                     yield Finding(name, line, f"a circle: uses {used_name} of " +
                                   ", which needs ".join(back))
+    for folder in sorted({os.path.dirname(name) for name in tree.files(".c", under=("krdma/",))}):
+        yield from ratchet(tree, folder, LARGEST.get(folder, ()))
