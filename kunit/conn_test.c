@@ -351,14 +351,7 @@ static const struct krdma_conn_attr bad_attrs[] = {
 	{ .max_send_sge = 9 },
 	{ .max_recv_sge = 7 },
 	{ .max_inline = U32_MAX },
-	{ .mr_count = 1, .mr_pages = 65 },
-	{ .mr_count = 1 },
 };
-
-static bool has_fast_reg(struct stage *stage)
-{
-	return stage->fake->attr.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS;
-}
 
 /* The connection stays as it was, and its QP can still be created. */
 /* Proves: E7 */
@@ -369,12 +362,7 @@ static void test_bad_queues(struct kunit *test)
 
 	stage_resolve(stage);
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad_attrs); i++) {
-		int error = -EINVAL;
-
-		/* No number of FRMRs is good there. */
-		if (bad_attrs[i].mr_count && !has_fast_reg(stage))
-			error = -EOPNOTSUPP;
-		KUNIT_EXPECT_EQ_MSG(test, error,
+		KUNIT_EXPECT_EQ_MSG(test, -EINVAL,
 				    krdma_conn_create_qp(stage->client.conn, &bad_attrs[i]),
 				    "case %u", i);
 		KUNIT_EXPECT_EQ(test, KRDMA_CONN_RESOLVED, actor_state(&stage->client));
@@ -681,20 +669,15 @@ static const struct {
 	{ FAKE_CREATE_QP, -ENFILE, -ENOMEM },
 	{ FAKE_CREATE_QP, -EREMOTEIO, -EIO },
 	{ FAKE_MODIFY_QP, -EREMOTEIO, -EIO },
-	{ FAKE_ALLOC_MR, -EREMOTEIO, -EIO },
 };
 
 static void test_prepare_fails(struct kunit *test)
 {
-	struct krdma_conn_attr attr = { .mr_count = 2, .mr_pages = 1 };
+	static const struct krdma_conn_attr attr;
 	struct stage *stage = stage_new(test, NULL);
 
-	if (!has_fast_reg(stage))
-		attr.mr_count = 0;
 	stage_listen(stage);
 	for (unsigned int i = 0; i < ARRAY_SIZE(prepare_failures); i++) {
-		if (prepare_failures[i].verb == FAKE_ALLOC_MR && !attr.mr_count)
-			continue;
 		stage_resolve(stage);
 		fake_device_fail(stage->fake, prepare_failures[i].verb, 1,
 				 prepare_failures[i].error);

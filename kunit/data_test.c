@@ -81,7 +81,6 @@ static const struct given given_cases[] = {
 	{ ASK(FLUSH, REMOTE, .flags = KRDMA_POST_FENCE, .flush = KRDMA_FLUSH_GLOBAL,
 	      .operand = U32_MAX), .sink = 1, .opcode = IB_WR_RDMA_READ,
 	  .remote = true },
-	{ ASK(LOCAL_INV, .key = 0x4711), .opcode = IB_WR_LOCAL_INV },
 };
 
 static void given_check_memory(struct kunit *test, struct conn_pair *pair,
@@ -122,7 +121,6 @@ static void given_check(struct kunit *test, struct conn_pair *pair, const struct
 	}
 	switch (given->opcode) {
 	case IB_WR_SEND_WITH_INV:
-	case IB_WR_LOCAL_INV:
 		KUNIT_EXPECT_EQ(test, wr->key, send->wr.ex.invalidate_rkey);
 		break;
 	case IB_WR_ATOMIC_CMP_AND_SWP:

@@ -141,17 +141,6 @@ static struct krdma_conn *resolved(struct kunit *test, void (*tune)(struct fake_
 	return stage->client.conn;
 }
 
-/* FRMRs that could be used only once are refused when the QP is created. */
-static void test_registrations_without_end(struct kunit *test)
-{
-	struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 1 };
-	struct krdma_conn *conn = resolved(test, be_hns);
-
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, krdma_conn_create_qp(conn, &attr));
-	attr.mr_count = 0;
-	KUNIT_EXPECT_EQ(test, 0, krdma_conn_create_qp(conn, &attr));
-}
-
 /* A driver that refuses every QP with inline data. */
 static void test_inline_that_is_refused(struct kunit *test)
 {
@@ -241,7 +230,6 @@ static struct kunit_case driver_cases[] = {
 	KUNIT_CASE(test_requests_without_memory),
 	KUNIT_CASE(test_events_for_reports),
 	KUNIT_CASE(test_no_queue_pairs),
-	KUNIT_CASE(test_registrations_without_end),
 	KUNIT_CASE(test_inline_that_is_refused),
 	KUNIT_CASE(test_reads_of_nothing),
 	KUNIT_CASE(test_refused_reads_of_nothing),

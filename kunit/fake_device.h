@@ -217,7 +217,6 @@ struct fake_qp;
  * @lock: protects @scripts and the pauses
  * @scripts: by &enum fake_verb
  * @port_pause: where query_port stops; NULL for nowhere
- * @map_pause: where map_mr_sg stops; NULL for nowhere
  * @dereg_pause: where dereg_mr stops; NULL for nowhere
  * @live: by &enum fake_object, number of objects that were created and not destroyed
  * @faults: by &enum fake_direction
@@ -272,7 +271,6 @@ struct fake_device {
 	spinlock_t lock;	/* see above */
 	struct fake_script scripts[FAKE_VERBS];
 	struct fake_pause *port_pause;
-	struct fake_pause *map_pause;
 	struct fake_pause *dereg_pause;
 
 	atomic_t live[FAKE_OBJECTS];
@@ -356,7 +354,6 @@ void fake_device_let_go(struct fake_device *fake);
 void fake_device_fail(struct fake_device *fake, enum fake_verb verb, unsigned int nth, int error);
 unsigned int fake_device_calls(struct fake_device *fake, enum fake_verb verb);
 void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause);
-void fake_device_pause_map(struct fake_device *fake, struct fake_pause *pause);
 void fake_device_pause_dereg(struct fake_device *fake, struct fake_pause *pause);
 
 /* Asynchronous events, with interrupts off (fake_event.c). */

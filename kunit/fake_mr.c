@@ -193,7 +193,6 @@ static int fake_map_mr_sg(struct ib_mr *ib_mr, struct scatterlist *list, int ent
 	/* Counted, not a warning: a test that does it on purpose must not taint the kernel. */
 	if (IS_ENABLED(CONFIG_PREEMPT_COUNT) && personality->map_sleeps && !preemptible())
 		atomic_inc(&fake->wrongs);
-	fake_device_stop_at(fake, &fake->map_pause);
 	ret = fake_device_follow_script(fake, FAKE_MAP_MR_SG);
 	if (!ret) {
 		to_fake_mr(ib_mr)->mapped_count = 0;

@@ -81,16 +81,6 @@ void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause)
 }
 
 /**
- * fake_device_pause_map() - Make map_mr_sg stop
- * @fake: the device
- * @pause: see fake_device_pause_port()
- */
-void fake_device_pause_map(struct fake_device *fake, struct fake_pause *pause)
-{
-	fake_device_pause(fake, &fake->map_pause, pause);
-}
-
-/**
  * fake_device_pause_dereg() - Make dereg_mr stop before it does anything
  * @fake: the device
  * @pause: see fake_device_pause_port()

@@ -738,7 +738,7 @@ static void undo_listener(struct conn_pair *pair)
 
 static int make_qp(struct conn_pair *pair)
 {
-	static const struct krdma_conn_attr attr = { .mr_count = 2, .mr_pages = 4 };
+	static const struct krdma_conn_attr attr;
 
 	return krdma_conn_create_qp(pair->client.conn, &attr);
 }

@@ -4,7 +4,6 @@
  * fills, as cards do.
  */
 #include <kunit/test.h>
-#include <linux/scatterlist.h>
 #include <linux/slab.h>
 
 #include <krdma/krdma.h>
@@ -175,40 +174,6 @@ static void test_fenced_read(struct kunit *test)
 	conn_pair_end(pair);
 }
 
-/* Into an FRMR of the connection, by its key. */
-static void test_read_to_registration(struct kunit *test)
-{
-	static const struct conn_setup setup = {
-		.where = KRDMA_CONTEXT_POLL, .attr = { .mr_count = 1, .mr_pages = 8 },
-	};
-	struct conn_pair *pair = conn_pair_new(test, &setup);
-	struct conn_end *client = &pair->client;
-	struct krdma_send_wr wr = reader(test, pair);
-	struct krdma_send_wr registering = { .opcode = KRDMA_OP_REG_MR, .access = BOTH };
-	struct scatterlist sg;
-	struct krdma_sge sge;
-	struct krdma_frmr *frmr;
-
-	frmr = krdma_frmr_get(client->conn);
-	KUNIT_ASSERT_NOT_NULL(test, frmr);
-	sg_init_one(&sg, client->buffer, LENGTH);
-	KUNIT_ASSERT_EQ(test, 0, krdma_frmr_map(frmr, &sg, 1));
-	registering.mr = frmr;
-	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &registering, 1));
-	sge = (struct krdma_sge) {
-		.addr = krdma_frmr_addr(frmr), .length = LENGTH, .key = krdma_frmr_rkey(frmr),
-	};
-	wr.sges = &sge;
-	wr.sge_count = 1;
-	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, conn_told(&client->sends) == 2));
-	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
-	KUNIT_EXPECT_MEMEQ(test, pair->server.buffer, client->buffer, LENGTH);
-	conn_end_close(client);
-	krdma_frmr_put(frmr);
-	conn_pair_end(pair);
-}
-
 /* siw stops at a read with a fence.  It gets none: alone, in a batch, and of a flush. */
 static void test_fenced_read_on_siw(struct kunit *test)
 {
@@ -268,7 +233,6 @@ static struct kunit_case iwarp_cases[] = {
 	KUNIT_CASE(test_refused_reads),
 	KUNIT_CASE(test_read_to_region),
 	KUNIT_CASE(test_fenced_read),
-	KUNIT_CASE(test_read_to_registration),
 	KUNIT_CASE(test_siw),
 	KUNIT_CASE(test_fenced_read_on_siw),
 	{}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* MRs that are longer than one FRMR: an rkey for each part, all of them or none. */
+/* MRs that are longer than one fast registration: an rkey for each part, all of them or none. */
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -8,7 +8,7 @@
 #include "objects.h"
 #include "stage.h"
 
-/* Pages of an FRMR on the device, and of the MR. */
+/* Pages of a fast registration on the device, and of the MR. */
 #define MAX_PAGES	16
 #define PAGES		100
 #define KEYS		DIV_ROUND_UP(PAGES, MAX_PAGES)
@@ -329,12 +329,10 @@ static void test_drop_ends_all_keys(struct kunit *test)
 /* No address given to a peer is 0, which the peer may take for none. */
 static void test_no_address_is_none(struct kunit *test)
 {
-	struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 3 };
 	struct stage *stage = stage_new(test, NULL);
 	struct krdma_mr_info info;
 	struct krdma_mr *mr;
 	struct scatterlist sg;
-	struct krdma_frmr *frmr;
 	u8 *memory;
 
 	memory = kunit_kzalloc(test, 2 * PAGE_SIZE, GFP_KERNEL);
@@ -343,15 +341,6 @@ static void test_no_address_is_none(struct kunit *test)
 	sg_init_one(&sg, memory, PAGE_SIZE);
 	stage_listen(stage);
 	stage_resolve(stage);
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(stage->client.conn, &attr));
-
-	frmr = krdma_frmr_get(stage->client.conn);
-	KUNIT_ASSERT_NOT_NULL(test, frmr);
-	KUNIT_EXPECT_EQ(test, 0, krdma_frmr_map(frmr, &sg, 1));
-	KUNIT_EXPECT_NE(test, 0, krdma_frmr_addr(frmr));
-	KUNIT_EXPECT_EQ(test, 0, offset_in_page(krdma_frmr_addr(frmr)));
-	krdma_frmr_put(frmr);
-
 	mr = krdma_mr_register_sg(stage->session, krdma_conn_device(stage->client.conn), &sg, 1,
 				  ALL);
 	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(mr));

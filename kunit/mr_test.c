@@ -29,7 +29,6 @@ struct site {
 	struct actor *client;
 	struct krdma_session *session;
 	struct krdma_device *dev;
-	struct work_struct close;
 	u8 *buffer;
 };
 
@@ -40,7 +39,6 @@ static void site_free(void *buffer)
 
 static struct site *site_new(struct kunit *test, void (*tune)(struct fake_device *fake))
 {
-	struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 2, .mr_pages = 3 };
 	struct site *site = kunit_kzalloc(test, sizeof(*site), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, site);
@@ -55,9 +53,6 @@ static struct site *site_new(struct kunit *test, void (*tune)(struct fake_device
 	site->session = site->stage->session;
 	stage_listen(site->stage);
 	stage_resolve(site->stage);
-	/* A device that cannot register memory cannot create these QPs either. */
-	if (krdma_conn_create_qp(site->client->conn, &attr))
-		attr.mr_count = 0;
 	KUNIT_ASSERT_EQ(test, 0, actor_connect(site->client, ""));
 	stage_take(site->stage);
 	KUNIT_ASSERT_EQ(test, 0, actor_accept(&site->stage->server, ""));
@@ -301,7 +296,7 @@ static void test_bad_memory(struct kunit *test)
 							  (void *)PAGE_SIZE, 8, LOCAL)));
 	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(site_map(site, SIZE_MAX, LOCAL)));
 	KUNIT_EXPECT_EQ(test, -EFBIG, PTR_ERR_OR_ZERO(site_map(site, (1ULL << 32) + 1, LOCAL)));
-	/* Without remote rights, the length of an FRMR is no limit. */
+	/* Without remote rights, the length of a fast registration is no limit. */
 	mr = site_map(site, PAGES * PAGE_SIZE + 1, LOCAL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
@@ -324,7 +319,6 @@ static void test_no_registration(struct kunit *test)
 	mr = site_map(site, LENGTH, LOCAL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
-	KUNIT_EXPECT_NULL(test, krdma_frmr_get(site->client->conn));
 }
 
 /* The device fails once.  The next attempt succeeds as usual. */
@@ -525,182 +519,6 @@ static void test_descriptors(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
 	KUNIT_EXPECT_EQ(test, -EACCES, krdma_mr_describe(mr, 0, 1, descriptor));
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
-}
-
-static void map_mr(struct kunit *test, struct krdma_frmr *frmr, struct scatterlist *sg,
-		   void *memory,
-		   u32 length)
-{
-	sg_init_one(sg, memory, length);
-	KUNIT_ASSERT_EQ(test, 0, krdma_frmr_map(frmr, sg, 1));
-}
-
-static int post_register(struct site *site, struct krdma_frmr *frmr, u32 access)
-{
-	struct krdma_send_wr wr = {
-		.opcode = KRDMA_OP_REG_MR, .mr = frmr, .access = access,
-	};
-
-	return krdma_conn_post_send(site->client->conn, &wr, 1);
-}
-
-static int post_invalidate(struct site *site, u32 key)
-{
-	struct krdma_send_wr wr = { .opcode = KRDMA_OP_LOCAL_INV, .key = key };
-
-	return krdma_conn_post_send(site->client->conn, &wr, 1);
-}
-
-static u8 *registration_memory(struct kunit *test)
-{
-	u8 *memory = kunit_kzalloc(test, 8 * PAGE_SIZE, GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, memory);
-	return PTR_ALIGN(memory, PAGE_SIZE);
-}
-
-static void put_mr(void *mr)
-{
-	krdma_frmr_put(mr);
-}
-
-static void test_registrations(struct kunit *test)
-{
-	struct site *site = site_new(test, NULL);
-	u8 *memory = registration_memory(test);
-	u8 *bytes = memory + 4 * PAGE_SIZE;
-	struct scatterlist sg;
-	struct krdma_frmr *one;
-	u32 key;
-
-	one = krdma_frmr_get(site->client->conn);
-	KUNIT_ASSERT_NOT_NULL(test, one);
-	/* Runs also if the test is aborted. */
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, put_mr, one));
-
-	for (unsigned int round = 0; round < 3; round++) {
-		map_mr(test, one, &sg, memory + 5, LENGTH);
-		key = krdma_frmr_rkey(one);
-		KUNIT_EXPECT_EQ(test, 5, krdma_frmr_addr(one) % PAGE_SIZE);
-		KUNIT_EXPECT_FALSE(test, peer_reads(site, krdma_frmr_addr(one), key, bytes, 1));
-		KUNIT_ASSERT_EQ(test, 1, post_register(site, one, ALL));
-		KUNIT_ASSERT_TRUE(test, actor_completes(site->client, 2 * round + 1));
-		memset(memory + 5, round + 1, LENGTH);
-		KUNIT_EXPECT_TRUE(test, peer_reads(site, krdma_frmr_addr(one), key, bytes, LENGTH));
-		KUNIT_EXPECT_MEMEQ(test, memory + 5, bytes, LENGTH);
-		KUNIT_EXPECT_FALSE(test, peer_reads(site, krdma_frmr_addr(one) + 1, key, bytes,
-						    LENGTH));
-		KUNIT_ASSERT_EQ(test, 1, post_invalidate(site, key));
-		KUNIT_ASSERT_TRUE(test, actor_completes(site->client, 2 * round + 2));
-		KUNIT_EXPECT_FALSE(test, peer_reads(site, krdma_frmr_addr(one), key, bytes, 1));
-	}
-	KUNIT_EXPECT_EQ(test, 0, site->client->flushed);
-	kunit_release_action(test, put_mr, one);
-}
-
-static void test_registration_pool(struct kunit *test)
-{
-	struct site *site = site_new(test, NULL);
-	struct krdma_conn *conn = site->client->conn;
-	u8 *memory = registration_memory(test);
-	struct scatterlist sg, many[2];
-	struct krdma_frmr *one, *two;
-	u32 key;
-
-	one = krdma_frmr_get(conn);
-	two = krdma_frmr_get(conn);
-	KUNIT_ASSERT_NOT_NULL(test, one);
-	KUNIT_ASSERT_NOT_NULL(test, two);
-	KUNIT_EXPECT_NULL(test, krdma_frmr_get(conn));
-	map_mr(test, one, &sg, memory, 10);
-	key = krdma_frmr_rkey(one);
-
-	/* First what does not fit, then what fits. */
-	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_frmr_map(one, &sg, 0));
-	sg_init_one(&sg, memory + 1, 3 * PAGE_SIZE);
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_frmr_map(one, &sg, 1));
-	sg_init_table(many, 2);
-	sg_set_buf(&many[0], memory, 100);
-	sg_set_buf(&many[1], memory + PAGE_SIZE, 100);
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_frmr_map(one, many, 2));
-	/* The previous mapping is gone. */
-	KUNIT_EXPECT_EQ(test, -EINVAL, post_register(site, one, ALL));
-	map_mr(test, one, &sg, memory, 3 * PAGE_SIZE);
-	KUNIT_EXPECT_NE(test, key, krdma_frmr_rkey(one));
-
-	/* An FRMR that was put is available again. */
-	krdma_frmr_put(one);
-	KUNIT_EXPECT_PTR_EQ(test, one, krdma_frmr_get(conn));
-
-	/* After the end no FRMR can be got, but those in use can be put. */
-	krdma_conn_close(conn);
-	sg_init_one(&sg, memory, 10);
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_frmr_map(one, &sg, 1));
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, post_register(site, one, ALL));
-	krdma_frmr_put(one);
-	KUNIT_EXPECT_NULL(test, krdma_frmr_get(conn));
-	actor_close(site->client);
-	krdma_frmr_put(two);
-}
-
-/**
- * struct mapping - an FRMR that another thread maps
- * @work: maps it
- * @frmr: the FRMR
- * @sg: what it is mapped to
- * @ret: result of the mapping
- */
-struct mapping {
-	struct work_struct work;
-	struct krdma_frmr *frmr;
-	struct scatterlist sg;
-	int ret;
-};
-
-static void mapping_work(struct work_struct *work)
-{
-	struct mapping *mapping = container_of(work, struct mapping, work);
-
-	mapping->ret = krdma_frmr_map(mapping->frmr, &mapping->sg, 1);
-}
-
-static void closing_work(struct work_struct *work)
-{
-	struct site *site = container_of(work, struct site, close);
-
-	krdma_conn_close(site->client->conn);
-}
-
-/* The device takes long to map, and the connection ends meanwhile. */
-static void test_end_while_mapping(struct kunit *test)
-{
-	struct site *site = site_new(test, NULL);
-	struct fake_device *fake = site->stage->fake;
-	struct mapping mapping = { .frmr = krdma_frmr_get(site->client->conn) };
-	struct fake_pause pause;
-	int live;
-
-	KUNIT_ASSERT_NOT_NULL(test, mapping.frmr);
-	sg_init_one(&mapping.sg, registration_memory(test), 100);
-	INIT_WORK_ONSTACK(&mapping.work, mapping_work);
-	INIT_WORK(&site->close, closing_work);
-	fake_device_pause_map(fake, &pause);
-	queue_work(system_unbound_wq, &mapping.work);
-	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&pause.entered, 10 * HZ));
-	live = atomic_read(&fake->live[FAKE_MR]);
-	queue_work(system_unbound_wq, &site->close);
-	msleep(50);
-	/* The MR that is being mapped still exists. */
-	KUNIT_EXPECT_NE(test, 0, atomic_read(&fake->live[FAKE_MR]));
-	KUNIT_EXPECT_LE(test, atomic_read(&fake->live[FAKE_MR]), live);
-	fake_device_pause_map(fake, NULL);
-	complete_all(&pause.go_on);
-	flush_work(&mapping.work);
-	flush_work(&site->close);
-	KUNIT_EXPECT_EQ(test, 0, mapping.ret);
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_frmr_map(mapping.frmr, &mapping.sg, 1));
-	krdma_frmr_put(mapping.frmr);
-	destroy_work_on_stack(&mapping.work);
 }
 
 /*
@@ -996,9 +814,6 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE(test_wrong_pieces),
 	KUNIT_CASE(test_device_goes),
 	KUNIT_CASE(test_descriptors),
-	KUNIT_CASE(test_registrations),
-	KUNIT_CASE(test_registration_pool),
-	KUNIT_CASE(test_end_while_mapping),
 	KUNIT_CASE(test_memory_is_kept),
 	KUNIT_CASE(test_connected_meanwhile),
 	KUNIT_CASE(test_kept_pd),

@@ -30,7 +30,6 @@
  * @buffer: memory of the kernel
  * @user: memory of a process
  * @mr: the MR, if there is one
- * @frmr: the FRMR, if there is one
  * @template: the template, if there is one
  * @found: the device that was found
  * @watch: the device notifier
@@ -44,7 +43,6 @@ static struct larder {
 	u8 *buffer;
 	unsigned long user;
 	struct krdma_mr *mr;
-	struct krdma_frmr *frmr;
 	struct krdma_template *template;
 	struct krdma_device *found;
 	struct krdma_device_notifier watch;
@@ -352,31 +350,6 @@ static void end_region_user(struct stage *stage, int ret)
 	end_session();
 }
 
-static void begin_mr(struct stage *stage)
-{
-	static const struct krdma_conn_attr attr = { .mr_count = 1, .mr_pages = 2 };
-
-	stage_resolve(stage);
-	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_create_qp(stage->client.conn, &attr));
-}
-
-static int call_mr(struct stage *stage)
-{
-	struct scatterlist sg;
-
-	sg_init_one(&sg, larder.buffer, PAGE_SIZE);
-	larder.frmr = krdma_frmr_get(stage->client.conn);
-	return larder.frmr ? krdma_frmr_map(larder.frmr, &sg, 1) : -ENOENT;
-}
-
-static void end_mr(struct stage *stage, int ret)
-{
-	if (larder.frmr)
-		krdma_frmr_put(larder.frmr);
-	larder.frmr = NULL;
-	actor_close(&stage->client);
-}
-
 static void begin_template(struct stage *stage)
 {
 	stage_connect(stage);
@@ -480,7 +453,6 @@ static const struct call memory_calls[] = {
 	{ "remote region", begin_session, call_region_remote, end_region_remote },
 	{ "scatterlist", begin_session, call_region_sg, end_region_sg },
 	{ "user memory", begin_session, call_region_user, end_region_user },
-	{ "registration", begin_mr, call_mr, end_mr, .spared = true },
 	{ "template", begin_template, call_template, end_template },
 };
 

@@ -34,7 +34,9 @@ struct refused {
 static const struct refused refused_cases[] = {
 	{ .error = -EINVAL },
 	{ .wr.opcode = KRDMA_OP_RECV, .error = -EINVAL },
-	{ .wr.opcode = KRDMA_OP_REG_MR + 1, .error = -EINVAL },
+	{ .wr.opcode = KRDMA_OP_FLUSH + 1, .error = -EINVAL },
+	{ .wr.opcode = KRDMA_OP_FLUSH + 2, .error = -EINVAL },
+	{ .wr.opcode = KRDMA_OP_EVENT, .error = -EINVAL },
 	{ .wr.opcode = 0xff, .error = -EINVAL },
 	{ ASK(SEND, .flags = 0x10), .error = -EINVAL },
 	{ ASK(SEND, .flags = 0x80), .error = -EINVAL },
@@ -48,9 +50,6 @@ static const struct refused refused_cases[] = {
 	  .error = -EINVAL },
 	{ ASK(FLUSH, .flags = KRDMA_POST_INLINE), .error = -EINVAL },
 	{ ASK(ATOMIC_WRITE, .flags = KRDMA_POST_INLINE), .error = -EINVAL },
-	{ ASK(LOCAL_INV, .flags = KRDMA_POST_INLINE), .error = -EINVAL },
-	{ ASK(REG_MR), .error = -EINVAL },
-	{ ASK(LOCAL_INV), .entries = 1, .length = 1, .error = -EINVAL },
 	{ ASK(FLUSH, REMOTE), .entries = 1, .length = 1, .error = -EINVAL },
 	{ ASK(FLUSH, REMOTE, .operand = 1), .error = -EINVAL },
 	{ ASK(FLUSH, REMOTE, .operand = 1, .flush = KRDMA_FLUSH_MEMORY), .error = -EINVAL },
@@ -105,7 +104,7 @@ static const struct conn_setup for_errors = {
 };
 
 /*
- * Without fast registration nothing is registered or invalidated.  That is found after flags that
+ * Without fast registration nothing is invalidated.  That is found after flags that
  * the opcode does not have, and before everything else.
  */
 static int refused_with(const struct refused *refused, const struct conn_pair *pair)
@@ -114,14 +113,7 @@ static int refused_with(const struct refused *refused, const struct conn_pair *p
 	    pair->fake->attr.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS)
 		return refused->error;
 
-	switch (refused->wr.opcode) {
-	case KRDMA_OP_SEND_INVALIDATE:
-	case KRDMA_OP_LOCAL_INV:
-	case KRDMA_OP_REG_MR:
-		return -EOPNOTSUPP;
-	default:
-		return refused->error;
-	}
+	return refused->wr.opcode == KRDMA_OP_SEND_INVALIDATE ? -EOPNOTSUPP : refused->error;
 }
 
 static void test_refused(struct kunit *test)

@@ -19,7 +19,6 @@ enum dma_data_direction;
 struct krdma_conn;
 struct krdma_device;
 struct krdma_listener;
-struct krdma_frmr;
 struct krdma_cq;
 struct krdma_mr;
 struct krdma_session;
@@ -268,14 +267,11 @@ enum krdma_post_flags {
  * @remote_addr: write, read, atomics, flush: the remote address
  * @rkey: write, read, atomics, flush: the rkey
  * @imm: KRDMA_OP_SEND_IMM, KRDMA_OP_WRITE_IMM: the immediate data
- * @key: KRDMA_OP_SEND_INVALIDATE: the peer's rkey to invalidate, KRDMA_OP_LOCAL_INV: the local
- *	rkey to invalidate
+ * @key: KRDMA_OP_SEND_INVALIDATE: the peer's rkey to invalidate
  * @operand: KRDMA_OP_COMPARE_SWAP: the value to compare with; KRDMA_OP_FETCH_ADD: the value to
  *	add; KRDMA_OP_ATOMIC_WRITE: the value to write; KRDMA_OP_FLUSH: the length of the range
  *	in bytes
  * @swap: KRDMA_OP_COMPARE_SWAP: the value to write if the comparison succeeds
- * @mr: KRDMA_OP_REG_MR: the FRMR, mapped by krdma_frmr_map()
- * @access: KRDMA_OP_REG_MR: &enum krdma_access
  * @flush: KRDMA_OP_FLUSH: &enum krdma_flush
  */
 struct krdma_send_wr {
@@ -286,16 +282,12 @@ struct krdma_send_wr {
 	union {
 		u32 imm;
 		u32 key;
-		u32 access;
 		u32 flush;
 	};
 	const struct krdma_sge *sges;
 	u64 remote_addr;
 	u32 rkey;
-	union {
-		u64 operand;
-		struct krdma_frmr *mr;
-	};
+	u64 operand;
 	u64 swap;
 };
 
@@ -500,8 +492,6 @@ struct krdma_conn_ops {
  *	for this long, krdma probes the peer, and repeats that after each further interval.  If
  *	the peer does not answer, the connection ends with -ETIMEDOUT.  Not supported on iWARP,
  *	where a write completes when it was sent: 0 means none there.
- * @mr_count: number of FRMRs for krdma_frmr_get(), 0: none
- * @mr_pages: pages that each FRMR can span
  * @where: without @cq: context of the completion callbacks
  * @cq: CQ for sends, on the connection's device; NULL: krdma creates a CQ for this connection
  * @recv_cq: CQ for receives; NULL: the CQ for sends.  Not with @srq, which has its own CQ.
@@ -516,8 +506,6 @@ struct krdma_conn_attr {
 	u32 max_recv_sge;
 	u32 max_inline;
 	u32 keepalive_ms;
-	u32 mr_count;
-	u32 mr_pages;
 	enum krdma_context where;
 	struct krdma_cq *cq;
 	struct krdma_cq *recv_cq;
@@ -874,11 +862,5 @@ int krdma_mr_desc_read(const u8 *descriptor, size_t size, struct krdma_mr_info *
 int krdma_mr_set_name(struct krdma_mr *mr, const char *name);
 int krdma_conn_find_mr(struct krdma_conn *conn, const char *name, u64 offset,
 		       struct krdma_found_mr *found, u32 timeout_ms);
-
-struct krdma_frmr *krdma_frmr_get(struct krdma_conn *conn);
-void krdma_frmr_put(struct krdma_frmr *frmr);
-int krdma_frmr_map(struct krdma_frmr *frmr, struct scatterlist *sg, unsigned int entries);
-u32 krdma_frmr_rkey(const struct krdma_frmr *frmr);
-u64 krdma_frmr_addr(const struct krdma_frmr *frmr);
 
 #endif /* _KRDMA_KRDMA_H */

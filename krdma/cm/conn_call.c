@@ -997,8 +997,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_device, "KRDMA");
  * krdma_conn_lkey() - Get the lkey for memory that the caller has mapped for DMA
  * @conn: the connection, with a QP
  *
- * On devices without KRDMA_DEVICE_CAP_READ_LOCAL, a read cannot fill such memory: it needs an MR,
- * or an FRMR of krdma_frmr_get(), with KRDMA_ACCESS_REMOTE_WRITE.
+ * On devices without KRDMA_DEVICE_CAP_READ_LOCAL, a read cannot fill such memory: it needs an MR
+ * with KRDMA_ACCESS_REMOTE_WRITE.
  *
  * Context: any.
  * Return: the lkey, for &struct krdma_sge.key; undefined before krdma_conn_create_qp().

@@ -190,8 +190,7 @@ static int krdma_conn_post_recv_lower(struct krdma_conn *conn, const struct krdm
  * the unsignaled ones before it: post a signaled one first;
  * -EOVERFLOW: beyond the end of the peer's address space;
  * -EACCES, -ERANGE, -ESTALE, -EXDEV: local memory without that access right, outside of its MR,
- * of an MR that was released, or of an MR of another session, device, or, for an FRMR,
- * connection;
+ * of an MR that was released, or of an MR of another session or device;
  * -EIO: the provider failed.
  */
 int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wrs, int count)
@@ -344,19 +343,3 @@ void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsign
 	krdma_qp_unmap_sg(conn->qp, sg, entries, direction);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_unmap_sg, "KRDMA");
-
-/**
- * krdma_frmr_get() - Get an FRMR of a connection
- * @conn: the connection; the caller holds a reference
- *
- * Context: any but NMI.
- * Return: the FRMR, to be released by krdma_frmr_put(); NULL if none is left, or if the
- * connection has none, not yet, or no longer.
- */
-struct krdma_frmr *krdma_frmr_get(struct krdma_conn *conn)
-{
-	struct krdma_qp *qp = krdma_conn_qp(conn);
-
-	return qp ? krdma_frmr_pool_get(krdma_qp_frmr_pool(qp)) : NULL;
-}
-EXPORT_SYMBOL_NS_GPL(krdma_frmr_get, "KRDMA");

@@ -23,8 +23,6 @@
 	NAME(KRDMA_OP_FETCH_ADD, "fetch and add") \
 	NAME(KRDMA_OP_ATOMIC_WRITE, "atomic write") \
 	NAME(KRDMA_OP_FLUSH, "flush") \
-	NAME(KRDMA_OP_LOCAL_INV, "invalidate") \
-	NAME(KRDMA_OP_REG_MR, "register") \
 	LAST(KRDMA_OP_EVENT, "event")
 
 /* &enum krdma_wc_status */

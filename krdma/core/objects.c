@@ -37,7 +37,6 @@ static const char *const krdma_object_names[] = {
 	[KRDMA_OBJECT_MR_MEMORY] = "mr_memory",
 	[KRDMA_OBJECT_MR_CACHE] = "mr_cache",
 	[KRDMA_OBJECT_MR_CACHE_ENTRY] = "mr_cache_entry",
-	[KRDMA_OBJECT_FRMR_POOL] = "frmr_pool",
 	[KRDMA_OBJECT_FRWR_QP] = "frwr_qp",
 	[KRDMA_OBJECT_DEVICE_NOTIFIER] = "device_notifier",
 	[KRDMA_OBJECT_NOTIFIER_LINK] = "notifier_link",

@@ -76,7 +76,7 @@
  *	          the provider's locks for posting
  *	            krdma_turns_lock
  *	  krdma_cq.reserve_lock
- *	krdma_pd.lock, krdma_notifier_lock, krdma_frmr.lock, krdma_frmr_pool.lock
+ *	krdma_pd.lock, krdma_notifier_lock
  *	  nothing of krdma's
  *
  * The entry of each lock says by its kind whether it sleeps.  Locks listed together in one entry
@@ -315,20 +315,6 @@
  *			krdma_trunk.lock for a record of a peer, or for its answer, which a
  *			thread that posts may send.  Nothing else is called under it.
  *
- * krdma_frmr.lock
- *	kind:		spinlock, interrupts off
- *	protects:	krdma_frmr.ib, krdma_frmr.busy and the mapping: the consumer maps
- *			and puts while the queue pair may be ending
- *	taken in:	any context; dma_unmap_sg inside.  Not held while the device maps,
- *			which may sleep: krdma_frmr.busy keeps krdma_frmr.ib for that
- *			time, and the end of the queue pair waits for it.
- *
- * krdma_frmr_pool.lock
- *	kind:		spinlock, interrupts off
- *	protects:	krdma_frmr_pool.idle and .ended, and krdma_frmr.node; not .failed,
- *			which is only ever set
- *	taken in:	any context.  Nothing is called under it.
- *
  * krdma_notifier_mutex
  *	kind:		mutex
  *	protects:	the lists of devices and of notifiers, the number of a device
@@ -443,8 +429,6 @@
  * in one step, and refuses otherwise.  Each use also has a reference to the device
  * part (krdma_mr.res), which keeps memory and PD.  "uses" is decremented first, so a
  * task that finds it 0 may wait for the device part.
- * krdma_frmr_pool.refs keeps a connection's FRMRs: the queue pair holds one, and the
- * consumer one for each FRMR that it has.
  *
  * krdma_trunk.refs keeps the object.  Its end puts the first reference; each lane and each
  * queued work item holds one.  A lane belongs to its connection.  These hold a reference to the

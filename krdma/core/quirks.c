@@ -193,23 +193,6 @@ bool krdma_quirk_raises_last_wqe(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_quirk_invalidates() - Check whether an FRMR can be used more than once
- * @ibdev: the RDMA device, with fast registration
- *
- * IB_WR_LOCAL_INV invalidates a fast registration before the next one.  hns claims
- * IB_DEVICE_MEM_MGT_EXTENSIONS, but refuses that work request with a warning in the log.  On
- * hns a registration ends when its MR is deregistered, which sleeps and is too slow for each
- * I/O.
- *
- * Context: any.
- * Return: true if IB_WR_LOCAL_INV can be posted.
- */
-bool krdma_quirk_invalidates(const struct ib_device *ibdev)
-{
-	return ibdev->ops.driver_id != RDMA_DRIVER_HNS;
-}
-
-/**
  * krdma_quirk_reports_missed() - Check whether arming a CQ reports the completions already in
  * it
  * @ibdev: the RDMA device

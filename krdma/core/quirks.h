@@ -13,7 +13,6 @@ u32 krdma_quirk_fast_reg_pages(const struct ib_device *ibdev);
 int krdma_quirk_empty_read(const struct ib_device *ibdev);
 bool krdma_quirk_late_dma(const struct ib_device *ibdev);
 bool krdma_quirk_raises_last_wqe(const struct ib_device *ibdev);
-bool krdma_quirk_invalidates(const struct ib_device *ibdev);
 bool krdma_quirk_reports_missed(const struct ib_device *ibdev);
 bool krdma_quirk_posts_atomics(const struct ib_device *ibdev);
 bool krdma_quirk_serves_atomics(const struct ib_device *ibdev);

@@ -85,18 +85,6 @@ const struct krdma_op krdma_ops[KRDMA_OPS_SIZE] = {
 		/* One byte, because the range that is flushed may be no longer. */
 		.scratch_length = 1,
 	},
-	[KRDMA_OP_LOCAL_INV] = {
-		.last = IB_WR_LOCAL_INV,
-		.post_flags = KRDMA_POST_ANY,
-		.caps = KRDMA_DEVICE_CAP_FAST_REG,
-		.traits = KRDMA_OP_NO_DATA,
-	},
-	[KRDMA_OP_REG_MR] = {
-		.last = IB_WR_REG_MR,
-		.post_flags = KRDMA_POST_ANY,
-		.caps = KRDMA_DEVICE_CAP_FAST_REG,
-		.traits = KRDMA_OP_NO_DATA,
-	},
 };
 
 /**
@@ -169,11 +157,9 @@ const struct krdma_op *krdma_op_find(const struct krdma_send_wr *wr, u64 caps)
 		return ERR_PTR(-EINVAL);
 	if (op->caps & ~caps)
 		return ERR_PTR(-EOPNOTSUPP);
-	if ((op->traits & (KRDMA_OP_NO_DATA | KRDMA_OP_SCRATCH)) && wr->sge_count)
+	if ((op->traits & KRDMA_OP_SCRATCH) && wr->sge_count)
 		return ERR_PTR(-EINVAL);
 	if ((op->traits & KRDMA_OP_EIGHT) && !IS_ALIGNED(wr->remote_addr, 8))
-		return ERR_PTR(-EINVAL);
-	if (op->last == IB_WR_REG_MR && !wr->mr)
 		return ERR_PTR(-EINVAL);
 	if (wr->opcode == KRDMA_OP_FLUSH) {
 		ret = krdma_op_check_flush(wr, caps);
@@ -251,7 +237,6 @@ void krdma_op_fill(const struct krdma_op *op, const struct krdma_send_wr *wr,
 		ib_wr->rdma.rkey = wr->rkey;
 		break;
 	case IB_WR_SEND_WITH_INV:
-	case IB_WR_LOCAL_INV:
 		ib_wr->send.ex.invalidate_rkey = wr->key;
 		break;
 	case IB_WR_ATOMIC_CMP_AND_SWP:
@@ -260,11 +245,6 @@ void krdma_op_fill(const struct krdma_op *op, const struct krdma_send_wr *wr,
 		ib_wr->atomic.rkey = wr->rkey;
 		ib_wr->atomic.compare_add = wr->operand;
 		ib_wr->atomic.swap = wr->swap;
-		break;
-	case IB_WR_REG_MR:
-		ib_wr->reg.mr = krdma_frmr_ib(wr->mr);
-		ib_wr->reg.key = krdma_frmr_rkey(wr->mr);
-		ib_wr->reg.access = krdma_access_ib(wr->access);
 		break;
 	default:
 		break;

@@ -15,7 +15,6 @@ union krdma_wr {
 	struct ib_send_wr send;
 	struct ib_rdma_wr rdma;
 	struct ib_atomic_wr atomic;
-	struct ib_reg_wr reg;
 };
 
 /**
@@ -25,7 +24,6 @@ union krdma_wr {
  * @KRDMA_OP_READS: writes to local memory; the device's limit of SGEs for reads applies
  * @KRDMA_OP_EIGHT: accesses 8 aligned bytes of the peer's memory
  * @KRDMA_OP_SCRATCH: its local memory is provided by krdma
- * @KRDMA_OP_NO_DATA: has no local memory
  */
 enum krdma_op_traits {
 	KRDMA_OP_REMOTE = 1 << 0,
@@ -33,7 +31,6 @@ enum krdma_op_traits {
 	KRDMA_OP_READS = 1 << 2,
 	KRDMA_OP_EIGHT = 1 << 3,
 	KRDMA_OP_SCRATCH = 1 << 4,
-	KRDMA_OP_NO_DATA = 1 << 5,
 };
 
 /**
@@ -73,7 +70,7 @@ struct krdma_op {
 };
 
 /* Indexed by &enum krdma_opcode, up to the last; some entries are empty. */
-#define KRDMA_OPS	(KRDMA_OP_REG_MR + 1)
+#define KRDMA_OPS	(KRDMA_OP_FLUSH + 1)
 /* A power of two: an index that is masked by the size is also one for a processor that guesses. */
 #define KRDMA_OPS_SIZE	16
 extern const struct krdma_op krdma_ops[KRDMA_OPS_SIZE];

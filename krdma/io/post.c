@@ -286,15 +286,9 @@ static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 	u32 max_sge;
 	int ret;
 
-	if (op->last == IB_WR_REG_MR) {
-		ret = krdma_frmr_check(wr->mr, qp->mr_pool) ?:
-		      krdma_access_check(qp->pd->dev, wr->access);
-		if (ret)
-			return ret;
-	}
 	if (op->traits & KRDMA_OP_SCRATCH)
 		count = krdma_send_sink(wq, op);
-	else if (!(op->traits & KRDMA_OP_NO_DATA))
+	else
 		count = krdma_send_sges(wq, op, wr, &length);
 	if (count < 0)
 		return count;
@@ -336,7 +330,7 @@ static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 	return krdma_send_parts(wq, op, wr, length, &split, parts);
 
 err:
-	if (!(op->traits & (KRDMA_OP_SCRATCH | KRDMA_OP_NO_DATA)))
+	if (!(op->traits & KRDMA_OP_SCRATCH))
 		krdma_send_forget_mrs(wr, 0);
 	return ret;
 }

@@ -311,9 +311,6 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 /* Releases everything of the device, in the order in which that is possible. */
 static void krdma_qp_unmake(struct krdma_qp *qp)
 {
-	/* The pool object stays: another context may be about to take from it. */
-	if (qp->mr_pool)
-		krdma_frmr_pool_end(qp->mr_pool);
 	krdma_wqe_memory_exit(&qp->sink, qp);
 	krdma_bounce_exit(qp);
 	krdma_uncharge_object(&qp->charge, qp->cm_id->device);
@@ -398,16 +395,6 @@ struct krdma_qp *krdma_qp_create(struct krdma_qp_owner *owner, struct rdma_cm_id
 	ret = krdma_wqe_memory_init(&qp->sink, qp, KRDMA_SINK_BYTES, DMA_BIDIRECTIONAL);
 	if (ret)
 		goto err_unmake;
-	if (attr->mr_count) {
-		struct krdma_frmr_pool *pool;
-
-		pool = krdma_frmr_pool_create(pd, attr->mr_count, attr->mr_pages);
-		if (IS_ERR(pool)) {
-			ret = PTR_ERR(pool);
-			goto err_unmake;
-		}
-		qp->mr_pool = pool;
-	}
 	ret = krdma_qp_make(qp, &budget);
 	if (ret)
 		goto err_unmake;
@@ -451,7 +438,6 @@ void krdma_qp_open(struct krdma_qp *qp)
  */
 void krdma_qp_close(struct krdma_qp *qp)
 {
-	krdma_frmr_pool_fail(qp->mr_pool);
 	krdma_wq_close(&qp->send);
 	krdma_wq_close(&qp->recv);
 }
@@ -654,7 +640,6 @@ void krdma_qp_free(struct krdma_qp *qp)
 	if (!qp)
 		return;
 
-	krdma_frmr_pool_destroy(qp->mr_pool);
 	krdma_wq_free(&qp->send);
 	krdma_wq_free(&qp->recv);
 	if (qp->charged)
@@ -681,16 +666,4 @@ void krdma_qp_query(struct krdma_qp *qp, struct krdma_conn_info *info)
 	info->sends_completed = READ_ONCE(qp->send.completed);
 	info->receives_posted = READ_ONCE(qp->recv.posted);
 	info->receives_completed = READ_ONCE(qp->recv.completed);
-}
-
-/**
- * krdma_qp_frmr_pool() - Get the pool of a connection's FRMRs
- * @qp: the QP
- *
- * Context: any; the caller keeps the QP from ending.
- * Return: the pool, or NULL if none was asked for.
- */
-struct krdma_frmr_pool *krdma_qp_frmr_pool(struct krdma_qp *qp)
-{
-	return qp->mr_pool;
 }

@@ -13,7 +13,6 @@ struct krdma_conn;
 struct krdma_conn_attr;
 struct krdma_conn_info;
 struct krdma_flat_post;
-struct krdma_frmr_pool;
 struct krdma_pd;
 struct krdma_qp;
 struct krdma_qp_owner;
@@ -111,9 +110,6 @@ int krdma_qp_map_sg(struct krdma_qp *qp, struct scatterlist *sg, unsigned int en
 		    enum dma_data_direction direction);
 void krdma_qp_unmap_sg(struct krdma_qp *qp, struct scatterlist *sg, unsigned int entries,
 		       enum dma_data_direction direction);
-
-/* The pool of the FRMRs, or NULL. */
-struct krdma_frmr_pool *krdma_qp_frmr_pool(struct krdma_qp *qp);
 
 /* Fills in the members of @info that describe the queues.  Any context. */
 void krdma_qp_query(struct krdma_qp *qp, struct krdma_conn_info *info);

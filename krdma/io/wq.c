@@ -189,8 +189,6 @@ static void krdma_send_finish(struct krdma_wq *wq, u8 status, u32 vendor_error)
 
 	if (wqe->mr_count)
 		krdma_wq_put_mrs(wq, wq->head);
-	if (unlikely(status))
-		krdma_frmr_pool_fail(qp->mr_pool);
 	if (unlikely(status) && !wq->failed) {
 		wq->failed = status;
 		wq->vendor_error = vendor_error;
@@ -584,7 +582,6 @@ void krdma_qp_received(struct krdma_qp *qp, struct krdma_cq *cq,
 	wc->imm = 0;
 	wc->vendor_error = 0;
 	if (unlikely(status)) {
-		krdma_frmr_pool_fail(qp->mr_pool);
 		wc->vendor_error = ib_wc->vendor_err;
 	} else {
 		wc->length = ib_wc->byte_len;

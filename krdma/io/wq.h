@@ -216,7 +216,6 @@ struct krdma_qp_creator {
  * @send_cqe: entries reserved in @send.cq
  * @recv_cqe: entries reserved in @recv.cq
  * @keepalive: detects that the peer is gone, if the consumer asked for that
- * @mr_pool: pool of the connection's FRMRs
  * @caps: capabilities of the device
  * @fast_ops: operations that the fast path can post: those of krdma_op_fast(), without reads
  *	unless @fences_reads
@@ -266,7 +265,6 @@ struct krdma_qp {
 	u32 send_cqe;
 	u32 recv_cqe;
 	struct krdma_keepalive keepalive;
-	struct krdma_frmr_pool *mr_pool;
 
 	u64 caps;
 	u32 fast_ops;

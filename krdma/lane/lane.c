@@ -653,14 +653,12 @@ void krdma_lane_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn)
  *    peer can access MRs of the session with a buffer of the kernel, and memory of a process that
  *    was registered by krdma_mr_register_user_for_lanes(); not those of a list of pages.  Atomics
  *    are atomic towards processors, not towards the device.
- *  - krdma_conn_post_send() returns -EOPNOTSUPP for operations with keys (KRDMA_OP_SEND_INVALIDATE,
- *    KRDMA_OP_LOCAL_INV, KRDMA_OP_REG_MR), for memory without an MR, and for memory of a process
- *    that was not registered for lanes; krdma_conn_map_sg() returns -EOPNOTSUPP, and
- *    krdma_frmr_get() NULL.
+ *  - krdma_conn_post_send() returns -EOPNOTSUPP for KRDMA_OP_SEND_INVALIDATE, for memory without an
+ *    MR, and for memory of a process that was not registered for lanes; krdma_conn_map_sg() returns
+ *    -EOPNOTSUPP.
  *  - A work request has no more SGEs than the queue.  8 reads and atomics are in flight in each
  *    direction at most; others wait for their turn.
- *  - krdma_conn_create_qp() returns -EOPNOTSUPP with FRMRs, and with an SRQ without
- *    &struct krdma_srq_attr.lanes.
+ *  - krdma_conn_create_qp() returns -EOPNOTSUPP with an SRQ without &struct krdma_srq_attr.lanes.
  *  - A send completes when the peer's kernel has the message.  If the message is longer than the
  *    receive that it meets, both connections end with the event LOST.
  *  - A message that finds no receive waits, whatever &struct krdma_conn_param.no_rnr_retry says.

@@ -950,8 +950,6 @@ int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_at
 	unsigned long flags;
 	int ret;
 
-	if (attr->mr_count)
-		return -EOPNOTSUPP;
 	if (attr->srq && attr->recv_cq)
 		return -EINVAL;
 	if (attr->max_inline > KRDMA_LANE_INLINE_MAX ||

@@ -643,19 +643,14 @@ int krdma_mem_ranges(const struct krdma_mem *mem, u64 offset, u32 length, u32 lk
 	return count;
 }
 
-/**
- * krdma_key_end() - Deregister an ib_mr
- * @pd: its PD, which is not freed if that fails
- * @ib_mr: the ib_mr
+/*
+ * Deregister an ib_mr; false: the device may still know the rkey, and the PD is not freed.
  *
  * A driver may not be able to: irdma, once it has asked for a reset of its device, and bnxt_re, if
  * the firmware does not answer.  Until the reset the device may execute what peers send, so the
  * caller keeps the memory behind the rkey from others, as far as it can.
- *
- * Context: process context; sleeps until the device has executed it.
- * Return: true; false: the device may still know the rkey.
  */
-bool krdma_key_end(struct krdma_pd *pd, struct ib_mr *ib_mr)
+static bool krdma_key_end(struct krdma_pd *pd, struct ib_mr *ib_mr)
 {
 	struct ib_device *ibdev = ib_mr->device;
 	u32 rkey = ib_mr->rkey;

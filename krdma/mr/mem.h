@@ -97,12 +97,12 @@ struct krdma_mem {
 	void *context;
 };
 
-/* Ends a key.  Returns false, and has said so, if the device may still know it. */
-bool krdma_key_end(struct krdma_pd *pd, struct ib_mr *ib_mr);
-
 /* The rights of a peer. */
 #define KRDMA_ACCESS_REMOTE	(KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE | \
 				 KRDMA_ACCESS_REMOTE_ATOMIC)
+
+int krdma_access_ib(u32 access);
+int krdma_access_check(struct krdma_device *dev, u32 access);
 
 struct krdma_mem *krdma_mem_create(struct krdma_pd *pd, u64 length, u32 access);
 int krdma_mem_map_buffer(struct krdma_mem *mem, void *buffer);

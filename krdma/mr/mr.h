@@ -216,24 +216,6 @@ static inline bool krdma_mr_use_fast(struct krdma_mr *mr,
 	return atomic_inc_unless_negative(&mr->uses);
 }
 
-/* For KRDMA_OP_REG_MR; the access bits are those of ib_reg_wr. */
-struct ib_mr *krdma_frmr_ib(struct krdma_frmr *frmr);
-int krdma_access_ib(u32 access);
-int krdma_access_check(struct krdma_device *dev, u32 access);
-
-/*
- * The FRMR pool of a queue pair; process context.  krdma_qp_create() creates it, krdma_qp_end()
- * ends it, and krdma_qp_free() destroys it: krdma_frmr_get() may be called as long as the
- * connection is referenced.
- */
-struct krdma_frmr_pool;
-struct krdma_frmr_pool *krdma_frmr_pool_create(struct krdma_pd *pd, u32 count, u32 pages);
-void krdma_frmr_pool_fail(struct krdma_frmr_pool *pool);
-void krdma_frmr_pool_end(struct krdma_frmr_pool *pool);
-void krdma_frmr_pool_destroy(struct krdma_frmr_pool *pool);
-int krdma_frmr_check(const struct krdma_frmr *frmr, const struct krdma_frmr_pool *pool);
-struct krdma_frmr *krdma_frmr_pool_get(struct krdma_frmr_pool *pool);
-
 /* Add and remove a queue pair that a peer can use, by its pd_node; process context. */
 void krdma_pd_connected(struct krdma_pd *pd, struct list_head *node);
 void krdma_pd_disconnected(struct krdma_pd *pd, struct list_head *node);

@@ -97,11 +97,6 @@ enum krdma_sqe_field {
 #define KRDMA_SQE_ANY		(KRDMA_SQE_UNSIGNALED | KRDMA_SQE_FENCE)
 #define KRDMA_SQE_MESSAGE	(KRDMA_SQE_ANY | KRDMA_SQE_INLINE | KRDMA_SQE_SOLICITED)
 
-/*
- * Without KRDMA_OP_LOCAL_INV and KRDMA_OP_REG_MR, which accept the key of any MR in the PD, and
- * with some providers of any MR on the device.  A program invalidates its keys by
- * KRDMA_MR_DEREGISTER.
- */
 static const struct krdma_sqe_rule {
 	u8 fields;
 	u8 flags;

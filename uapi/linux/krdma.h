@@ -422,8 +422,6 @@ struct krdma_port_query_args {
  *	one byte at the given address, which cannot overtake the earlier writes: the peer's
  *	memory must be readable, and KRDMA_DEVICE_CAP_READ_LOCAL is needed.  It then promises
  *	that the peer's device answers reads with the written data.
- * @KRDMA_OP_LOCAL_INV: invalidate a local rkey; only for kernel modules
- * @KRDMA_OP_REG_MR: register an FRMR; only for kernel modules
  * @KRDMA_OP_EVENT: not an operation: a completion that reports an event of a connection without a
  *	descriptor, see KRDMA_CONNS_OPEN
  */
@@ -439,8 +437,7 @@ enum krdma_opcode {
 	KRDMA_OP_FETCH_ADD = 9,
 	KRDMA_OP_ATOMIC_WRITE = 10,
 	KRDMA_OP_FLUSH = 11,
-	KRDMA_OP_LOCAL_INV = 12,
-	KRDMA_OP_REG_MR = 13,
+	/* 12 and 13 had names in version 1, and have always been refused: they are not reused. */
 	KRDMA_OP_EVENT = 14,
 };
 

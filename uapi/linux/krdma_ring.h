@@ -115,7 +115,7 @@ struct krdma_ring_sge {
 
 /**
  * struct krdma_sqe - SQ entry: a work request
- * @opcode: &enum krdma_opcode; not KRDMA_OP_LOCAL_INV, KRDMA_OP_REG_MR
+ * @opcode: &enum krdma_opcode; not KRDMA_OP_EVENT
  * @flags: &enum krdma_sqe_flags; 0 for KRDMA_OP_RECV
  * @sge_count: number of SGEs, up to KRDMA_RING_SGES_MAX.  With one, @sge is the SGE.  With
  *	more, &struct krdma_ring_sge.addr in @sge points to the array, and the rest of @sge is

@@ -105,8 +105,6 @@ class Opcode(enum.IntEnum):
     FETCH_ADD = 9
     ATOMIC_WRITE = 10
     FLUSH = 11
-    LOCAL_INV = 12
-    REG_MR = 13
     EVENT = 14
 
 

@@ -97,7 +97,6 @@ static void wrong_states(struct core_test *test)
 	CORE_EQ(test, 0, krdma_conn_wait(conn, 1));
 	CORE_EQ(test, -ENOTCONN, krdma_conn_addresses(conn, NULL, NULL));
 	CORE_TRUE(test, !krdma_conn_device(conn));
-	CORE_TRUE(test, !krdma_frmr_get(conn));
 	krdma_conn_close(conn);
 	expect_answers(test, conn, &pair->listen_address, &closed_client);
 	krdma_conn_put(conn);

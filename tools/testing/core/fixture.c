@@ -202,14 +202,7 @@ bool core_pair_resolve(struct core_pair *pair)
 
 static bool core_pair_prepare(struct core_end *end, const struct krdma_conn_attr *attr)
 {
-	int ret = krdma_conn_create_qp(end->conn, attr);
-
-	/* A device may register memory and have no FRMRs, as those of hns. */
-	if (ret == -EOPNOTSUPP && attr && attr->mr_count) {
-		end->test->skipped = "the device has no FRMRs";
-		return false;
-	}
-	if (!CORE_EQ(end->test, 0, ret))
+	if (!CORE_EQ(end->test, 0, krdma_conn_create_qp(end->conn, attr)))
 		return false;
 	if (end->pair->prepared)
 		end->pair->prepared(end);

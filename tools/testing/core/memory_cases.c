@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory: MRs, memory descriptors, and FRMRs of a connection. */
+/* Memory: MRs, memory descriptors, and rkeys that a peer invalidates. */
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
@@ -207,93 +207,40 @@ static void descriptors(struct core_test *test)
 	krdma_session_put(session);
 }
 
-/*
- * FRMRs of a connection
- */
-
-static int post_key(struct core_end *end, u8 opcode, struct krdma_frmr *frmr, u32 access, u32 key)
-{
-	struct krdma_send_wr wr = { .wr_id = opcode, .opcode = opcode };
-
-	if (opcode == KRDMA_OP_REG_MR) {
-		wr.mr = frmr;
-		wr.access = access;
-	} else {
-		wr.key = key;
-	}
-	return krdma_conn_post_send(end->conn, &wr, 1);
-}
-
-/* Registered, used by the peer, invalidated by either side; each time with a new rkey. */
+/* The peer's message invalidates the rkey: it tells so, and the peer cannot use the rkey again. */
 /* Proves: B2 (core-debug) */
-static void registrations(struct core_test *test)
+static void invalidated(struct core_test *test)
 {
-	const u32 access = KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE |
-			   KRDMA_ACCESS_REMOTE_READ;
-	struct krdma_conn_attr attr = { .mr_count = 2, .mr_pages = 4 };
-	struct core_buffer memory = { .size = 8192 };
-	struct krdma_frmr *frmr, *second;
-	struct krdma_wc got;
+	struct krdma_send_wr wr = { .wr_id = 2, .opcode = KRDMA_OP_SEND_INVALIDATE };
 	struct transfer transfer;
 	struct core_end *client, *server;
-	struct scatterlist sg;
-	u32 last = 0;
+	struct krdma_wc got;
 
-	if (!transfer_begin(&transfer, test, &attr, TRANSFER_SIZE))
+	if (!transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
 		return;
 	client = &transfer.pair->client;
 	server = &transfer.pair->server;
-	memory.data = kzalloc(memory.size, GFP_KERNEL);
-	frmr = krdma_frmr_get(client->conn);
-	second = krdma_frmr_get(client->conn);
-	CORE_TRUE(test, frmr && second && !krdma_frmr_get(client->conn));
-	CORE_TRUE(test, !krdma_frmr_get(server->conn));
-	if (test->failures || !memory.data)
-		goto out;
-	krdma_frmr_put(second);
-	sg_init_one(&sg, memory.data, memory.size);
-	CORE_EQ(test, -EINVAL, krdma_frmr_map(frmr, &sg, 0));
-	for (u32 i = 0; i < 4 && !test->failures; i++) {
-		CORE_EQ(test, 0, krdma_frmr_map(frmr, &sg, 1));
-		memory.info.remote_addr = krdma_frmr_addr(frmr);
-		memory.info.rkey = krdma_frmr_rkey(frmr);
-		CORE_TRUE(test, memory.info.rkey != last);
-		last = memory.info.rkey;
-		CORE_EQ(test, 1, post_key(client, KRDMA_OP_REG_MR, frmr, access, 0));
-		core_expect_send(client, KRDMA_OP_REG_MR, KRDMA_WC_SUCCESS);
+	core_fill(transfer.from.data, 8192, 1);
+	CORE_EQ(test, 1, core_rdma(client, 1, KRDMA_OP_WRITE, &transfer.from, 0, 8192,
+				   &transfer.to, 0, 0));
+	core_expect_send(client, 1, KRDMA_WC_SUCCESS);
 
-		core_fill(transfer.to.data, memory.size, i);
-		CORE_EQ(test, 1, core_rdma(server, 1, KRDMA_OP_WRITE, &transfer.to, 0, memory.size,
-					   &memory, 0, 0));
-		core_expect_send(server, 1, KRDMA_WC_SUCCESS);
-		CORE_EQ(test, 1, core_rdma(server, 2, KRDMA_OP_READ, &transfer.to, 8192,
-					   memory.size, &memory, 0, 0));
-		core_expect_send(server, 2, KRDMA_WC_SUCCESS);
-		CORE_TRUE(test, core_filled(transfer.to.data + 8192, memory.size, i));
-		CORE_TRUE(test, core_filled(memory.data, memory.size, i));
-		if (i % 2) {
-			CORE_EQ(test, 1, post_key(client, KRDMA_OP_LOCAL_INV, NULL, 0, last));
-			core_expect_send(client, KRDMA_OP_LOCAL_INV, KRDMA_WC_SUCCESS);
-			continue;
-		}
-		CORE_EQ(test, 1, core_receive_empty(client, i));
-		CORE_EQ(test, 1, post_key(server, KRDMA_OP_SEND_INVALIDATE, NULL, 0, last));
-		core_expect_send(server, KRDMA_OP_SEND_INVALIDATE, KRDMA_WC_SUCCESS);
-		if (core_expect_receive(client, i, KRDMA_WC_SUCCESS, 0, &got)) {
-			CORE_EQ(test, KRDMA_WC_WITH_INVALIDATE, got.flags);
-			CORE_EQ(test, last, got.key);
-		}
+	wr.key = transfer.to.info.rkey;
+	CORE_EQ(test, 1, core_receive_empty(server, 1));
+	CORE_EQ(test, 1, transfer_post(&transfer, &wr));
+	core_expect_send(client, 2, KRDMA_WC_SUCCESS);
+	if (core_expect_receive(server, 1, KRDMA_WC_SUCCESS, 0, &got)) {
+		CORE_EQ(test, KRDMA_WC_WITH_INVALIDATE, got.flags);
+		CORE_EQ(test, transfer.to.info.rkey, got.key);
 	}
-	/* The rkey that was invalidated. */
-	CORE_EQ(test, 1, core_rdma(server, 3, KRDMA_OP_READ, &transfer.to, 0, 8, &memory, 0, 0));
-	CORE_TRUE(test, core_await_send(server, &got, CORE_TIMEOUT_MS));
+	CORE_TRUE(test, core_filled(transfer.to.data, 8192, 1));
+
+	CORE_EQ(test, 1, core_rdma(client, 3, KRDMA_OP_READ, &transfer.from, 0, 8, &transfer.to,
+				   0, 0));
+	CORE_TRUE(test, core_await_send(client, &got, CORE_TIMEOUT_MS));
 	CORE_TRUE(test, got.status);
-	CORE_TRUE(test, core_await_event(client, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
-out:
-	if (frmr)
-		krdma_frmr_put(frmr);
+	CORE_TRUE(test, core_await_event(server, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
 	transfer_end(&transfer);
-	kfree(memory.data);
 }
 
 const struct core_case core_memory_cases[] = {
@@ -302,6 +249,6 @@ const struct core_case core_memory_cases[] = {
 	CORE_CASE(region_pages),
 	CORE_CASE_CONTEXTS(region_in_use),
 	CORE_CASE(descriptors),
-	CORE_CASE_CONTEXTS(registrations),
+	CORE_CASE_CONTEXTS(invalidated),
 	{},
 };

@@ -321,8 +321,7 @@ static void refused_requests(struct core_test *test)
 	REFUSED(-EINVAL, .flags = KRDMA_POST_SOLICITED);
 	REFUSED(test->attr.caps & KRDMA_DEVICE_CAP_READ_LOCAL ? -EINVAL : -EOPNOTSUPP,
 		.opcode = KRDMA_OP_FLUSH);
-	REFUSED(-EINVAL, .opcode = KRDMA_OP_LOCAL_INV);
-	REFUSED(-EINVAL, .opcode = KRDMA_OP_REG_MR, .sge_count = 0);
+	REFUSED(-EINVAL, .opcode = KRDMA_OP_FLUSH + 1, .sge_count = 0);
 	REFUSED(-EOVERFLOW, .remote_addr = U64_MAX - 50);
 	sge = core_sge(&transfer.from, TRANSFER_SIZE - 50, 51);
 	REFUSED(-ERANGE);

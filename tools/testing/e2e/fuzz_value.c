@@ -345,7 +345,7 @@ static const uint8_t opcodes[] = {
 	KRDMA_OP_SEND, KRDMA_OP_SEND, KRDMA_OP_RECV, KRDMA_OP_RECV, KRDMA_OP_RECV,
 	KRDMA_OP_WRITE, KRDMA_OP_READ, KRDMA_OP_SEND_IMM, KRDMA_OP_SEND_INVALIDATE,
 	KRDMA_OP_WRITE_IMM, KRDMA_OP_COMPARE_SWAP, KRDMA_OP_FETCH_ADD, KRDMA_OP_ATOMIC_WRITE,
-	KRDMA_OP_FLUSH, KRDMA_OP_LOCAL_INV, KRDMA_OP_REG_MR,
+	KRDMA_OP_FLUSH, KRDMA_OP_FLUSH + 1, KRDMA_OP_FLUSH + 2,
 };
 
 static void right_piece(struct fuzz_thread *thread, struct krdma_ring_sge *sge, uint32_t most)
@@ -390,7 +390,7 @@ static void operands(struct fuzz_thread *thread, struct krdma_sqe *entry)
 	switch (entry->opcode) {
 	case KRDMA_OP_SEND_IMM:
 	case KRDMA_OP_SEND_INVALIDATE:
-	case KRDMA_OP_LOCAL_INV:
+	case KRDMA_OP_FLUSH + 1:
 		entry->imm = fuzz_one_in(random, 2) ? remote->key : fuzz_next(random);
 		return;
 	case KRDMA_OP_WRITE_IMM:

@@ -698,7 +698,7 @@ TEST_F(lanes, every_operation)
 	EXPECT_EQ(-EOPNOTSUPP, ring_submit(a->ring, &entry, 1, NULL));
 	EXPECT_EQ(-EOPNOTSUPP, ring_post(a->ring->fd, &entry, 1, NULL));
 	/* Operations that programs never have. */
-	entry = (struct krdma_sqe) { .opcode = KRDMA_OP_LOCAL_INV, .dest = a->id };
+	entry = (struct krdma_sqe) { .opcode = KRDMA_OP_FLUSH + 1, .dest = a->id };
 	EXPECT_EQ(-EINVAL, ring_submit(a->ring, &entry, 1, NULL));
 
 	/* Memory that was not registered for lanes. */

@@ -1026,8 +1026,9 @@ TEST_F(thin, the_device_goes)
 /* Proves: D14 */
 TEST(names)
 {
-	for (uint32_t i = KRDMA_OP_SEND; i <= KRDMA_OP_EVENT; i++)
+	for (uint32_t i = KRDMA_OP_SEND; i <= KRDMA_OP_FLUSH; i++)
 		EXPECT_STRNE("unknown", krdma_opcode_name(i));
+	EXPECT_STRNE("unknown", krdma_opcode_name(KRDMA_OP_EVENT));
 	for (uint32_t i = 0; i <= KRDMA_WC_GENERAL_ERR; i++)
 		EXPECT_STRNE("unknown", krdma_wc_status_name(i));
 	for (uint32_t i = 0; i <= KRDMA_CONN_CLOSED; i++)

@@ -274,7 +274,7 @@ TEST_F(mr, a_key_for_each_part)
 	EXPECT_EQ(keys, query.key_count);
 	EXPECT_EQ(keys == 1, !!mr.rkey);
 	EXPECT_EQ(keys == 1, !!query.rkey);
-	/* An FRMR of rxe, and of the fake, takes 512 pages. */
+	/* A fast registration of rxe, and of the fake, has 512 pages. */
 	EXPECT_EQ(variant->force_pin[0] == '0' && boot_driver_registers() ? 1 : 2, keys);
 	EXPECT_EQ(0, mr_deregister(self->session, mr.id, 0));
 	munmap(data, length + 7);

@@ -73,6 +73,9 @@ static struct krdma_sqe valid(const struct end *end, const struct mr *from,
 	return entry;
 }
 
+/* An invalidation of a local key: version 1 named the number, and refused it, too. */
+#define LOCAL_INV	(KRDMA_OP_FLUSH + 1)
+
 /* Post @entry by the ring and by an array; both refuse it. */
 #define REFUSED(error, entry) do {							\
 	const struct krdma_sqe refused = (entry);					\
@@ -89,7 +92,7 @@ TEST_F(refusal, opcodes_that_are_none)
 	for (unsigned int opcode = 0; opcode < 256; opcode++) {
 		struct krdma_sqe entry = VALID(opcode);
 
-		if (opcode && opcode < KRDMA_OP_LOCAL_INV)
+		if (opcode && opcode <= KRDMA_OP_FLUSH)
 			continue;
 		REFUSED(-EINVAL, entry);
 	}
@@ -108,7 +111,7 @@ TEST_F(refusal, flags_that_an_operation_does_not_have)
 		[KRDMA_OP_FLUSH] = any,
 	};
 
-	for (uint8_t opcode = 1; opcode < KRDMA_OP_LOCAL_INV; opcode++) {
+	for (uint8_t opcode = 1; opcode <= KRDMA_OP_FLUSH; opcode++) {
 		for (unsigned int bit = 0; bit < 8; bit++) {
 			struct krdma_sqe entry = VALID(opcode);
 
@@ -122,7 +125,7 @@ TEST_F(refusal, flags_that_an_operation_does_not_have)
 /* If the provider does not check the PD, a connection to itself would suffice to invalidate it. */
 TEST_F(refusal, a_strangers_key_is_not_ended)
 {
-	struct krdma_sqe entry = { .opcode = KRDMA_OP_LOCAL_INV, .dest = self->a->id };
+	struct krdma_sqe entry = { .opcode = LOCAL_INV, .dest = self->a->id };
 	struct mr mr;
 
 	ASSERT_EQ(0, write_text(FORCE_PIN, "1"));
@@ -149,7 +152,7 @@ TEST_F(refusal, fields_that_an_operation_does_not_use)
 		[KRDMA_OP_FLUSH] = ADDR | KEY | IMM | OPERAND,
 	};
 
-	for (uint8_t opcode = 1; opcode < KRDMA_OP_LOCAL_INV; opcode++) {
+	for (uint8_t opcode = 1; opcode <= KRDMA_OP_FLUSH; opcode++) {
 		for (unsigned int field = 1; field <= SWAP; field *= 2) {
 			struct krdma_sqe entry = VALID(opcode);
 
