@@ -640,7 +640,6 @@ void krdma_conn_abort(struct krdma_conn *conn);
 void krdma_conn_end(struct krdma_conn *conn);
 void krdma_conn_close(struct krdma_conn *conn);
 void krdma_conn_end_many(struct krdma_conn *const *conns, unsigned int count);
-void krdma_conn_close_many(struct krdma_conn *const *conns, unsigned int count);
 void krdma_conn_get(struct krdma_conn *conn);
 void krdma_conn_put(struct krdma_conn *conn);
 void krdma_conn_put_sync(struct krdma_conn *conn);

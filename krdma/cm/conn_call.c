@@ -830,28 +830,6 @@ void krdma_conn_end_many(struct krdma_conn *const *conns, unsigned int count)
 EXPORT_SYMBOL_NS_GPL(krdma_conn_end_many, "KRDMA");
 
 /**
- * krdma_conn_close_many() - End many connections, and wait until their ends are complete
- * @conns: the connections, in any state; entries may be NULL
- * @count: number of connections
- *
- * Like krdma_conn_close() of each, but they end at the same time: the call takes no longer than the
- * longest of their ends.
- *
- * Context: process context; sleeps, uninterruptibly, as krdma_conn_close().
- */
-void krdma_conn_close_many(struct krdma_conn *const *conns, unsigned int count)
-{
-	might_sleep();
-
-	krdma_conn_end_many(conns, count);
-	for (unsigned int i = 0; i < count; i++) {
-		if (conns[i])
-			krdma_conn_await_end(conns[i]);
-	}
-}
-EXPORT_SYMBOL_NS_GPL(krdma_conn_close_many, "KRDMA");
-
-/**
  * krdma_conn_find_mr() - Find an MR of the peer by its name
  * @conn: the connection, a lane, and connected
  * @name: the name, 1 to 63 bytes

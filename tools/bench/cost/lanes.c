@@ -147,10 +147,10 @@ static void cost_lane_close(struct krdma_conn **conns, unsigned int count)
 {
 	/* What ends alone need not be sent at once. */
 	if (count > 1)
-		krdma_conn_close_many(conns, count);
-	else if (conns[0])
-		krdma_conn_close(conns[0]);
+		krdma_conn_end_many(conns, count);
 	for (unsigned int i = 0; i < count; i++) {
+		if (conns[i])
+			krdma_conn_close(conns[i]);
 		krdma_conn_put_sync(conns[i]);
 		conns[i] = NULL;
 	}

@@ -383,11 +383,20 @@ struct lane_side {
 	struct krdma_conn_many many[LANE_OPENS];
 };
 
+static void lane_close_many(struct krdma_conn *const *conns, unsigned int count)
+{
+	krdma_conn_end_many(conns, count);
+	for (unsigned int i = 0; i < count; i++) {
+		if (conns[i])
+			krdma_conn_close(conns[i]);
+	}
+}
+
 static void lane_side_free(struct lane_side *side)
 {
 	if (!side)
 		return;
-	krdma_conn_close_many(side->conns, LANE_OPENS);
+	lane_close_many(side->conns, LANE_OPENS);
 	for (int i = 0; i < LANE_OPENS; i++)
 		krdma_conn_put(side->conns[i]);
 	kfree(side);
@@ -445,7 +454,7 @@ static void lane_accepts_many(struct core_test *test)
 		CORE_EQ(test, 0, krdma_conn_wait(side->conns[i], CORE_TIMEOUT_MS));
 
 	begun = jiffies;
-	krdma_conn_close_many(side->conns + 3, LANE_OPENS - 3);
+	lane_close_many(side->conns + 3, LANE_OPENS - 3);
 	/* An end does not wait for others for longer than a tick. */
 	late = time_after(jiffies, begun);
 	for (int i = 3; i < LANE_OPENS; i++)
@@ -453,7 +462,7 @@ static void lane_accepts_many(struct core_test *test)
 	frames = 1 + lane_expect_frames(stranger, 1, CLOSE, LANE_HEADER, 4, LANE_OPENS - 3, late);
 	/* Those that were not accepted are rejected. */
 	begun = jiffies;
-	krdma_conn_close_many(side->conns, 3);
+	lane_close_many(side->conns, 3);
 	late = time_after(jiffies, begun);
 	lane_expect_frames(stranger, frames, REJECT, LANE_HEADER, 1, 3, late);
 	core_expect_nothing(&stranger->end);
@@ -779,7 +788,7 @@ static void lane_connects_many(struct core_test *test)
 	for (int i = 3; i < LANE_OPENS; i++)
 		CORE_EQ(test, 0, krdma_conn_wait(side->conns[i], CORE_TIMEOUT_MS));
 	begun = jiffies;
-	krdma_conn_close_many(side->conns, LANE_OPENS);
+	lane_close_many(side->conns, LANE_OPENS);
 	lane_expect_frames(host, 2, CLOSE, LANE_HEADER, 1, LANE_OPENS - 3,
 			   time_after(jiffies, begun));
 	core_expect_nothing(&host->end);
