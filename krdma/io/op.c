@@ -15,56 +15,53 @@
 #include "io/op.h"
 #include "mr/mr.h"
 
-#define KRDMA_POST_ANY		(KRDMA_POST_UNSIGNALED | KRDMA_POST_FENCE)
-#define KRDMA_POST_MESSAGE	(KRDMA_POST_ANY | KRDMA_POST_INLINE | KRDMA_POST_SOLICITED)
-
 const struct krdma_op krdma_ops[KRDMA_OPS_SIZE] = {
 	[KRDMA_OP_SEND] = {
 		.last = IB_WR_SEND,
-		.post_flags = KRDMA_POST_MESSAGE,
+		.post_flags = KRDMA_OP_SEND_FLAGS,
 		.form = KRDMA_FORM_MESSAGE,
 	},
 	[KRDMA_OP_SEND_IMM] = {
 		.last = IB_WR_SEND_WITH_IMM,
-		.post_flags = KRDMA_POST_MESSAGE,
+		.post_flags = KRDMA_OP_SEND_IMM_FLAGS,
 		.caps = KRDMA_DEVICE_CAP_IMM,
 	},
 	[KRDMA_OP_SEND_INVALIDATE] = {
 		.last = IB_WR_SEND_WITH_INV,
-		.post_flags = KRDMA_POST_MESSAGE,
+		.post_flags = KRDMA_OP_SEND_INVALIDATE_FLAGS,
 		.caps = KRDMA_DEVICE_CAP_FAST_REG,
 	},
 	[KRDMA_OP_WRITE] = {
 		.last = IB_WR_RDMA_WRITE,
 		.part = IB_WR_RDMA_WRITE,
-		.post_flags = KRDMA_POST_ANY | KRDMA_POST_INLINE,
+		.post_flags = KRDMA_OP_WRITE_FLAGS,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SPLITS,
 		.form = KRDMA_FORM_RDMA,
 	},
 	[KRDMA_OP_WRITE_IMM] = {
 		.last = IB_WR_RDMA_WRITE_WITH_IMM,
 		.part = IB_WR_RDMA_WRITE,
-		.post_flags = KRDMA_POST_MESSAGE,
+		.post_flags = KRDMA_OP_WRITE_IMM_FLAGS,
 		.caps = KRDMA_DEVICE_CAP_IMM,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SPLITS,
 	},
 	[KRDMA_OP_READ] = {
 		.last = IB_WR_RDMA_READ,
 		.part = IB_WR_RDMA_READ,
-		.post_flags = KRDMA_POST_ANY,
+		.post_flags = KRDMA_OP_READ_FLAGS,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SPLITS | KRDMA_OP_READS,
 		.form = KRDMA_FORM_RDMA,
 	},
 	[KRDMA_OP_COMPARE_SWAP] = {
 		.last = IB_WR_ATOMIC_CMP_AND_SWP,
-		.post_flags = KRDMA_POST_ANY,
+		.post_flags = KRDMA_OP_COMPARE_SWAP_FLAGS,
 		.caps = KRDMA_DEVICE_CAP_ATOMIC,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_READS | KRDMA_OP_EIGHT,
 		.form = KRDMA_FORM_ATOMIC,
 	},
 	[KRDMA_OP_FETCH_ADD] = {
 		.last = IB_WR_ATOMIC_FETCH_AND_ADD,
-		.post_flags = KRDMA_POST_ANY,
+		.post_flags = KRDMA_OP_FETCH_ADD_FLAGS,
 		.caps = KRDMA_DEVICE_CAP_ATOMIC,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_READS | KRDMA_OP_EIGHT,
 		.form = KRDMA_FORM_ATOMIC,
@@ -72,13 +69,13 @@ const struct krdma_op krdma_ops[KRDMA_OPS_SIZE] = {
 	[KRDMA_OP_ATOMIC_WRITE] = {
 		.last = IB_WR_RDMA_WRITE,
 		.send_flags = IB_SEND_FENCE,
-		.post_flags = KRDMA_POST_ANY,
+		.post_flags = KRDMA_OP_ATOMIC_WRITE_FLAGS,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_EIGHT | KRDMA_OP_SCRATCH,
 		.scratch_length = 8,
 	},
 	[KRDMA_OP_FLUSH] = {
 		.last = IB_WR_RDMA_READ,
-		.post_flags = KRDMA_POST_ANY,
+		.post_flags = KRDMA_OP_FLUSH_FLAGS,
 		/* The read fills memory that is addressed by the local DMA lkey. */
 		.caps = KRDMA_DEVICE_CAP_READ_LOCAL,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SCRATCH,
