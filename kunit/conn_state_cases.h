@@ -271,6 +271,32 @@ static inline void conn_state_check_end(struct case_report *report)
 		     conn_step(KRDMA_CONN_CLOSING, KRDMA_INPUT_TORN_DOWN)->next);
 }
 
+/* A call of the consumer begins in these states, and is complete when one of them is reached. */
+static inline void conn_state_check_settled(struct case_report *report)
+{
+	static const char settled[] = "n--RQ--C--z";
+
+	for (unsigned int state = 0; state < KRDMA_CONN_STATES; state++)
+		check_expect(report, "nothing is in progress", state, settled[state] != '-',
+			     krdma_conn_is_settled((enum krdma_conn_state)state));
+}
+
+/* The errno of a refusal is that of the table. */
+static inline void conn_state_check_refusals(struct case_report *report)
+{
+	for (unsigned int call = 0; call <= KRDMA_INPUT_ABORT; call++) {
+		for (unsigned int state = 0; state < KRDMA_CONN_STATES; state++) {
+			const struct krdma_conn_step *step = conn_step(state, call);
+			bool refused = step->verdict == KRDMA_STEP_REFUSE;
+
+			check_expect(report, "the errno of the refusal", conn_where(call, state),
+				     refused ? step->error : 0,
+				     krdma_conn_call_refusal((enum krdma_conn_state)state,
+							     (enum krdma_conn_input)call));
+		}
+	}
+}
+
 #define CONN_EVENT(type)	(1U << KRDMA_EVENT_##type)
 
 /* Final events of connections that were established, and of those that were not. */

@@ -182,6 +182,8 @@ PURE_TEST(conn_state_check_table)
 PURE_TEST(conn_state_check_verdicts)
 PURE_TEST(conn_state_check_actions)
 PURE_TEST(conn_state_check_end)
+PURE_TEST(conn_state_check_settled)
+PURE_TEST(conn_state_check_refusals)
 PURE_TEST(conn_state_check_walks)
 
 static struct kunit_case conn_state_cases[] = {
@@ -189,6 +191,8 @@ static struct kunit_case conn_state_cases[] = {
 	KUNIT_CASE(test_conn_state_check_verdicts),
 	KUNIT_CASE(test_conn_state_check_actions),
 	KUNIT_CASE(test_conn_state_check_end),
+	KUNIT_CASE(test_conn_state_check_settled),
+	KUNIT_CASE(test_conn_state_check_refusals),
 	KUNIT_CASE(test_conn_state_check_walks),
 	{}
 };

@@ -583,7 +583,9 @@ struct krdma_route {
  * @max_send_sge: as granted
  * @max_recv_sge: as granted
  * @max_inline: as granted
- * @early: a lane, not connected yet, on which send work requests can be posted
+ * @settled: nothing is in progress: krdma_conn_wait() returns at once
+ * @open: send work requests can be posted: it is connected, or a lane that was connected with
+ *	&struct krdma_conn_param.early
  * @read_depth: as negotiated with the peer
  * @read_depth_in: as negotiated with the peer
  * @path_mtu: bytes in a packet, 0 if not known
@@ -608,7 +610,8 @@ struct krdma_conn_info {
 	u32 max_send_sge;
 	u32 max_recv_sge;
 	u32 max_inline;
-	bool early;
+	bool settled;
+	bool open;
 	u8 read_depth;
 	u8 read_depth_in;
 	u32 path_mtu;

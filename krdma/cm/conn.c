@@ -58,20 +58,6 @@ static void krdma_conn_schedule(struct krdma_conn *conn)
 		krdma_conn_queue(conn);
 }
 
-static bool krdma_conn_is_on_its_way(enum krdma_conn_state state)
-{
-	switch (state) {
-	case KRDMA_CONN_RESOLVING_ADDRESS:
-	case KRDMA_CONN_RESOLVING_ROUTE:
-	case KRDMA_CONN_CONNECTING:
-	case KRDMA_CONN_ACCEPTING:
-	case KRDMA_CONN_DISCONNECTING:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /**
  * krdma_conn_uses_lower() - Check whether a connection uses its lower half
  * @conn: the connection
@@ -132,7 +118,8 @@ static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_st
 	 * Threads wait for the end of a call, or for its failure, and not for the states in
 	 * between.  Callers in line for an MR wake each other: there can be any number of them.
 	 */
-	if (step->verdict == KRDMA_STEP_MOVE && !krdma_conn_is_on_its_way(step->next))
+	if (step->verdict == KRDMA_STEP_MOVE &&
+	    (krdma_conn_is_settled(step->next) || step->next == KRDMA_CONN_CLOSING))
 		wake_up(&conn->wait);
 }
 

@@ -111,14 +111,13 @@ static int krdma_conn_start(struct krdma_conn *conn, const struct krdma_route *r
 /* A call that the state refuses charges no port: only a new connection has none. */
 static int krdma_conn_begin_resolve(struct krdma_conn *conn)
 {
-	const struct krdma_conn_step *step;
 	int ret;
 
 	lockdep_assert_held(&conn->cm_lock);
 
-	step = krdma_conn_find_step(READ_ONCE(conn->state), KRDMA_INPUT_RESOLVE);
-	if (step->verdict == KRDMA_STEP_REFUSE)
-		return step->error;
+	ret = krdma_conn_call_refusal(READ_ONCE(conn->state), KRDMA_INPUT_RESOLVE);
+	if (ret)
+		return ret;
 	ret = krdma_port_charge(&conn->port, conn->session);
 	if (ret)
 		return ret;
@@ -879,18 +878,7 @@ static bool krdma_conn_settled(struct krdma_conn *conn, int *error)
 	bool settled;
 
 	spin_lock_irqsave(&conn->state_lock, flags);
-	switch (conn->state) {
-	case KRDMA_CONN_NEW:
-	case KRDMA_CONN_RESOLVED:
-	case KRDMA_CONN_REQUESTED:
-	case KRDMA_CONN_CONNECTED:
-	case KRDMA_CONN_CLOSED:
-		settled = true;
-		break;
-	default:
-		settled = false;
-		break;
-	}
+	settled = krdma_conn_is_settled(conn->state);
 	*error = conn->error;
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 
@@ -1004,6 +992,8 @@ void krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_info *info)
 	spin_lock_irqsave(&conn->state_lock, flags);
 	info->state = conn->state;
 	info->error = conn->error;
+	info->settled = krdma_conn_is_settled(conn->state);
+	info->open = conn->state == KRDMA_CONN_CONNECTED;
 	info->device_id = conn->dev ? krdma_device_id(conn->dev) : 0;
 	info->read_depth = conn->read_depth;
 	info->read_depth_in = conn->read_depth_in;

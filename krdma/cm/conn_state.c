@@ -290,6 +290,14 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 	},
 };
 
+/* The states in between change by themselves, or by the peer's answer. */
+static const bool krdma_conn_settled_states[KRDMA_CONN_STATES] = {
+	[NEW] = true,
+	[RESOLVED ... REQUESTED] = true,
+	[CONNECTED] = true,
+	[CLOSED] = true,
+};
+
 /**
  * krdma_conn_find_step() - Look up a step in the state table
  * @state: current state of the connection
@@ -304,3 +312,32 @@ const struct krdma_conn_step *krdma_conn_find_step(enum krdma_conn_state state,
 	return &krdma_conn_steps[input][state];
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_conn_find_step);
+
+/**
+ * krdma_conn_call_refusal() - Find out whether a state refuses a call
+ * @state: current state of the connection
+ * @call: the call, up to KRDMA_INPUT_ABORT
+ *
+ * Context: any.
+ * Return: 0, or the negative errno with which the call is refused.
+ */
+int krdma_conn_call_refusal(enum krdma_conn_state state, enum krdma_conn_input call)
+{
+	const struct krdma_conn_step *step = krdma_conn_find_step(state, call);
+
+	return step->verdict == KRDMA_STEP_REFUSE ? step->error : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_conn_call_refusal);
+
+/**
+ * krdma_conn_is_settled() - Check whether a call is complete in a state
+ * @state: the state
+ *
+ * Context: any.
+ * Return: false while the connection is on its way from one settled state to another.
+ */
+bool krdma_conn_is_settled(enum krdma_conn_state state)
+{
+	return krdma_conn_settled_states[state];
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_conn_is_settled);

@@ -50,5 +50,7 @@ struct krdma_conn_step {
 
 const struct krdma_conn_step *krdma_conn_find_step(enum krdma_conn_state state,
 						   enum krdma_conn_input input);
+int krdma_conn_call_refusal(enum krdma_conn_state state, enum krdma_conn_input call);
+bool krdma_conn_is_settled(enum krdma_conn_state state);
 
 #endif /* _KRDMA_CONN_STATE_H */

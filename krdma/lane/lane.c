@@ -351,7 +351,7 @@ static void krdma_lane_query(struct krdma_conn_lower *lower, struct krdma_conn_i
 		info->max_send_sge = lane->send.max_sge;
 		info->max_recv_sge = krdma_lane_srq(lane) ? 0 : lane->recv.max_sge;
 		info->max_inline = lane->max_inline;
-		info->early = lane->send.open && info->state == KRDMA_CONN_CONNECTING;
+		info->open |= lane->send.open && info->state == KRDMA_CONN_CONNECTING;
 		info->sends_posted = lane->send.posted;
 		info->sends_completed = READ_ONCE(lane->send.completed);
 		direct = READ_ONCE(lane->direct);

@@ -492,7 +492,7 @@ static __poll_t krdma_user_conn_poll(struct file *file, struct poll_table_struct
 	krdma_conn_query(conn->core, &info);
 	if ((mask & EPOLLHUP) && !krdma_user_conn_wanted(info.error))
 		mask |= EPOLLERR;
-	if ((info.state == KRDMA_CONN_CONNECTED || info.early) && !READ_ONCE(conn->full))
+	if (info.open && !READ_ONCE(conn->full))
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	return mask;
 }

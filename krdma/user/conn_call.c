@@ -12,6 +12,7 @@
 
 #include <krdma/krdma.h>
 
+#include "cm/conn_state.h"
 #include "user/user.h"
 
 /* Limits of values that the core stores in a byte. */
@@ -189,26 +190,6 @@ err_put:
 	return ret;
 }
 
-/*
- * The errno for connecting a connection that has no QP yet.  If a QP can be created now, it is
- * -EBUSY and @resolved is set.
- */
-static int krdma_user_conn_without_qp(enum krdma_conn_state state, bool *resolved)
-{
-	*resolved = false;
-	switch (state) {
-	case KRDMA_CONN_RESOLVED:
-	case KRDMA_CONN_REQUESTED:
-		*resolved = true;
-		return -EBUSY;
-	case KRDMA_CONN_RESOLVING_ADDRESS:
-	case KRDMA_CONN_RESOLVING_ROUTE:
-		return -EBUSY;
-	default:
-		return -ENOTCONN;
-	}
-}
-
 /* Converts the attributes for the core, and binds the rings to the device if they are not yet. */
 static int krdma_user_conn_attr(struct krdma_conn_attr *attr,
 				const struct krdma_user_parts *parts, u32 device_id,
@@ -250,7 +231,6 @@ static int krdma_user_conn_create_qp_with(struct krdma_user_conn *conn,
 {
 	struct krdma_conn_attr attr;
 	struct krdma_conn_info info;
-	bool resolved;
 	int ret;
 
 	lockdep_assert_held(&conn->create_qp_lock);
@@ -258,10 +238,8 @@ static int krdma_user_conn_create_qp_with(struct krdma_user_conn *conn,
 	/* Check the state first, so that no ring is bound in vain. */
 	krdma_conn_query(conn->core, &info);
 	if (!conn->ring) {
-		ret = krdma_user_conn_without_qp(info.state, &resolved);
-		if (!resolved)
-			return ret;
-		ret = krdma_user_conn_attr(&attr, parts, info.device_id, args);
+		ret = krdma_conn_call_refusal(info.state, KRDMA_INPUT_CREATE_QP) ?:
+		      krdma_user_conn_attr(&attr, parts, info.device_id, args);
 		if (ret)
 			return ret;
 	} else {
@@ -430,7 +408,6 @@ int krdma_user_conn_connect(struct krdma_ucmd *ucmd)
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
 	struct krdma_conn_param param;
 	struct krdma_conn_info info;
-	bool resolved;
 	int ret;
 
 	ret = krdma_user_conn_param(&ucmd->buffer->conn_param,
@@ -439,12 +416,8 @@ int krdma_user_conn_connect(struct krdma_ucmd *ucmd)
 		return ret;
 	/* In this order: if there is no QP, the state is from before its creation. */
 	krdma_conn_query(conn->core, &info);
-	if (!krdma_user_conn_has_qp(conn)) {
-		/* Such a connection has to be accepted. */
-		if (info.state == KRDMA_CONN_REQUESTED)
-			return -EINVAL;
-		return krdma_user_conn_without_qp(info.state, &resolved);
-	}
+	if (!krdma_user_conn_has_qp(conn))
+		return krdma_conn_call_refusal(info.state, KRDMA_INPUT_CONNECT) ?: -EBUSY;
 	return krdma_conn_connect(conn->core, &param);
 }
 
@@ -468,11 +441,12 @@ int krdma_user_conn_accept(struct krdma_ucmd *ucmd)
 	if (ret)
 		return ret;
 	/*
-	 * In this order, as in krdma_user_conn_connect().  In any other state the core refuses:
-	 * the connection has ended, or was not requested by a peer.
+	 * In this order, as in krdma_user_conn_connect().  In a state that does not allow the call,
+	 * the core refuses it.
 	 */
 	krdma_conn_query(conn->core, &info);
-	if (!krdma_user_conn_has_qp(conn) && info.state == KRDMA_CONN_REQUESTED)
+	if (!krdma_user_conn_has_qp(conn) &&
+	    !krdma_conn_call_refusal(info.state, KRDMA_INPUT_ACCEPT))
 		return -EBUSY;
 	return krdma_conn_accept(conn->core, &param);
 }
@@ -522,22 +496,6 @@ int krdma_user_conn_disconnect(struct krdma_ucmd *ucmd)
  * Waiting and queries
  */
 
-/* Returns -EINPROGRESS if the connection is changing its state. */
-static int krdma_user_conn_outcome(const struct krdma_conn_info *info)
-{
-	switch (info->state) {
-	case KRDMA_CONN_NEW:
-	case KRDMA_CONN_RESOLVED:
-	case KRDMA_CONN_REQUESTED:
-	case KRDMA_CONN_CONNECTED:
-		return 0;
-	case KRDMA_CONN_CLOSED:
-		return info->error;
-	default:
-		return -EINPROGRESS;
-	}
-}
-
 /**
  * krdma_user_conn_wait_until() - Wait until a connection's state does not change by itself
  * @core: the core's connection
@@ -556,9 +514,9 @@ int krdma_user_conn_wait_until(struct krdma_conn *core, u64 deadline_ns, u32 *st
 	for (;;) {
 		krdma_conn_query(core, &info);
 		*state = info.state;
-		ret = krdma_user_conn_outcome(&info);
-		if (ret != -EINPROGRESS)
-			return ret;
+		/* Of these states, only a closed connection has an error. */
+		if (info.settled)
+			return info.error;
 
 		left_ms = krdma_deadline_ms(deadline_ns);
 		if (!left_ms)

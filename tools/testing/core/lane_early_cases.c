@@ -838,7 +838,7 @@ static bool early_is_early(struct windows *host)
 	struct krdma_conn_info info;
 
 	krdma_conn_query(host->lane.conn, &info);
-	return info.early;
+	return info.open && info.state == KRDMA_CONN_CONNECTING;
 }
 
 static void early_established(struct windows *host)

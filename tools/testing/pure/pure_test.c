@@ -88,6 +88,8 @@ int main(void)
 	RUN(conn_state_check_verdicts);
 	RUN(conn_state_check_actions);
 	RUN(conn_state_check_end);
+	RUN(conn_state_check_settled);
+	RUN(conn_state_check_refusals);
 	RUN(conn_state_check_walks);
 	RUN(budget_check_items);
 	RUN(budget_check_shared);
