@@ -940,9 +940,39 @@ static void expect_notified(struct kunit *test, struct actor *actor, const char 
 	KUNIT_EXPECT_EQ(test, actor->heard & ~BIT(KRDMA_EVENT_CLOSED), actor->atomic);
 }
 
+/* The events of which notify() was told stay until they are taken, in the same order. */
+static void expect_taken(struct kunit *test, struct krdma_conn *conn,
+			 const struct krdma_event *expected, unsigned int count)
+{
+	struct krdma_conn_info info;
+	struct krdma_event event;
+
+	krdma_conn_query(conn, &info);
+	KUNIT_EXPECT_EQ(test, count, info.events);
+	for (unsigned int i = 0; i < count; i++) {
+		KUNIT_ASSERT_EQ(test, 0, krdma_conn_next_event(conn, &event));
+		KUNIT_EXPECT_EQ(test, expected[i].type, event.type);
+		KUNIT_EXPECT_EQ(test, expected[i].error, event.error);
+		KUNIT_EXPECT_EQ(test, expected[i].reason, event.reason);
+	}
+	KUNIT_EXPECT_EQ(test, -EAGAIN, krdma_conn_next_event(conn, &event));
+}
+
 /* Proves: B6 */
 static void test_notified(struct kunit *test)
 {
+	static const struct krdma_event client_events[] = {
+		{ KRDMA_EVENT_ADDR_RESOLVED, 0 },
+		{ KRDMA_EVENT_ROUTE_RESOLVED, 0 },
+		{ KRDMA_EVENT_ESTABLISHED, 0 },
+		{ KRDMA_EVENT_DISCONNECTED, -ENOTCONN },
+		{ KRDMA_EVENT_CLOSED, -ENOTCONN },
+	};
+	static const struct krdma_event server_events[] = {
+		{ KRDMA_EVENT_ESTABLISHED, 0 },
+		{ KRDMA_EVENT_DISCONNECTED, -ECONNRESET },
+		{ KRDMA_EVENT_CLOSED, -ECONNRESET },
+	};
 	struct stage *stage = stage_new(test, NULL);
 	struct actor *client = &stage->client, *server = &stage->server;
 	struct krdma_event event;
@@ -950,7 +980,7 @@ static void test_notified(struct kunit *test)
 	stage_listen(stage);
 	client->conn = krdma_conn_create(stage->session, &actor_notified_ops, client);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, client->conn);
-	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_next_event(client->conn, &event));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, krdma_conn_next_event(client->conn, &event));
 	KUNIT_ASSERT_EQ(test, 0, actor_resolve(client));
 	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(client->conn, STAGE_LONG_MS));
 	KUNIT_EXPECT_TRUE(test, client->heard & BIT(KRDMA_EVENT_ROUTE_RESOLVED));
@@ -969,6 +999,8 @@ static void test_notified(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, actor_hears(server, KRDMA_EVENT_DISCONNECTED));
 	expect_notified(test, client, RESOLVED ENDED_HERE);
 	expect_notified(test, server, "established, disconnected -104, closed -104");
+	expect_taken(test, client->conn, client_events, ARRAY_SIZE(client_events));
+	expect_taken(test, server->conn, server_events, ARRAY_SIZE(server_events));
 }
 
 /* Proves: B6 */

@@ -453,16 +453,16 @@ struct krdma_event {
 /**
  * struct krdma_conn_ops - callbacks of a connection
  * @event: an event, in order and one at a time, in process context; may sleep; may call
- *	anything but krdma_conn_close() of the same connection.  If both @event and @notify are
- *	NULL, the consumer calls krdma_conn_next_event().
- * @notify: replaces @event for a consumer that only records the event and wakes a thread.  It
- *	runs where the event occurs, so no work item has to run first.  Called in any context
- *	but NMI, with interrupts off and under a lock of the connection; must not sleep, and
- *	must not call krdma for this connection, except krdma_conn_context().  It must not post
- *	on another connection either, nor connect, accept or end one: a lane that sends takes
- *	along what is due of the other lanes of its trunk, for which the lock is taken again.
- *	A lock of the consumer may be taken if nothing calls krdma under it.  Only the last
- *	event, CLOSED, comes in process context and outside the lock.
+ *	anything but krdma_conn_close() of the same connection.  If it is NULL, events stay until
+ *	the consumer takes them by krdma_conn_next_event().
+ * @notify: replaces @event for a consumer that only wakes a thread, which may take the event, but
+ *	need not: there is space for all.  It runs where the event occurs, so no work item has to
+ *	run first.  Called in any context but NMI, with interrupts off and under a lock of the
+ *	connection; must not sleep, and must not call krdma for this connection, except
+ *	krdma_conn_context().  It must not post on another connection either, nor connect, accept
+ *	or end one: a lane that sends takes along what is due of the other lanes of its trunk, for
+ *	which the lock is taken again.  A lock of the consumer may be taken if nothing calls krdma
+ *	under it.  Only the last event, CLOSED, comes in process context and outside the lock.
  * @complete: a completion, in the CQ's context.  The completions of a CQ come one at a time;
  *	those of a connection in the order in which their work requests were posted, separately
  *	for sends and receives.  Not with KRDMA_CONTEXT_POLL.
@@ -590,6 +590,7 @@ struct krdma_route {
  * @read_depth_in: as negotiated with the peer
  * @path_mtu: bytes in a packet, 0 if not known
  * @peer_is_krdma: the peer's private data identify it as krdma
+ * @events: events that the consumer has not taken
  * @lane: the connection is a lane; not known before the event ROUTE_RESOLVED
  * @trunk: with @lane: number of its trunk, which is unique as long as the module is loaded
  * @request_age_ms: in state REQUESTED: for how long the peer has waited for an answer, in
@@ -616,6 +617,7 @@ struct krdma_conn_info {
 	u8 read_depth_in;
 	u32 path_mtu;
 	bool peer_is_krdma;
+	u8 events;
 	bool lane;
 	u64 trunk;
 	u32 request_age_ms;

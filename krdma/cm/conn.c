@@ -855,7 +855,7 @@ bool krdma_conn_give(struct krdma_conn *conn, const struct krdma_conn_ops *ops, 
 		conn->ops = ops ?: &krdma_conn_no_ops;
 		conn->context = context;
 		/* Events that came before there was a consumer. */
-		krdma_conn_schedule_events(conn);
+		krdma_conn_pass_events(conn);
 	}
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 

@@ -29,18 +29,7 @@ struct rdma_cm_id;
 struct rdma_conn_param;
 
 /* Size of the queue of events that the consumer has not taken; it holds each type at most once. */
-#define KRDMA_CONN_EVENTS	16
-
-/**
- * struct krdma_conn_event - an event that the consumer has not taken; without the reject reason,
- *	which the connection has
- * @error: see &struct krdma_event
- * @type: &enum krdma_event_type
- */
-struct krdma_conn_event {
-	s16 error;
-	u8 type;
-};
+#define KRDMA_CONN_EVENTS	KRDMA_EVENT_CLOSED
 
 /**
  * enum krdma_conn_turn - where the work item of a connection is
@@ -68,9 +57,9 @@ enum krdma_conn_turn {
  * @ops: callbacks to the consumer; NULL while the connection waits at its listener, and set
  *	before any code can call them
  * @context: context of the consumer; valid when @ops is
- * @events: circular buffer of events that the consumer has not taken
- * @event_head: index of the next event to be taken; runs freely
- * @event_tail: index where the next event is stored; runs freely
+ * @events: types of the events that the consumer has not taken, in their order: see
+ *	cm/conn_event.c
+ * @event_count: number of them
  * @local: local address, valid when @dev is known; family 0 until then.  IPv4 or IPv6; the type
  *	is that of IPv6, the larger one.
  * @remote: address of the peer; as @local
@@ -158,9 +147,8 @@ struct krdma_conn {
 	int reject_reason;
 	const struct krdma_conn_ops *ops;
 	void *context;
-	struct krdma_conn_event events[KRDMA_CONN_EVENTS];
-	unsigned int event_head;
-	unsigned int event_tail;
+	u8 events[KRDMA_CONN_EVENTS];
+	u8 event_count;
 	struct sockaddr_in6 local;
 	struct sockaddr_in6 remote;
 	u8 peer_data[KRDMA_PRIVATE_DATA_MAX];
@@ -287,7 +275,7 @@ void krdma_conn_finish(struct krdma_conn *conn);
 /* With state_lock held. */
 void krdma_conn_add_event(struct krdma_conn *conn, enum krdma_event_type type);
 bool krdma_conn_has_pending(const struct krdma_conn *conn);
-void krdma_conn_schedule_events(struct krdma_conn *conn);
+void krdma_conn_pass_events(struct krdma_conn *conn);
 
 /*
  * Consumers get events and connection requests from this workqueue, and may sleep as long as they

@@ -999,6 +999,7 @@ void krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_info *info)
 	info->read_depth_in = conn->read_depth_in;
 	info->path_mtu = conn->path_mtu;
 	info->peer_is_krdma = conn->peer_is_krdma;
+	info->events = conn->event_count;
 	if (conn->state == KRDMA_CONN_REQUESTED)
 		info->request_age_ms = jiffies_to_msecs(jiffies - conn->requested);
 	qp = conn->qp;

@@ -2,14 +2,23 @@
 /*
  * Events from a connection to its consumer.
  *
- * A step that raises an event adds it to the connection's circular buffer.  A work item takes it
- * out and calls ops->event(), which may sleep.  If the consumer has ops->notify() instead, which
- * does not sleep, the step itself calls it.  Without either, the consumer takes events by
- * krdma_conn_next_event().
+ * A step that raises an event adds it to the connection's queue.  A work item takes it out and
+ * calls ops->event(), which may sleep.  If the consumer has ops->notify() instead, which does not
+ * sleep, the step itself calls it, and the event stays.  Without ops->event(), the consumer takes
+ * events by krdma_conn_next_event(), and the user interface, which keeps an event until the program
+ * has it, by krdma_conn_peek_event() and krdma_conn_drop_events().
  */
+#include <linux/bits.h>
 #include <linux/errno.h>
+#include <linux/string.h>
 
 #include "cm/conn.h"
+#include "cm/conn_event.h"
+
+/* In the queue, besides the type: the event has the connection's error. */
+#define KRDMA_CONN_EVENT_HAS_ERROR	0x80
+
+static_assert(KRDMA_CONN_EVENTS < KRDMA_CONN_EVENT_HAS_ERROR);
 
 /*
  * Not krdma_workqueue: consumers sleep in it as long as they like, and must not delay the
@@ -62,63 +71,51 @@ bool krdma_conn_has_pending(const struct krdma_conn *conn)
 	return conn->ops && conn->ops->event && !conn->ops->notify;
 }
 
-/* The first event that was not taken, as the consumer gets it. */
-static struct krdma_event krdma_conn_first_event(const struct krdma_conn *conn)
+/* An entry of the queue, as the consumer gets it. */
+static struct krdma_event krdma_conn_event_of(const struct krdma_conn *conn, u8 entry)
 {
-	const struct krdma_conn_event *event;
+	enum krdma_event_type type = entry & ~KRDMA_CONN_EVENT_HAS_ERROR;
 
-	event = &conn->events[conn->event_head % KRDMA_CONN_EVENTS];
-	/* A connection is rejected once, and then has the reason. */
+	/* A connection ends once, and is rejected once, and then has the cause. */
 	return (struct krdma_event) {
-		.type = event->type,
-		.error = event->error,
-		.reason = event->type == KRDMA_EVENT_REJECTED ? conn->reject_reason : 0,
+		.type = type,
+		.error = entry & KRDMA_CONN_EVENT_HAS_ERROR ? conn->error : 0,
+		.reason = type == KRDMA_EVENT_REJECTED ? conn->reject_reason : 0,
 	};
 }
 
-/* Passes all events but CLOSED to the consumer: after CLOSED, its callbacks may be gone. */
-static void krdma_conn_notify(struct krdma_conn *conn)
+static void krdma_conn_pass_event(struct krdma_conn *conn, u8 entry)
 {
-	lockdep_assert_held(&conn->state_lock);
+	struct krdma_event event;
 
-	while (conn->event_head != conn->event_tail) {
-		struct krdma_event event = krdma_conn_first_event(conn);
-
-		if (event.type == KRDMA_EVENT_CLOSED)
-			break;
-		conn->event_head++;
-		conn->ops->notify(conn, &event);
-	}
-}
-
-/**
- * krdma_conn_schedule_events() - Pass queued events to the consumer, if there are any
- * @conn: the connection; the caller holds its state_lock
- *
- * Context: any but NMI.
- */
-void krdma_conn_schedule_events(struct krdma_conn *conn)
-{
 	lockdep_assert_held(&conn->state_lock);
 
 	if (krdma_conn_notifies(conn)) {
-		krdma_conn_notify(conn);
+		event = krdma_conn_event_of(conn, entry);
+		/* After CLOSED, its callbacks may be gone: see krdma_conn_finish(). */
+		if (event.type != KRDMA_EVENT_CLOSED)
+			conn->ops->notify(conn, &event);
 		return;
 	}
-	if (conn->event_head == conn->event_tail || !krdma_conn_has_pending(conn))
+	if (!krdma_conn_has_pending(conn))
 		return;
 	krdma_conn_get(conn);
 	if (!queue_work(krdma_event_workqueue, &conn->event_work))
 		krdma_conn_put(conn);
 }
 
-static bool krdma_conn_has_event(const struct krdma_conn *conn, enum krdma_event_type type)
+/**
+ * krdma_conn_pass_events() - Pass queued events to the consumer, if there are any
+ * @conn: the connection, which gets its consumer; the caller holds its state_lock
+ *
+ * Context: any but NMI.
+ */
+void krdma_conn_pass_events(struct krdma_conn *conn)
 {
-	for (unsigned int i = conn->event_head; i != conn->event_tail; i++) {
-		if (conn->events[i % KRDMA_CONN_EVENTS].type == type)
-			return true;
-	}
-	return false;
+	lockdep_assert_held(&conn->state_lock);
+
+	for (unsigned int i = 0; i < conn->event_count; i++)
+		krdma_conn_pass_event(conn, conn->events[i]);
 }
 
 /**
@@ -130,19 +127,28 @@ static bool krdma_conn_has_event(const struct krdma_conn *conn, enum krdma_event
  */
 void krdma_conn_add_event(struct krdma_conn *conn, enum krdma_event_type type)
 {
+	u8 entry = type | (conn->error ? KRDMA_CONN_EVENT_HAS_ERROR : 0);
+
 	lockdep_assert_held(&conn->state_lock);
 
 	/* An address can change any number of times; every other event is raised once. */
-	if (krdma_conn_has_event(conn, type))
-		return;
-	if (WARN_ON_ONCE(conn->event_tail - conn->event_head == KRDMA_CONN_EVENTS))
-		return;
+	if (!memchr(conn->events, entry, conn->event_count) &&
+	    !WARN_ON_ONCE(conn->event_count == KRDMA_CONN_EVENTS))
+		conn->events[conn->event_count++] = entry;
+	krdma_conn_pass_event(conn, entry);
+}
 
-	conn->events[conn->event_tail++ % KRDMA_CONN_EVENTS] = (struct krdma_conn_event) {
-		.type = type,
-		.error = conn->error,
-	};
-	krdma_conn_schedule_events(conn);
+static void krdma_conn_remove_events(struct krdma_conn *conn, u32 types)
+{
+	u8 kept = 0;
+
+	lockdep_assert_held(&conn->state_lock);
+
+	for (unsigned int i = 0; i < conn->event_count; i++) {
+		if (!(types & BIT(conn->events[i] & ~KRDMA_CONN_EVENT_HAS_ERROR)))
+			conn->events[kept++] = conn->events[i];
+	}
+	conn->event_count = kept;
 }
 
 static bool krdma_conn_take_event(struct krdma_conn *conn, struct krdma_event *event)
@@ -151,10 +157,10 @@ static bool krdma_conn_take_event(struct krdma_conn *conn, struct krdma_event *e
 	bool there;
 
 	spin_lock_irqsave(&conn->state_lock, flags);
-	there = conn->event_head != conn->event_tail;
+	there = conn->event_count;
 	if (there) {
-		*event = krdma_conn_first_event(conn);
-		conn->event_head++;
+		*event = krdma_conn_event_of(conn, conn->events[0]);
+		krdma_conn_remove_events(conn, BIT(event->type));
 	}
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 
@@ -189,17 +195,17 @@ void krdma_conn_event_work(struct work_struct *work)
  */
 void krdma_conn_finish(struct krdma_conn *conn)
 {
-	struct krdma_event event;
+	struct krdma_event event = krdma_conn_event_of(conn, KRDMA_EVENT_CLOSED |
+						       KRDMA_CONN_EVENT_HAS_ERROR);
 
-	/* This is CLOSED: the events before it were passed on when they were raised. */
-	if (krdma_conn_notifies(conn) && krdma_conn_take_event(conn, &event))
+	if (krdma_conn_notifies(conn))
 		conn->ops->notify(conn, &event);
 	krdma_conn_closed(conn);
 }
 
 /**
  * krdma_conn_next_event() - Take the next event of a connection
- * @conn: the connection; its consumer has no callback for events
+ * @conn: the connection; its consumer has no event() callback
  * @event: filled in
  *
  * Context: any but NMI.
@@ -211,7 +217,7 @@ int krdma_conn_next_event(struct krdma_conn *conn, struct krdma_event *event)
 	bool delivered;
 
 	spin_lock_irqsave(&conn->state_lock, flags);
-	delivered = krdma_conn_has_pending(conn) || krdma_conn_notifies(conn);
+	delivered = krdma_conn_has_pending(conn);
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 
 	if (delivered)
@@ -219,3 +225,44 @@ int krdma_conn_next_event(struct krdma_conn *conn, struct krdma_event *event)
 	return krdma_conn_take_event(conn, event) ? 0 : -EAGAIN;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_next_event, "KRDMA");
+
+/**
+ * krdma_conn_peek_event() - Look at the next event of a connection, which stays in the queue
+ * @conn: the connection; its consumer has no event() callback
+ * @event: filled in
+ *
+ * Context: any but NMI.
+ * Return: 0; -EAGAIN: there is no event; -ESHUTDOWN: there is none any more.
+ */
+int krdma_conn_peek_event(struct krdma_conn *conn, struct krdma_event *event)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	if (conn->event_count)
+		*event = krdma_conn_event_of(conn, conn->events[0]);
+	else
+		ret = conn->state == KRDMA_CONN_CLOSED ? -ESHUTDOWN : -EAGAIN;
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+
+	return ret;
+}
+
+/**
+ * krdma_conn_drop_events() - Drop events of a connection
+ * @conn: the connection; its consumer has no event() callback
+ * @types: a bit for each &enum krdma_event_type
+ *
+ * The queue has one event of a type at most, so the type of an event that was peeked is enough.
+ *
+ * Context: any but NMI.
+ */
+void krdma_conn_drop_events(struct krdma_conn *conn, u32 types)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	krdma_conn_remove_events(conn, types);
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+}

@@ -5,6 +5,7 @@
  * The core's connection refers to the file's only by its ID, which is the core's context.  So an
  * event or completion that comes late finds nothing, instead of another object.
  */
+#include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -19,6 +20,7 @@
 
 #include <krdma/krdma.h>
 
+#include "cm/conn_event.h"
 #include "core/objects.h"
 #include "user/record.h"
 #include "user/user.h"
@@ -181,16 +183,6 @@ static struct krdma_user_conn *krdma_user_conn_of(struct krdma_conn *core)
 	return container_of(dest, struct krdma_user_conn, dest);
 }
 
-static bool krdma_user_conn_has_record(const struct krdma_user_conn *conn,
-				       enum krdma_event_type type)
-{
-	for (u32 i = conn->record_head; i != conn->record_tail; i++) {
-		if (conn->records[i % KRDMA_USER_RECORDS].type == type)
-			return true;
-	}
-	return false;
-}
-
 /* Has the peer ended the connection, or is it gone? */
 static bool krdma_user_conn_hangs_up(const struct krdma_event *event)
 {
@@ -205,27 +197,16 @@ static bool krdma_user_conn_hangs_up(const struct krdma_event *event)
 	}
 }
 
-static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct krdma_event *event)
+/* The event is in the core's queue. */
+static void krdma_user_conn_announce(struct krdma_user_conn *conn, const struct krdma_event *event)
 {
 	struct krdma_user_ring *kick = NULL;
 	unsigned long flags;
-	bool known;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	/* An address can change any number of times; every other event is raised once, and fits. */
-	known = event->type == KRDMA_EVENT_ADDR_CHANGE &&
-		krdma_user_conn_has_record(conn, event->type);
-	if (!known && !WARN_ON_ONCE(conn->record_tail - conn->record_head == KRDMA_USER_RECORDS))
-		conn->records[conn->record_tail++ % KRDMA_USER_RECORDS] =
-			(struct krdma_event_record) {
-				.size = sizeof(struct krdma_event_record),
-				.type = event->type,
-				.error = event->error,
-				.reason = event->reason,
-			};
-	conn->hangup |= krdma_user_conn_hangs_up(event);
-	conn->closed |= event->type == KRDMA_EVENT_CLOSED;
-	if (conn->event_ring && !known && event->type != KRDMA_EVENT_CLOSED)
+	if (krdma_user_conn_hangs_up(event))
+		WRITE_ONCE(conn->hangup, true);
+	if (conn->event_ring && event->type != KRDMA_EVENT_CLOSED)
 		kick = krdma_user_event_add(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 
@@ -261,7 +242,7 @@ static void krdma_user_conn_event(struct krdma_conn *core, const struct krdma_ev
 	if (WARN_ON_ONCE(!conn))
 		return;
 
-	krdma_user_conn_record(conn, event);
+	krdma_user_conn_announce(conn, event);
 	if (event->type != KRDMA_EVENT_CLOSED)
 		return;
 	/* From now on the core reports no space, and refuses no caller for a full queue. */
@@ -371,34 +352,32 @@ static int krdma_user_conn_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/* Also at the end of the records. */
 static bool krdma_user_conn_readable(struct krdma_user_conn *conn)
 {
-	bool readable;
+	struct krdma_event event;
 
-	spin_lock_irq(&conn->lock);
-	readable = conn->record_head != conn->record_tail || conn->closed;
-	spin_unlock_irq(&conn->lock);
-
-	return readable;
+	return krdma_conn_peek_event(conn->core, &event) != -EAGAIN;
 }
 
 /* Returns 1 and the next record, which stays until it is dropped; 0 if none is left; or -EAGAIN. */
 static int krdma_user_conn_peek(struct krdma_user_conn *conn, struct krdma_event_record *record)
 {
+	struct krdma_event event;
 	int ret;
 
 	lockdep_assert_held(&conn->read_lock);
 
-	spin_lock_irq(&conn->lock);
-	if (conn->record_head != conn->record_tail) {
-		*record = conn->records[conn->record_head % KRDMA_USER_RECORDS];
-		ret = 1;
-	} else {
-		ret = conn->closed ? 0 : -EAGAIN;
-	}
-	spin_unlock_irq(&conn->lock);
-
-	return ret;
+	ret = krdma_conn_peek_event(conn->core, &event);
+	if (ret)
+		return ret == -EAGAIN ? ret : 0;
+	*record = (struct krdma_event_record) {
+		.size = sizeof(*record),
+		.type = event.type,
+		.error = event.error,
+		.reason = event.reason,
+	};
+	return 1;
 }
 
 /*
@@ -425,9 +404,7 @@ static ssize_t krdma_user_conn_copy(struct krdma_user_conn *conn, struct iov_ite
 		ret = -EFAULT;
 		if (copy_to_iter(&record, bytes, to) != bytes)
 			break;
-		spin_lock_irq(&conn->lock);
-		conn->record_head++;
-		spin_unlock_irq(&conn->lock);
+		krdma_conn_drop_events(conn->core, BIT(record.type));
 		done += bytes;
 	}
 	mutex_unlock(&conn->read_lock);
@@ -479,19 +456,16 @@ static __poll_t krdma_user_conn_poll(struct file *file, struct poll_table_struct
 	if (ring && READ_ONCE(conn->full))
 		krdma_user_ring_make_room(ring);
 
-	spin_lock_irq(&conn->lock);
-	if (conn->record_head != conn->record_tail || conn->closed)
-		mask |= EPOLLIN | EPOLLRDNORM;
-	if (conn->hangup)
-		mask |= EPOLLRDHUP;
-	if (conn->closed)
-		mask |= EPOLLHUP;
-	spin_unlock_irq(&conn->lock);
-
-	/* After that: a connection that has ended has its error set. */
 	krdma_conn_query(conn->core, &info);
+	if (info.events || info.state == KRDMA_CONN_CLOSED)
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (info.state == KRDMA_CONN_CLOSED)
+		mask |= EPOLLHUP;
 	if ((mask & EPOLLHUP) && !krdma_user_conn_wanted(info.error))
 		mask |= EPOLLERR;
+	/* After that: it is set under the lock under which the event was added. */
+	if (READ_ONCE(conn->hangup))
+		mask |= EPOLLRDHUP;
 	if (info.open && !READ_ONCE(conn->full))
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	return mask;
@@ -502,13 +476,9 @@ static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
 	struct krdma_user_conn *conn = file->private_data;
 	struct sockaddr_storage local = {}, remote = {};
 	struct krdma_conn_info info;
-	u32 unread;
 
 	krdma_conn_query(conn->core, &info);
 	krdma_conn_addresses(conn->core, &local, &remote);
-	spin_lock_irq(&conn->lock);
-	unread = conn->record_tail - conn->record_head;
-	spin_unlock_irq(&conn->lock);
 
 	krdma_user_fdinfo(seq, "connection", conn->dest.id, conn->session);
 	seq_printf(seq, "state:\t%s\nerror:\t%d\ndevice:\t%u\nqp:\t%u\n",
@@ -527,7 +497,7 @@ static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
 		seq_printf(seq, "sends_direct:\t%llu\n", info.sends_direct);
 	seq_printf(seq, "receives_posted:\t%llu\nreceives_completed:\t%llu\n",
 		   info.receives_posted, info.receives_completed);
-	seq_printf(seq, "unread:\t%u\n", unread);
+	seq_printf(seq, "unread:\t%u\n", info.events);
 }
 
 #define KRDMA_CONN_IOCTL(command, does, type, last, handler) \

@@ -3,23 +3,24 @@
  * Events of connections without a descriptor, as completions in their ring.
  *
  * An event occurs under the core's state_lock, and the CQ ring is filled under cq_lock, which is
- * outside of it.  So the event becomes a record of its connection, as it does for one with a
+ * outside of it.  So the event stays in the core's queue, as it does for a connection with a
  * descriptor, and the connection joins a list of its ring under event_lock, which is inside of
- * both.  Whichever context fills the CQ ring next takes the records from there.  A record has its
- * place in the connection from the beginning, so nothing is allocated, and each record becomes one
- * completion.  If the CQ ring is full, the rest waits, as other completions do.
+ * both.  Whichever context fills the CQ ring next takes the events of the connections there, and
+ * each becomes one completion.  If the CQ ring is full, the rest waits, as other completions do.
  *
  * A connection is in the list only while it has a number, so the list needs no references.
  */
+#include <linux/bits.h>
 #include <linux/list.h>
 #include <linux/rcupdate.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "cm/conn_event.h"
 #include "user/user.h"
 #include "user/ring.h"
 
-/* Returns true if the ring had no connection with records. */
+/* Returns true if the ring had no connection with events. */
 static bool krdma_user_event_queue(struct krdma_user_conn *conn)
 {
 	struct krdma_user_ring *ring = conn->event_ring;
@@ -37,8 +38,8 @@ static bool krdma_user_event_queue(struct krdma_user_conn *conn)
 }
 
 /**
- * krdma_user_event_add() - Have the records of a connection completed in its ring
- * @conn: the connection, with @event_ring and a record; the caller holds its lock
+ * krdma_user_event_add() - Have the events of a connection completed in its ring
+ * @conn: the connection, with @event_ring and an event; the caller holds its lock
  *
  * Context: any.
  * Return: the ring, for krdma_user_event_kick() without the lock; NULL: another context fills it.
@@ -85,27 +86,42 @@ void krdma_user_event_work(struct work_struct *work)
 }
 
 /*
- * Is there a record that becomes a completion?  The last one does not: a program without a
- * descriptor ends the number itself.  It is for one that gets a descriptor later.
+ * The next event that becomes a completion; false: there is none.  The last one does not: a program
+ * without a descriptor ends the number itself.  It is for one that gets a descriptor later.
  */
-static bool krdma_user_event_is_due(const struct krdma_user_conn *conn)
+static bool krdma_user_event_peek(struct krdma_user_conn *conn, struct krdma_event *event)
 {
-	lockdep_assert_held(&conn->lock);
-	return conn->record_head != conn->record_tail &&
-	       conn->records[conn->record_head % KRDMA_USER_RECORDS].type != KRDMA_EVENT_CLOSED;
+	return !krdma_conn_peek_event(conn->core, event) && event->type != KRDMA_EVENT_CLOSED;
 }
 
-/* Of the first events, the call that opens the connection has told the program. */
-static bool krdma_user_event_is_told(u32 type)
+/* Without the lock, which is inside of the core's. */
+static struct krdma_user_ring *krdma_user_event_add_due(struct krdma_user_conn *conn)
 {
-	switch (type) {
-	case KRDMA_EVENT_ADDR_RESOLVED:
-	case KRDMA_EVENT_ROUTE_RESOLVED:
-	case KRDMA_EVENT_ESTABLISHED:
-		return true;
-	default:
-		return false;
-	}
+	struct krdma_user_ring *kick = NULL;
+	struct krdma_event event;
+	unsigned long flags;
+
+	if (!krdma_user_event_peek(conn, &event))
+		return NULL;
+	spin_lock_irqsave(&conn->lock, flags);
+	if (conn->event_ring)
+		kick = krdma_user_event_add(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+
+	return kick;
+}
+
+/**
+ * krdma_user_event_told() - Drop the events of which the call that opens a connection informs
+ * @conn: the connection, connected, which no other call finds yet
+ *
+ * Context: process context.
+ */
+void krdma_user_event_told(struct krdma_user_conn *conn)
+{
+	krdma_conn_drop_events(conn->core, BIT(KRDMA_EVENT_ADDR_RESOLVED) |
+					   BIT(KRDMA_EVENT_ROUTE_RESOLVED) |
+					   BIT(KRDMA_EVENT_ESTABLISHED));
 }
 
 /**
@@ -120,69 +136,43 @@ static bool krdma_user_event_is_told(u32 type)
  */
 void krdma_user_event_begin(struct krdma_user_conn *conn, struct krdma_user_ring *ring, u64 wr_id)
 {
-	struct krdma_user_ring *kick = NULL;
-	u32 kept, i;
-
 	spin_lock_irq(&conn->lock);
 	if (!conn->event_ring && !conn->event_over) {
 		conn->event_ring = ring;
 		conn->event_wr_id = wr_id;
-		kept = conn->record_head;
-		for (i = kept; i != conn->record_tail; i++) {
-			struct krdma_event_record *record;
-
-			record = &conn->records[i % KRDMA_USER_RECORDS];
-			if (!krdma_user_event_is_told(record->type))
-				conn->records[kept++ % KRDMA_USER_RECORDS] = *record;
-		}
-		conn->record_tail = kept;
-		if (krdma_user_event_is_due(conn))
-			kick = krdma_user_event_add(conn);
 	}
 	spin_unlock_irq(&conn->lock);
-	krdma_user_event_kick(kick);
-}
-
-static void krdma_user_event_leave(struct krdma_user_conn *conn)
-{
-	struct krdma_user_ring *ring = conn->event_ring;
-
-	lockdep_assert_held(&conn->lock);
-
-	conn->event_ring = NULL;
-	conn->event_over = true;
-	if (!ring)
-		return;
-	spin_lock(&ring->event_lock);
-	list_del_init(&conn->event_node);
-	spin_unlock(&ring->event_lock);
+	/* An event from before has found no ring. */
+	krdma_user_event_kick(krdma_user_event_add_due(conn));
 }
 
 /**
- * krdma_user_event_stop() - Complete no further event of a connection, and keep its records
+ * krdma_user_event_end() - Complete no further event of a connection
  * @conn: the connection
  *
- * Context: process context.
- */
-void krdma_user_event_stop(struct krdma_user_conn *conn)
-{
-	spin_lock_irq(&conn->lock);
-	krdma_user_event_leave(conn);
-	spin_unlock_irq(&conn->lock);
-}
-
-/**
- * krdma_user_event_end() - Complete no further event of a connection, and forget its records
- * @conn: the connection
+ * Its events stay.  When this returns, no other context takes any.
  *
  * Context: process context.
  */
 void krdma_user_event_end(struct krdma_user_conn *conn)
 {
+	struct krdma_user_ring *ring;
+
 	spin_lock_irq(&conn->lock);
-	krdma_user_event_leave(conn);
-	conn->record_head = conn->record_tail;
+	ring = conn->event_ring;
+	conn->event_ring = NULL;
+	conn->event_over = true;
+	if (ring) {
+		spin_lock(&ring->event_lock);
+		list_del_init(&conn->event_node);
+		spin_unlock(&ring->event_lock);
+	}
 	spin_unlock_irq(&conn->lock);
+	if (!ring)
+		return;
+	/* Waits for a context that has found the connection in the list before. */
+	spin_lock_bh(&ring->cq_lock);
+	spin_unlock_bh(&ring->cq_lock);
 }
 
 /* Under rcu_read_lock(): a connection that has left the list may be about to end. */
@@ -200,32 +190,35 @@ static struct krdma_user_conn *krdma_user_event_next(struct krdma_user_ring *rin
 	return conn;
 }
 
-/* Takes one record.  A connection with more of them has its next turn after the others. */
+/* Takes one event.  A connection with more of them has its next turn after the others. */
 static bool krdma_user_event_take(struct krdma_user_ring *ring, struct krdma_user_conn *conn,
 				  struct krdma_cqe *cqe)
 {
-	struct krdma_event_record *record;
+	struct krdma_event event;
 	unsigned long flags;
-	bool taken;
+	bool ours;
+
+	/* As long as it is held, krdma_user_event_end() does not return. */
+	lockdep_assert_held(&ring->cq_lock);
 
 	spin_lock_irqsave(&conn->lock, flags);
-	taken = conn->event_ring == ring && krdma_user_event_is_due(conn);
-	if (taken) {
-		record = &conn->records[conn->record_head++ % KRDMA_USER_RECORDS];
-		*cqe = (struct krdma_cqe) {
-			.wr_id = conn->event_wr_id,
-			.dest = conn->dest.id,
-			.opcode = KRDMA_OP_EVENT,
-			.length = record->type,
-			.imm = (u32)record->error,
-			.vendor_error = (u32)record->reason,
-		};
-		if (krdma_user_event_is_due(conn))
-			krdma_user_event_queue(conn);
-	}
+	ours = conn->event_ring == ring;
 	spin_unlock_irqrestore(&conn->lock, flags);
+	if (!ours || !krdma_user_event_peek(conn, &event))
+		return false;
 
-	return taken;
+	*cqe = (struct krdma_cqe) {
+		.wr_id = conn->event_wr_id,
+		.dest = conn->dest.id,
+		.opcode = KRDMA_OP_EVENT,
+		.length = event.type,
+		.imm = (u32)event.error,
+		.vendor_error = (u32)event.reason,
+	};
+	krdma_conn_drop_events(conn->core, BIT(event.type));
+	/* This context fills the ring. */
+	(void)krdma_user_event_add_due(conn);
+	return true;
 }
 
 /**

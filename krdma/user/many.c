@@ -533,6 +533,7 @@ static int krdma_user_open_group(struct krdma_user_many *many, u32 first)
 		if (!conn)
 			continue;
 		/* Before another thread can find it, and end it. */
+		krdma_user_event_told(conn);
 		krdma_user_event_begin(conn, conn->ring, group->entries[i].wr_id);
 		krdma_user_many_number(conn);
 	}
@@ -892,7 +893,7 @@ int krdma_user_conns_fd(struct krdma_ucmd *ucmd)
 		krdma_user_conn_put(conn);
 		return ret;
 	}
-	krdma_user_event_stop(conn);
+	krdma_user_event_end(conn);
 	/* The list's reference; the file has another one. */
 	krdma_user_conn_put(conn);
 	krdma_user_fd_install(&ufd);

@@ -198,8 +198,8 @@ static inline bool krdma_user_ring_has_events(const struct krdma_user_ring *ring
 struct krdma_user_ring *krdma_user_event_add(struct krdma_user_conn *conn);
 void krdma_user_event_kick(struct krdma_user_ring *ring);
 void krdma_user_event_work(struct work_struct *work);
+void krdma_user_event_told(struct krdma_user_conn *conn);
 void krdma_user_event_begin(struct krdma_user_conn *conn, struct krdma_user_ring *ring, u64 wr_id);
-void krdma_user_event_stop(struct krdma_user_conn *conn);
 void krdma_user_event_end(struct krdma_user_conn *conn);
 u32 krdma_user_event_move(struct krdma_user_ring *ring, u32 want);
 

@@ -17,9 +17,11 @@
  *	  krdma_pd.lock, and the locks inside it
  *	krdma_user_ring.cq_lock
  *	  the core's poll lock, and the locks inside it
+ *	  krdma_conn.state_lock of the core
  *	  krdma_user_conn.lock
  *	krdma_user_conn.read_lock, krdma_user_notifier.read_lock
  *	  mmap_lock, while user memory is copied
+ *	  krdma_conn.state_lock of the core
  *	krdma_user_conn.create_qp_lock
  *	  krdma_user_ring.bind_lock, the core's locks
  *	krdma_conn.state_lock of the core
@@ -69,7 +71,8 @@
  *
  * krdma_user_conn.lock
  *	kind:		spinlock, interrupts off
- *	protects:	the records that were not read, and event_ring
+ *	protects:	event_ring, and hangup.  Not held to take an event, for which
+ *			the core takes state_lock.
  *	taken in:	any context, when the core raises an event, inside
  *			krdma_conn.state_lock; process context; any context that
  *			fills a CQ ring, inside cq_lock
@@ -225,9 +228,6 @@ struct krdma_user_dest {
 	enum krdma_user_dest_kind kind;
 };
 
-/* Records that a connection keeps: each event is raised once, except ADDR_CHANGE. */
-#define KRDMA_USER_RECORDS	16
-
 /**
  * struct krdma_user_conn - a connection: its file, or its number in the session
  * @dest: its ID
@@ -243,17 +243,13 @@ struct krdma_user_dest {
  * @srq: SRQ where receives come from, with a reference, or NULL; set with @ring
  * @full: a send was refused because the SQ is full, and no space was reported since
  * @recv_full: a receive was refused because the RQ is full, and no space was reported since
- * @read_lock: held by the reader: a record that cannot be copied stays
+ * @read_lock: held by the reader: an event that cannot be copied stays in the core's queue
  * @lock: protects the members from here to @wait
- * @records: circular buffer of records that were not read
- * @record_head: index of the next record to be read; runs freely
- * @record_tail: index where the next record is stored; runs freely
- * @closed: KRDMA_EVENT_CLOSED is or was among the records
- * @hangup: the peer has ended the connection, or is gone: EPOLLRDHUP
+ * @hangup: the peer has ended the connection, or is gone: EPOLLRDHUP; read without the lock
  * @event_ring: without a descriptor: ring of the events, one of @ring and @recv_ring; NULL before
  *	and after
  * @event_over: it does not get one any more
- * @wait: woken when there are records or space
+ * @wait: woken when there are events or space
  * @event_wr_id: wr_id of the completions of events; set before @event_ring
  * @event_node: entry of the list of @event_ring; under the ring's event_lock
  * @session_node: entry of the session's list; under conns_lock
@@ -273,10 +269,6 @@ struct krdma_user_conn {
 	bool recv_full;
 	struct mutex read_lock;		/* see above */
 	spinlock_t lock;		/* see above */
-	struct krdma_event_record records[KRDMA_USER_RECORDS];
-	u32 record_head;
-	u32 record_tail;
-	bool closed;
 	bool hangup;
 	struct krdma_user_ring *event_ring;
 	bool event_over;
