@@ -84,7 +84,9 @@ static void fake_link_dealloc(struct ib_device *ib)
 	WARN(fake_device_stop(fake), "%s: objects were not given back, or it was misused\n",
 	     dev_name(&ib->dev));
 	mutex_lock(&fake_links_lock);
-	fake_links_live--;
+	WRITE_ONCE(fake_links_live, fake_links_live - 1);
+	/* Pairs with prepare_to_wait(). */
+	smp_mb();
 	wake_up_var(&fake_links_live);
 	mutex_unlock(&fake_links_lock);
 }

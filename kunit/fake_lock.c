@@ -34,6 +34,8 @@ static void fake_ring(struct fake_cq *cq)
 	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 	spin_lock(&fake_lock);
 	cq->ringing--;
+	/* Pairs with prepare_to_wait(). */
+	smp_mb();
 	wake_up_var(&cq->ringing);
 }
 

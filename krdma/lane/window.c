@@ -156,8 +156,10 @@ static void krdma_window_free(struct krdma_window *window)
 	kfree(krdma_object_uncount(KRDMA_OBJECT_WINDOW, window));
 
 	spin_lock_bh(&trunk->lock);
-	trunk->window_count--;
+	WRITE_ONCE(trunk->window_count, trunk->window_count - 1);
 	spin_unlock_bh(&trunk->lock);
+	/* wake_up_var() looks for waiters without a lock.  Pairs with prepare_to_wait(). */
+	smp_mb();
 	wake_up_var(&trunk->window_count);
 	krdma_trunk_put(trunk);
 }
