@@ -567,7 +567,7 @@ static void krdma_trunk_remove(struct krdma_trunk *trunk)
 	mutex_lock(&krdma_trunks_mutex);
 	if (!list_empty(&trunk->node)) {
 		list_del_init(&trunk->node);
-		krdma_trunk_count--;
+		WRITE_ONCE(krdma_trunk_count, krdma_trunk_count - 1);
 	}
 	mutex_unlock(&krdma_trunks_mutex);
 }
@@ -1142,16 +1142,6 @@ void krdma_trunks_shut(const struct net *net)
 	mutex_unlock(&krdma_trunks_mutex);
 }
 
-static bool krdma_trunks_are_gone(void)
-{
-	bool gone;
-
-	mutex_lock(&krdma_trunks_mutex);
-	gone = list_empty(&krdma_trunks);
-	mutex_unlock(&krdma_trunks_mutex);
-	return gone;
-}
-
 void __init krdma_trunks_init(void)
 {
 	krdma_lane_instance = get_random_u64();
@@ -1176,7 +1166,8 @@ void krdma_trunks_exit(void)
 		spin_unlock_bh(&trunk->lock);
 	}
 	mutex_unlock(&krdma_trunks_mutex);
-	wait_event(krdma_trunks_wait, krdma_trunks_are_gone());
+	/* A condition must not take a mutex.  Trunks are not added any more. */
+	wait_event(krdma_trunks_wait, !READ_ONCE(krdma_trunk_count));
 	/* The last steps of their beginnings and ends. */
 	flush_workqueue(krdma_trunk_workqueue);
 	flush_workqueue(krdma_lane_workqueue);

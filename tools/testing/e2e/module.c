@@ -14,6 +14,8 @@
 #include "kselftest_harness.h"
 #include "fabric.h"
 #include "kmod.h"
+#include "lane_pair.h"
+#include "pair.h"
 #include "rdma_link.h"
 #include "session.h"
 
@@ -71,6 +73,21 @@ TEST_F_TIMEOUT(module, load_and_unload, 180)
 		/* Devices that exist before the module is loaded are found at once. */
 		ASSERT_EQ(0, session_named(session, BOOT_DEVICE, &device));
 		ASSERT_EQ(0, close(session));
+	}
+}
+
+/* The trunk has not ended yet when the module goes. */
+/* Proves: F1 */
+TEST_F_TIMEOUT(module, a_lane_was_closed_just_before, 60)
+{
+	for (unsigned int i = 0; i < 3; i++) {
+		struct pair pair;
+
+		ASSERT_EQ(0, pair_open(&pair, &lane_options));
+		ASSERT_NE(0, trunk_of(pair.a.conn));
+		pair_close(&pair);
+		ASSERT_EQ(0, kmod_unload_soon("krdma"));
+		ASSERT_EQ(0, kmod_load(kmod_krdma()));
 	}
 }
 
