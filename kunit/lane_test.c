@@ -871,8 +871,8 @@ static void test_requests_taken_back_keep_nobody(struct kunit *test)
 /* So long a write asks for a window at once. */
 #define LANE_LONG	4096
 
-/* Memory that is written, and that is written to, behind that. */
-static struct krdma_mr *lane_memory(struct stage *stage)
+/* Memory that is written, and that is written to, behind that; without windows. */
+static struct krdma_mr *lane_memory_alone(struct stage *stage)
 {
 	u8 *buffer = kunit_kzalloc(stage->test, 2 * LANE_LONG, GFP_KERNEL);
 	struct krdma_mr *mr;
@@ -881,6 +881,13 @@ static struct krdma_mr *lane_memory(struct stage *stage)
 	mr = krdma_mr_register(stage->session, krdma_conn_device(stage->client.conn), buffer,
 			       2 * LANE_LONG, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, mr);
+	return mr;
+}
+
+static struct krdma_mr *lane_memory(struct stage *stage)
+{
+	struct krdma_mr *mr = lane_memory_alone(stage);
+
 	krdma_mr_allow_windows(mr);
 	return mr;
 }
@@ -967,6 +974,24 @@ static void test_window_numbers_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(second));
 }
 
+/* A peer that asks in vain has nothing allocated; what it may have allocated is charged. */
+static void test_refused_window_costs_nothing(struct kunit *test)
+{
+	struct stage *stage = lane_windows(test);
+	struct krdma_lane *server = lane_of(&stage->server);
+	struct krdma_mr *alone = lane_memory_alone(stage), *mr = lane_memory(stage);
+
+	KUNIT_EXPECT_EQ(test, 0, lane_asks(stage, &stage->client, alone));
+	KUNIT_EXPECT_NULL(test, READ_ONCE(server->given));
+	KUNIT_EXPECT_NE(test, 0, lane_asks(stage, &stage->client, mr));
+	KUNIT_EXPECT_NOT_NULL(test, READ_ONCE(server->given));
+	KUNIT_EXPECT_LE(test, sizeof(*server) + sizeof(*server->conn) + sizeof(*server->direct) +
+			sizeof(*server->given) + sizeof(*server->named), server->kept);
+	stage_close(stage);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(alone));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+}
+
 #define LANE_WAITERS	3
 
 /* A lane waits for a place behind another one, which gets it, and was closed by its peer. */
@@ -1033,6 +1058,7 @@ static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_requests_taken_back_are_limited),
 	KUNIT_CASE(test_requests_taken_back_keep_nobody),
 	KUNIT_CASE(test_window_numbers_end),
+	KUNIT_CASE(test_refused_window_costs_nothing),
 	KUNIT_CASE(test_closed_lane_passes_its_place),
 	{}
 };

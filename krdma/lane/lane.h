@@ -25,7 +25,6 @@
 
 struct krdma_conn;
 struct krdma_lane_lookup;
-struct krdma_lane_named;
 struct krdma_direct_slot;
 struct krdma_lane_direct;
 struct krdma_lane_given;
@@ -271,6 +270,16 @@ struct krdma_lane_early {
 	u8 data[];
 };
 
+/**
+ * struct krdma_lane_named - the answer to the peer that asks for an MR by its name
+ * @result: &enum krdma_lane_mr_result
+ * @found: what was found, with %KRDMA_LANE_MR_FOUND
+ */
+struct krdma_lane_named {
+	u8 result;
+	struct krdma_found_mr found;
+};
+
 /* Bits of &struct krdma_lane.due: records that are to be sent. */
 enum krdma_lane_due {
 	KRDMA_LANE_DUE_OPEN,
@@ -342,7 +351,8 @@ enum krdma_lane_stage {
  * @given: windows to memory of its session that the peer has for it; NULL: none so far
  * @lookup: the caller that looks for an MR of the peer, or NULL; under the trunk's lock
  * @lookup_late: the answer to one that has given up is awaited; under the trunk's lock
- * @ask_refused: there was no memory for @given: the peer gets no window; under the trunk's lock
+ * @ask_refused: without @given, the peer is to be told that it gets no window; under the trunk's
+ *	lock
  * @named: the answer to the peer's question for an MR, which is to be sent, or NULL; under the
  *	trunk's lock
  * @fail_status: status of the first send that was not acknowledged; under the trunk's lock

@@ -39,16 +39,6 @@ struct krdma_lane_lookup {
 	int result;
 };
 
-/**
- * struct krdma_lane_named - the answer to the peer
- * @result: &enum krdma_lane_mr_result
- * @found: what was found, with %KRDMA_LANE_MR_FOUND
- */
-struct krdma_lane_named {
-	u8 result;
-	struct krdma_found_mr found;
-};
-
 /* Answers that take no memory. */
 static const struct krdma_lane_named krdma_lane_named_none = { .result = KRDMA_LANE_MR_NONE };
 static const struct krdma_lane_named krdma_lane_named_later = { .result = KRDMA_LANE_MR_LATER };

@@ -278,9 +278,19 @@ static struct krdma_window *krdma_lane_ask_for(struct krdma_lane *lane, u32 aske
 		return NULL;
 	window = krdma_window_find(trunk, lane->pd, asked);
 	/* A peer must not have keys made, and ended, that the lane has no place for. */
-	if (!window && krdma_lane_window_place(lane->given, 0))
+	if (!window && (!lane->given || krdma_lane_window_place(lane->given, 0)))
 		window = krdma_window_make(trunk, lane->pd, asked);
 	return window;
+}
+
+/* What the lane has for windows, or NULL: there is no memory. */
+static struct krdma_lane_given *krdma_lane_make_given(struct krdma_lane *lane)
+{
+	if (!lane->given)
+		lane->given = kzalloc_obj(*lane->given, GFP_NOWAIT | __GFP_NOWARN);
+	if (lane->given)
+		lane->given->lane = lane;
+	return lane->given;
 }
 
 /**
@@ -301,17 +311,18 @@ int krdma_lane_serve_ask(struct krdma_lane *lane, const struct krdma_lane_record
 
 	if (lane->ask_refused || (given && (given->waits || given->answer_due)))
 		return -EPROTO;
-	if (!given) {
-		given = kzalloc_obj(*given, GFP_NOWAIT | __GFP_NOWARN);
-		if (!given) {
-			lane->ask_refused = true;
-			krdma_trunk_add_ready(lane);
-			return 0;
-		}
-		given->lane = lane;
-		lane->given = given;
-	}
 	window = krdma_lane_ask_for(lane, record->value);
+	/*
+	 * A peer must not have memory allocated by asking for nothing.  A window that is made in
+	 * vain ends when it is registered, as one whose lanes have ended.
+	 */
+	if (window)
+		given = krdma_lane_make_given(lane);
+	if (!given) {
+		lane->ask_refused = true;
+		krdma_trunk_add_ready(lane);
+		return 0;
+	}
 	if (window && window->state == KRDMA_WINDOW_NEW) {
 		given->waits = true;
 		list_add_tail(&given->node, &window->waiters);
