@@ -13,6 +13,7 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -576,6 +577,7 @@ struct krdma_trunk_answer {
  * @peer_grant: frames that the peer has granted
  * @frame_size: bytes of a frame that the peer takes
  * @windows: windows that it gives to the peer, by number
+ * @windows_asked: those of them that can be given, by what is asked for
  * @window_count: number of them, with those that are being freed
  * @last_window: number of the last one
  * @revokes: those that end, as the peer has to know
@@ -667,6 +669,7 @@ struct krdma_trunk {
 	u32 peer_grant;
 	u32 frame_size;
 	struct xarray windows;
+	struct rb_root windows_asked;
 	u32 window_count;
 	u32 last_window;
 	struct list_head revokes;

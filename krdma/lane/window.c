@@ -15,6 +15,8 @@
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
+#include <linux/rbtree.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "cm/conn.h"
@@ -26,6 +28,8 @@
 
 /* How long the peer may take until nothing is in flight, and to say so. */
 #define KRDMA_WINDOW_REVOKE_MS	5000
+/* Lanes that are answered with softirqs off. */
+#define KRDMA_WINDOW_ANSWERS	32
 
 /* Has the work item look at the window; in any context but NMI. */
 static void krdma_window_kick(struct krdma_window *window, unsigned long delay)
@@ -47,20 +51,66 @@ static bool krdma_window_is_open(const struct krdma_window *window)
 	return window->state <= KRDMA_WINDOW_OPEN && !READ_ONCE(window->closing);
 }
 
+/* What is asked for. */
+struct krdma_window_key {
+	const struct krdma_pd *of;
+	u32 asked;
+};
+
+static struct krdma_window_key krdma_window_key(const struct rb_node *node)
+{
+	const struct krdma_window *window = rb_entry(node, struct krdma_window, asked_node);
+
+	return (struct krdma_window_key) { .of = window->view.mr->pd, .asked = window->asked };
+}
+
+static int krdma_window_compare(const void *key, const struct rb_node *node)
+{
+	const struct krdma_window_key *wanted = key, own = krdma_window_key(node);
+
+	if (wanted->asked != own.asked)
+		return wanted->asked < own.asked ? -1 : 1;
+	if (wanted->of != own.of)
+		return wanted->of < own.of ? -1 : 1;
+	return 0;
+}
+
+static bool krdma_window_less(struct rb_node *node, const struct rb_node *other)
+{
+	const struct krdma_window_key key = krdma_window_key(node);
+
+	return krdma_window_compare(&key, other) < 0;
+}
+
+/*
+ * There are others with the same key only for a moment: their MR was dropped, or their registration
+ * has failed.  Their work items take them out of the tree.
+ */
 static struct krdma_window *krdma_window_find(struct krdma_trunk *trunk, const struct krdma_pd *of,
 					      u32 asked)
 {
+	const struct krdma_window_key key = { .of = of, .asked = asked };
 	struct krdma_window *window;
-	unsigned long number;
+	struct rb_node *node;
 
 	lockdep_assert_held(&trunk->lock);
 
-	xa_for_each(&trunk->windows, number, window) {
-		if (window->asked == asked && window->view.mr->pd == of &&
-		    krdma_window_is_open(window))
+	rb_for_each(node, &key, &trunk->windows_asked, krdma_window_compare) {
+		window = rb_entry(node, struct krdma_window, asked_node);
+		if (krdma_window_is_open(window))
 			return window;
 	}
 	return NULL;
+}
+
+/* It is not given any more. */
+static void krdma_window_hide(struct krdma_window *window)
+{
+	lockdep_assert_held(&window->trunk->lock);
+
+	if (!RB_EMPTY_NODE(&window->asked_node))
+		rb_erase(&window->asked_node, &window->trunk->windows_asked);
+	RB_CLEAR_NODE(&window->asked_node);
 }
 
 /*
@@ -98,11 +148,26 @@ static void krdma_lane_answer_ask(struct krdma_lane_given *given, struct krdma_w
 	krdma_trunk_add_ready(given->lane);
 }
 
+/*
+ * All lanes of the trunk may wait.  The lock is released between some of them and the next ones,
+ * whose ends remove them from the list, too.
+ */
 static void krdma_window_answer(struct krdma_window *window)
+	__must_hold(&window->trunk->lock)
 {
-	struct krdma_lane_given *waiter, *next;
+	struct krdma_lane_given *waiter;
+	u32 left = KRDMA_WINDOW_ANSWERS;
 
-	list_for_each_entry_safe(waiter, next, &window->waiters, node) {
+	while ((waiter = list_first_entry_or_null(&window->waiters, struct krdma_lane_given,
+						  node))) {
+		if (!left--) {
+			krdma_link_send(window->trunk);
+			spin_unlock_bh(&window->trunk->lock);
+			cond_resched();
+			spin_lock_bh(&window->trunk->lock);
+			left = KRDMA_WINDOW_ANSWERS;
+			continue;
+		}
 		list_del(&waiter->node);
 		waiter->waits = false;
 		krdma_lane_answer_ask(waiter, krdma_window_is_open(window) ? window : NULL);
@@ -142,6 +207,7 @@ static void krdma_window_revoke(struct krdma_window *window)
 {
 	unsigned long patience = msecs_to_jiffies(KRDMA_WINDOW_REVOKE_MS);
 
+	krdma_window_hide(window);
 	window->state = KRDMA_WINDOW_REVOKED;
 	window->until = jiffies + patience;
 	list_add_tail(&window->due_node, &window->trunk->revokes);
@@ -164,20 +230,21 @@ static void krdma_window_free(struct krdma_window *window)
 	krdma_trunk_put(trunk);
 }
 
-/* Returns false if another thread ends it. */
+/* Releases the trunk's lock meanwhile.  Returns false if another thread ends it. */
 static bool krdma_window_remove(struct krdma_window *window)
+	__must_hold(&window->trunk->lock)
 {
-	struct krdma_trunk *trunk = window->trunk;
-
-	lockdep_assert_held(&trunk->lock);
+	bool is_own;
 
 	window->state = KRDMA_WINDOW_ENDED;
-	krdma_window_answer(window);
+	krdma_window_hide(window);
 	list_del_init(&window->due_node);
-	return xa_erase(&trunk->windows, window->number);
+	is_own = xa_erase(&window->trunk->windows, window->number);
+	krdma_window_answer(window);
+	return is_own;
 }
 
-/* What is due, under the trunk's lock.  Returns whether the window is to be freed. */
+/* What is due, under the trunk's lock, which may be released.  Returns whether it is to be freed. */
 static bool krdma_window_look(struct krdma_window *window)
 {
 	struct krdma_trunk *trunk = window->trunk;
@@ -246,6 +313,7 @@ static struct krdma_window *krdma_window_make(struct krdma_trunk *trunk, struct 
 	window->trunk = trunk;
 	window->asked = asked;
 	window->number = trunk->last_window + 1;
+	RB_CLEAR_NODE(&window->asked_node);
 	INIT_LIST_HEAD(&window->due_node);
 	INIT_LIST_HEAD(&window->waiters);
 	INIT_DELAYED_WORK(&window->work, krdma_window_work);
@@ -255,6 +323,7 @@ static struct krdma_window *krdma_window_make(struct krdma_trunk *trunk, struct 
 	if (krdma_mr_view_begin(&window->view, of, asked))
 		goto err_release;
 	xa_store(&trunk->windows, window->number, window, GFP_NOWAIT);
+	rb_add(&window->asked_node, &trunk->windows_asked, krdma_window_less);
 	krdma_trunk_get(trunk);
 	trunk->last_window = window->number;
 	trunk->window_count++;

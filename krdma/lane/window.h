@@ -4,6 +4,7 @@
 #define _KRDMA_WINDOW_H
 
 #include <linux/list.h>
+#include <linux/rbtree.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
@@ -43,6 +44,7 @@ enum krdma_window_state {
  * @trunk: the trunk, with a reference
  * @asked: the rkey that was asked for, of the PD of the view's MR
  * @number: its number in the trunk's table, and on the wire
+ * @asked_node: entry of the trunk's tree of windows that can be given; under the trunk's lock
  * @due_node: entry of the trunk's list of windows that are to be revoked; under the trunk's lock,
  *	as everything from here on
  * @waiters: lanes that wait until it is registered
@@ -57,6 +59,7 @@ struct krdma_window {
 	struct krdma_trunk *trunk;
 	u32 asked;
 	u32 number;
+	struct rb_node asked_node;
 	struct list_head due_node;
 	struct list_head waiters;
 	u32 lanes;

@@ -674,7 +674,8 @@ struct windows_crowd {
 	u32 count;
 };
 
-static bool windows_crowd_open(struct windows *windows, struct windows_crowd *crowd, u32 number)
+/* Opens the next lane, and has it accepted.  Its connection is in @place if there is one. */
+static bool windows_open_at(struct windows *windows, struct krdma_conn **place, u32 number)
 {
 	struct core_test *test = windows->test;
 	struct krdma_conn *conn;
@@ -683,10 +684,15 @@ static bool windows_crowd_open(struct windows *windows, struct windows_crowd *cr
 	conn = krdma_listener_next(windows->pair->listener, NULL, NULL, CORE_TIMEOUT_MS);
 	if (!CORE_OK_PTR(test, conn))
 		return false;
-	crowd->conns[number - 2] = conn;
+	*place = conn;
 	return CORE_EQ(test, 0, krdma_conn_create_qp(conn, &lane_small)) &&
 	       CORE_EQ(test, 0, krdma_conn_accept(conn, &(struct krdma_conn_param) {})) &&
 	       windows_expect(windows, ACCEPT, number);
+}
+
+static bool windows_crowd_open(struct windows *windows, struct windows_crowd *crowd, u32 number)
+{
+	return windows_open_at(windows, &crowd->conns[number - 2], number);
 }
 
 /* Each lane asks for another window. */
@@ -810,6 +816,45 @@ out:
 	kvfree(crowd);
 }
 
+/* More lanes than are answered at a time; the records of a frame. */
+#define WINDOWS_WAITERS	60
+
+/* Lanes that ask for a window before it is registered get it all. */
+/* Proves: F17 */
+static void lane_window_of_many(struct core_test *test)
+{
+	struct krdma_conn **conns = kcalloc(WINDOWS_WAITERS, sizeof(*conns), GFP_KERNEL);
+	struct windows *windows = CORE_TRUE(test, conns) ? windows_begin(test) : NULL;
+	u32 used;
+
+	for (int i = 0; windows && i < WINDOWS_WAITERS; i++) {
+		if (!windows_open_at(windows, &conns[i], i + 2))
+			goto out;
+	}
+	if (!windows)
+		goto out;
+	used = lane_begin(windows->stranger);
+	for (int i = 0; i < WINDOWS_WAITERS; i++)
+		used = lane_add(windows->stranger, used, ASK, 0, i + 2,
+				windows->memory.info.rkey);
+	windows_post(windows, used);
+	for (int i = 0; i < WINDOWS_WAITERS; i++) {
+		const u8 *record = windows_expect(windows, WINDOW, i + 2);
+
+		if (!record || !CORE_TRUE(test, window_read(record).given))
+			break;
+	}
+	windows_expect_none(windows);
+out:
+	if (windows)
+		windows_unlink(windows);
+	for (int i = 0; conns && i < WINDOWS_WAITERS; i++)
+		lane_drop(conns[i]);
+	if (windows)
+		windows_close(windows);
+	kfree(conns);
+}
+
 #define WINDOWS_ROUNDS	20
 
 /* A trunk ends in the midst: with windows that are being made, and with memory that ends. */
@@ -858,6 +903,7 @@ const struct core_case core_lane_window_cases[] = {
 	CORE_CASE(lane_window_refusals),
 	CORE_CASE(lane_window_of_one_too_many),
 	CORE_CASE(lane_windows_of_a_trunk),
+	CORE_CASE(lane_window_of_many),
 	CORE_CASE(lane_window_trunk_ends),
 	{}
 };
