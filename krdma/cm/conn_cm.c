@@ -112,6 +112,8 @@ static void krdma_address_copy_out(struct sockaddr_storage *to, const struct soc
  * @local: filled in with the local address and port, unless NULL
  * @remote: filled in with the peer's address and port, unless NULL
  *
+ * The remote port of a lane from a peer is what the peer says, and is at least 1024.
+ *
  * Context: any but NMI.
  * Return: 0, or -ENOTCONN: not known before the event ADDR_RESOLVED.
  */

@@ -164,6 +164,7 @@ static void krdma_lane_find(struct work_struct *work)
 	struct krdma_conn *conn = lane->conn;
 	struct krdma_trunk_key key;
 	unsigned long flags;
+	u16 own;
 
 	if (lane->passive) {
 		krdma_lane_early_work(lane);
@@ -178,10 +179,12 @@ static void krdma_lane_find(struct work_struct *work)
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 	/* At the same place for IPv4. */
 	lane->port = ntohs(key.remote.sin6_port);
+	own = ntohs(key.local.sin6_port);
 	key.local.sin6_port = 0;
 	key.remote.sin6_port = 0;
 
-	if (krdma_trunk_find(lane, &key))
+	/* That the program has a right to its port is for the connection manager to tell. */
+	if (own < KRDMA_LANE_PORT_FREE || krdma_trunk_find(lane, &key))
 		krdma_lane_found(lane, false);
 	krdma_conn_put_sync(conn);
 }
@@ -665,7 +668,8 @@ void krdma_lane_attach(struct krdma_conn_lower *lower, struct krdma_conn *conn)
  *  - The keepalive of the trunk replaces that of &struct krdma_conn_attr, which only has to be in
  *    its range.
  *
- * In a session that memory reclaim waits for, it is a plain connection.
+ * In a session that memory reclaim waits for, and with a local port below 1024, it is a plain
+ * connection.
  *
  * Context: process context; may sleep.
  * Return: the connection, for krdma_conn_put(), or ERR_PTR(-ENOMEM).

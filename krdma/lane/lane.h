@@ -36,6 +36,12 @@ struct krdma_trunk;
 /* The port of trunks, below 1024, so that only privileged programs can listen there. */
 #define KRDMA_LANE_PORT		1019
 
+/*
+ * The lowest port that a lane comes from.  The peer says which one it is, and any program can be a
+ * peer.  So lanes have none of the ports that take a right: a consumer may rely on that right.
+ */
+#define KRDMA_LANE_PORT_FREE	1024
+
 /* Frames that a trunk takes, and frames that it can have in flight. */
 #define KRDMA_TRUNK_FRAMES	16
 /* Answers that a trunk can have to send: twice what all granted frames can ask for. */

@@ -379,7 +379,8 @@ static int krdma_link_open(struct krdma_trunk *trunk, const struct krdma_lane_re
 	listener = krdma_lane_listener_get(trunk, record->value);
 	if (listener) {
 		reason = KRDMA_LANE_REJECT_FULL;
-		if (trunk->lane_count < KRDMA_TRUNK_LANES_MAX &&
+		if (record->port >= KRDMA_LANE_PORT_FREE &&
+		    trunk->lane_count < KRDMA_TRUNK_LANES_MAX &&
 		    trunk->untold + trunk->taken_back < KRDMA_TRUNK_UNTOLD) {
 			krdma_trunk_end_served(trunk);
 			spin_unlock_bh(&trunk->lock);

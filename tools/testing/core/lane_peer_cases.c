@@ -14,6 +14,10 @@
 #include "fixture.h"
 #include "lanes.h"
 
+/* From where strangers open lanes, and a port for which a program needs a right. */
+#define LANE_OWN_PORT	50000
+#define LANE_RIGHT_PORT	700
+
 const u8 lane_hello[24] = {
 	'K', 'R', 'L', 'N', 1, 1, 0, 0, 0, 16, LANE_FRAMES,
 };
@@ -93,6 +97,13 @@ void lane_put(u8 *to, u32 value)
 }
 
 /* Adds a record without data to the frame, and returns its length. */
+/* Of an OPEN, which ends at @end. */
+static void lane_set_port(u8 *end, u16 port)
+{
+	end[-8] = port & 0xff;
+	end[-7] = port >> 8;
+}
+
 u32 lane_add(struct lane_stranger *stranger, u32 used, u8 type, u8 flags, u32 lane, u32 value)
 {
 	u8 *frame = stranger->from.data;
@@ -104,6 +115,8 @@ u32 lane_add(struct lane_stranger *stranger, u32 used, u8 type, u8 flags, u32 la
 	frame[used + 2] = body;
 	lane_put(frame + used + 4, lane);
 	lane_put(frame + used + 12, value);
+	if (type == OPEN)
+		lane_set_port(frame + used + 16 + body, LANE_OWN_PORT);
 	frame[2]++;
 	return used + 16 + body;
 }
@@ -723,6 +736,12 @@ static void lane_to_a_known_listener(struct core_test *test)
 	CORE_TRUE(test, lane_host_resolved(host, conn));
 	lane_drop(conn);
 
+	/* The peer would have to believe that this side has a right to the port. */
+	((struct sockaddr_in *)&local)->sin_port = htons(LANE_RIGHT_PORT);
+	conn = lane_host_resolve(host, LANE_HOST_PORT, (struct sockaddr *)&local);
+	CORE_TRUE(test, !lane_host_resolved(host, conn));
+	lane_drop(conn);
+
 	/* Another port is asked for, and is not known to take lanes afterwards. */
 	for (int i = 2; i < 4; i++) {
 		conn = lane_host_resolve(host, LANE_HOST_PORT + 2, NULL);
@@ -750,6 +769,45 @@ static void lane_to_a_known_listener(struct core_test *test)
 	lane_drop(conn);
 	core_expect_nothing(&host->end);
 	lane_stranger_close(host);
+}
+
+/* A peer says which port it has, and is not believed if a program needs a right for it. */
+/* Proves: F14 */
+static void lane_from_a_port(struct core_test *test)
+{
+	struct core_pair *pair = lane_open(test);
+	struct sockaddr_storage remote;
+	struct lane_stranger *stranger;
+	struct krdma_conn *conn;
+	u8 *frame;
+	u32 used;
+
+	stranger = pair ? lane_stranger_open(test, lane_hello, sizeof(lane_hello)) : NULL;
+	if (!stranger)
+		goto out;
+	CORE_EQ(test, 0, krdma_conn_wait(stranger->end.conn, CORE_TIMEOUT_MS));
+	frame = stranger->from.data;
+	used = lane_begin(stranger);
+	used = lane_add(stranger, used, OPEN, 0, 1, lane_port_of(pair));
+	lane_set_port(frame + used, LANE_RIGHT_PORT);
+	used = lane_add(stranger, used, OPEN, 0, 2, lane_port_of(pair));
+	lane_set_port(frame + used, 0);
+	used = lane_add(stranger, used, OPEN, 0, 3, lane_port_of(pair));
+	lane_set_port(frame + used, 1024);
+	lane_post(stranger, used, LANE_FRAMES);
+	lane_expect_frame(stranger, 0, REJECT, LANE_HEADER, 1, 2);
+	conn = lane_take(pair);
+	if (conn) {
+		CORE_EQ(test, 0, krdma_conn_addresses(conn, NULL, &remote));
+		CORE_EQ(test, 1024, ntohs(((struct sockaddr_in *)&remote)->sin_port));
+		CORE_EQ(test, 0, krdma_listener_pending(pair->listener));
+		lane_drop(conn);
+	}
+	lane_expect_alive(pair);
+	lane_stranger_close(stranger);
+out:
+	if (pair)
+		core_pair_close(pair);
 }
 
 /* Many requests are one frame, and so are their ends. */
@@ -804,6 +862,7 @@ const struct core_case core_lane_peer_cases[] = {
 	CORE_CASE(lane_accepts_many),
 	CORE_CASE(lane_end_goes_along),
 	CORE_CASE(lane_to_a_known_listener),
+	CORE_CASE(lane_from_a_port),
 	CORE_CASE(lane_connects_many),
 	{}
 };
