@@ -675,7 +675,6 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 	INIT_DELAYED_WORK(&conn->grace_work, krdma_conn_grace_expired);
 	INIT_DELAYED_WORK(&conn->answer_work, krdma_conn_unanswered);
 	INIT_WORK(&conn->event_work, krdma_conn_event_work);
-	INIT_WORK(&conn->free_work, krdma_conn_free_work);
 	init_completion(&conn->closed);
 	INIT_LIST_HEAD(&conn->pending);
 
@@ -727,8 +726,11 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_get, "KRDMA");
 void krdma_conn_put(struct krdma_conn *conn)
 {
 	/* Freeing large queues sleeps, which the caller may not be able to do. */
-	if (conn && refcount_dec_and_test(&conn->refs))
+	if (conn && refcount_dec_and_test(&conn->refs)) {
+		/* In the place of @event_work, which nothing queues any more. */
+		INIT_WORK(&conn->free_work, krdma_conn_free_work);
 		queue_work(krdma_event_workqueue, &conn->free_work);
+	}
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_put, "KRDMA");
 

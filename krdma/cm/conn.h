@@ -125,8 +125,8 @@ enum krdma_conn_turn {
  *	drops
  * @answer_work: the peer did not answer the connection request; queued with a reference, which it
  *	drops
- * @event_work: calls the consumer for events
- * @free_work: frees the object after the last reference
+ * @event_work: calls the consumer for events; queued with a reference
+ * @free_work: frees the object after the last reference, so in the place of @event_work
  * @closed: completed after the teardown, when the consumer has got all events
  * @lower: lower half that a lane has instead of a QP, or NULL.  Set before the connection is
  *	visible to others.
@@ -200,8 +200,10 @@ struct krdma_conn {
 	struct work_struct peer_work;
 	struct delayed_work grace_work;
 	struct delayed_work answer_work;
-	struct work_struct event_work;
-	struct work_struct free_work;
+	union {
+		struct work_struct event_work;
+		struct work_struct free_work;
+	};
 	struct completion closed;
 
 	struct krdma_conn_lower *lower;
