@@ -397,6 +397,13 @@ static int krdma_link_open(struct krdma_trunk *trunk, const struct krdma_lane_re
 	return 0;
 }
 
+/* Has the lane, which is up now, something to send that is not listed? */
+static bool krdma_link_has_more(const struct krdma_lane *lane)
+{
+	return krdma_lane_queued(&lane->send) || krdma_lane_owes_credits(lane) ||
+	       (lane->share && READ_ONCE(lane->share->recall_due));
+}
+
 static int krdma_link_accepted(struct krdma_lane *lane, const struct krdma_lane_record *record)
 {
 	if (lane->stage == KRDMA_LANE_OVER)
@@ -413,8 +420,9 @@ static int krdma_link_accepted(struct krdma_lane *lane, const struct krdma_lane_
 	krdma_conn_save_answer(lane->conn, record->data, record->length);
 	krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
 	krdma_lane_complete_sent(lane);
-	/* Receives that were posted meanwhile. */
-	krdma_trunk_add_ready(lane);
+	/* What was posted meanwhile, and has had its turn in vain. */
+	if (krdma_link_has_more(lane))
+		krdma_trunk_add_ready(lane);
 	return 0;
 }
 
