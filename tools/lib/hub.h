@@ -329,6 +329,7 @@ enum hub_state {
  * @opens: numbers of the peer's calls that were not answered, by index; 0: none
  * @tickets: long messages to the peer
  * @held: bytes of long messages that count against the budget
+ * @busy_round: the last @fetch_round of the hub in which a message of this endpoint had to wait
  * @granted: the peer has this memory: a bit for each share
  * @revoking: the share for which HUB_REVOKED is awaited, -1: none
  * @memories, @accesses: memory of the peer, and accesses in flight
@@ -400,6 +401,7 @@ struct krdma_ep {
 	uint32_t *opens;
 	struct hub_ticket tickets[HUB_TICKETS];
 	uint64_t held;
+	uint64_t busy_round;
 
 	uint64_t granted;
 	int revoking;
@@ -442,6 +444,7 @@ struct hub_share {
  * @over_count: number of endpoints that are HUB_OVER
  * @ready: endpoints that have a record
  * @fetches: slots with long messages that wait for memory
+ * @fetch_round: calls of hub_fetch_next()
  * @budget_used: bytes of long messages
  * @shares: named memory
  * @steps: calls of hub_step() that handled something
@@ -471,6 +474,7 @@ struct krdma_hub {
 	struct krdma_ep *table[HUB_BUCKETS];
 	struct hub_list ready;
 	struct hub_list fetches;
+	uint64_t fetch_round;
 	uint64_t budget_used;
 	unsigned int steps;
 	unsigned int unseen;

@@ -3,7 +3,11 @@
  * Hubs: long messages that arrive, and how all that arrived is given back.
  *
  * A long message is read as soon as the budget allows it, in several RDMA reads. Messages wait in
- * order of arrival. One that waits only for its own endpoint does not keep up those behind it.
+ * order of arrival. One that waits only for its own endpoint does not keep up those of others.
+ *
+ * Messages of one endpoint get memory in their order, because their records have it: one that came
+ * first could use up the memory for which the one before waits, and the program could not give it
+ * back. Only an answer that the program waits for has no record.
  */
 #include <errno.h>
 
@@ -88,12 +92,22 @@ static void go_on(struct hub_slot *slot)
 			    krdma_error_name(err));
 }
 
-/* Whether the message may have memory now; -EBUSY: not yet because of its endpoint. */
-static int may_begin(const struct hub_slot *slot)
+static bool is_awaited_answer(const struct hub_slot *slot)
+{
+	return slot->call && slot->call->sync;
+}
+
+/*
+ * Whether the message may have memory now; -EBUSY: not yet because of its endpoint. @round: those
+ * before it were looked at in this one.
+ */
+static int may_begin(const struct hub_slot *slot, uint64_t round)
 {
 	const struct krdma_hub *hub = slot->ep->hub;
 	uint64_t length = slot->frame.remote.length;
 
+	if (slot->ep->busy_round == round && !is_awaited_answer(slot))
+		return -EBUSY;
 	if (slot->ep->held && slot->ep->held + length > hub->options.longest)
 		return -EBUSY;
 	if (slot->ep->reads_out == HUB_READS)
@@ -121,28 +135,28 @@ static int begin(struct hub_slot *slot)
 void hub_fetch_next(struct krdma_hub *hub)
 {
 	struct hub_link *link = hub->fetches.first, *next;
+	uint64_t round = ++hub->fetch_round;
 
 	for (; link; link = next) {
 		struct hub_slot *slot = HUB_OF(link, struct hub_slot, link);
-		int err = may_begin(slot);
+		int err = may_begin(slot, round);
 
 		next = link->next;
-		if (err == -EBUSY)
+		if (err == -EBUSY) {
+			slot->ep->busy_round = round;
 			continue;
-		if (!err) {
-			hub_list_remove(&hub->fetches, link);
-			slot->waits = false;
-			err = begin(slot);
-			if (err == -EAGAIN) {
-				slot->waits = true;
-				hub_list_add(&hub->fetches, link);
-			} else if (err) {
-				hub_ep_fail(slot->ep, err, "no memory for a long message: %s",
-					    krdma_error_name(err));
-			}
 		}
-		if (err)
+		if (!err)
+			err = begin(slot);
+		if (err == -EAGAIN)
 			return;
+		hub_list_remove(&hub->fetches, link);
+		slot->waits = false;
+		if (!err)
+			continue;
+		hub_ep_fail(slot->ep, err, "no memory for a long message: %s",
+			    krdma_error_name(err));
+		return;
 	}
 }
 

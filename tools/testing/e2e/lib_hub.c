@@ -530,6 +530,29 @@ TEST_F(hub, long_messages_of_one_peer_do_not_stop_others)
 	EXPECT_TRUE(echoes(self->ep, self->data, LONG));
 }
 
+/*
+ * Of the peer's share of 16 MiB, the second message needs more than is left, and the third does not.
+ * If that came first, the second would never have memory: records have the order of the messages.
+ */
+/* Proves: F10 (library) */
+TEST_F(hub, long_messages_of_different_lengths_are_read_in_order)
+{
+	static const size_t lengths[] = { 8u << 20, 10u << 20, 8u << 20 };
+	unsigned char *data = calloc(1, lengths[1]);
+
+	ASSERT_NE(NULL, data);
+	for (unsigned int i = 0; i < ARRAY_SIZE(lengths); i++)
+		ASSERT_EQ(0, krdma_ep_send(self->ep, HOLD, data, lengths[i], PATIENCE));
+	free(data);
+	for (unsigned int i = 1; i <= ARRAY_SIZE(lengths); i++) {
+		EXPECT_TRUE(counts(&self->server.messages, i));
+		sleep_ms(300);
+		EXPECT_EQ(i, load(&self->server.messages));
+		__atomic_store_n(&self->server.release, 1, __ATOMIC_RELEASE);
+	}
+	EXPECT_TRUE(echoes(self->ep, self->data, LONG));
+}
+
 /* Takes records until one of that endpoint comes; returns how many it took. */
 static unsigned int steps_until(struct krdma_hub *hub, const char *text)
 {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hubs of libkrdma without a connection: RDMA reads of long messages that fail.
+ * Hubs of libkrdma without a connection: RDMA reads of long messages that fail, and the order in
+ * which these messages get memory.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "hub.h"
 #include "tap.h"
 
 #define LENGTH	100000u
+#define MIB		(1ull << 20)
 
 /* The error with which the endpoint was ended, and how often. */
 static int failed;
@@ -57,22 +60,39 @@ void hub_send_room(struct krdma_ep *ep)
 
 void hub_list_add(struct hub_list *list, struct hub_link *link)
 {
-	(void)list;
-	(void)link;
+	link->next = NULL;
+	if (list->first)
+		list->last->next = link;
+	else
+		list->first = link;
+	list->last = link;
 }
 
 void hub_list_remove(struct hub_list *list, struct hub_link *link)
 {
-	(void)list;
-	(void)link;
+	struct hub_link **at = &list->first, *before = NULL;
+
+	while (*at && *at != link) {
+		before = *at;
+		at = &before->next;
+	}
+	if (!*at)
+		return;
+	*at = link->next;
+	if (list->last == link)
+		list->last = before;
 }
+
+/* Memory that no function looks into. */
+static struct hub_buffer any_buffer = { .mr = (struct krdma_mr *)&any_buffer };
+static bool has_memory;
 
 int hub_buffer_get(struct hub_device *device, size_t length, struct hub_buffer **buffer)
 {
 	(void)device;
 	(void)length;
-	(void)buffer;
-	return -ENOMEM;
+	*buffer = &any_buffer;
+	return has_memory ? 0 : -ENOMEM;
 }
 
 void hub_buffer_put(struct hub_device *device, struct hub_buffer *buffer)
@@ -81,12 +101,17 @@ void hub_buffer_put(struct hub_device *device, struct hub_buffer *buffer)
 	(void)buffer;
 }
 
+/* RDMA reads that were posted: of which message, and how long. */
+static struct hub_slot *posted[64];
+static uint32_t posted_lengths[64];
+static unsigned int posted_count;
+
 int hub_post(struct krdma_ep *ep, struct hub_wr *wr, struct krdma_sqe *entry)
 {
 	(void)ep;
-	(void)wr;
-	(void)entry;
-	return -ENOTCONN;
+	posted[posted_count] = HUB_OF(wr, struct hub_slot, fetch);
+	posted_lengths[posted_count++] = entry->sge.length;
+	return 0;
 }
 
 uint32_t krdma_conn_id(const struct krdma_conn *conn)
@@ -165,6 +190,111 @@ static bool others_are_left_to_the_connection(void)
 	return all;
 }
 
+/*
+ * Long messages of one peer, whose share is 16 MiB.
+ */
+
+static struct krdma_hub hub;
+static struct krdma_ep ep;
+static struct hub_slot slots[3];
+
+static void peer_joins(void)
+{
+	memset(slots, 0, sizeof(slots));
+	hub = (struct krdma_hub){ .options = { .longest = 16 * MIB, .budget = 64 * MIB } };
+	ep = (struct krdma_ep){ .hub = &hub, .state = HUB_UP };
+	has_memory = true;
+	posted_count = 0;
+	failures = 0;
+}
+
+static void announce(unsigned int number, uint64_t length)
+{
+	struct hub_slot *slot = &slots[number];
+
+	slot->ep = &ep;
+	slot->item.waits = true;
+	slot->frame = (struct hub_frame){
+		.kind = HUB_MESSAGE, .is_long = true, .remote = { .length = length },
+	};
+	hub_fetch_add(slot);
+}
+
+/* All reads complete, also those that follow. */
+static void read_all(void)
+{
+	for (unsigned int i = 0; i < posted_count; i++) {
+		const struct krdma_cqe cqe = { .length = posted_lengths[i] };
+
+		hub_fetch_done(posted[i], &cqe);
+	}
+	posted_count = 0;
+}
+
+/* The program gives the message back. */
+static void give_back(unsigned int number)
+{
+	hub_slot_done(&slots[number]);
+	hub_fetch_next(&hub);
+	read_all();
+}
+
+/* Whether the first messages, as many as @there, were read, and no other one. */
+static bool are_there(unsigned int there)
+{
+	for (unsigned int i = 0; i < 3; i++) {
+		if (slots[i].item.waits == (i < there))
+			return false;
+	}
+	return true;
+}
+
+/* The record of a message comes after those of the messages before it, and with it its memory. */
+static bool come_in_order(void)
+{
+	peer_joins();
+	announce(0, 8 * MIB);
+	announce(1, 10 * MIB);
+	announce(2, 8 * MIB);
+	read_all();
+	if (!are_there(1))
+		return false;
+	give_back(0);
+	if (!are_there(2))
+		return false;
+	give_back(1);
+	return are_there(3) && ep.held == 8 * MIB && !failures;
+}
+
+static bool stay_in_order_without_memory(void)
+{
+	peer_joins();
+	announce(0, 8 * MIB);
+	has_memory = false;
+	announce(1, 3 * MIB);
+	announce(2, 3 * MIB);
+	has_memory = true;
+	/* There is memory for one of both. */
+	hub.options.budget = 11 * MIB;
+	hub_fetch_next(&hub);
+	read_all();
+	return are_there(2) && !failures;
+}
+
+/* The program waits for the answer, and gives nothing back until it is there. */
+static bool an_awaited_answer_overtakes(void)
+{
+	struct hub_call call = { .state = HUB_CALL_ANSWERED, .sync = true };
+
+	peer_joins();
+	announce(0, 8 * MIB);
+	announce(1, 10 * MIB);
+	slots[2].call = &call;
+	announce(2, MIB);
+	read_all();
+	return call.is_there && !slots[0].item.waits && slots[1].item.waits;
+}
+
 int main(void)
 {
 	read_ends(KRDMA_WC_SUCCESS, false);
@@ -176,5 +306,8 @@ int main(void)
 		   "the connection says why another read has failed");
 	read_ends(KRDMA_WC_RETRY_EXC_ERR, true);
 	tap_result(!failures && released == 1, "a message that was dropped is given back");
+	tap_result(come_in_order(), "long messages of a peer get memory in their order");
+	tap_result(stay_in_order_without_memory(), "a message without memory keeps its turn");
+	tap_result(an_awaited_answer_overtakes(), "an answer that is waited for is read at once");
 	return tap_end();
 }
