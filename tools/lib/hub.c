@@ -226,8 +226,8 @@ void hub_record_slot(struct krdma_ep_record *record, struct hub_slot *slot)
 
 static void record_item(struct krdma_ep_record *record, struct krdma_ep *ep, struct hub_item *item)
 {
-	struct hub_ticket *ticket;
 	struct hub_call *call;
+	struct hub_sent *sent;
 
 	record->ep = ep;
 	record->event = item->event;
@@ -246,10 +246,10 @@ static void record_item(struct krdma_ep_record *record, struct krdma_ep *ep, str
 		hub_record_slot(record, HUB_OF(item, struct hub_slot, item));
 		break;
 	case KRDMA_EP_SENT:
-		ticket = HUB_OF(item, struct hub_ticket, item);
-		record->error = ticket->error;
-		record->user_data = ticket->user_data;
-		ticket->used = false;
+		sent = HUB_OF(item, struct hub_sent, item);
+		record->error = sent->error;
+		record->user_data = sent->user_data;
+		free(sent);
 		break;
 	case KRDMA_EP_LEFT:
 		record->error = ep->error == -EPIPE ? 0 : ep->error;

@@ -265,19 +265,23 @@ struct hub_call {
 };
 
 /**
- * struct hub_ticket - a long message that the peer has not fetched
- * @used: until the record SENT is taken
- * @mr: the data; NULL: fetched
- * @lent: the memory is the caller's: a record SENT follows
+ * struct hub_sent - a record SENT, in memory of its own: the program may take it late, or never
  * @user_data, @error: of that record
  */
-struct hub_ticket {
+struct hub_sent {
 	struct hub_item item;
-	bool used;
-	bool lent;
 	int error;
 	uint64_t user_data;
+};
+
+/**
+ * struct hub_ticket - a long message that the peer has not fetched
+ * @mr: the data; NULL: fetched, and the ticket is free
+ * @sent: the memory is the caller's: the record SENT that follows; otherwise NULL
+ */
+struct hub_ticket {
 	struct krdma_mr *mr;
+	struct hub_sent *sent;
 };
 
 enum hub_state {

@@ -193,6 +193,17 @@ static void leave(struct krdma_ep *ep, bool flush)
 	hub_ep_advance(ep);
 }
 
+static void drop_item(struct krdma_ep *ep, struct hub_item *item)
+{
+	if (item->event == KRDMA_EP_SENT)
+		free(HUB_OF(item, struct hub_sent, item));
+	/* What a child of fork() gave back would be sent in its parent's name. */
+	else if (object_is_own(ep->hub->maker) &&
+		 (item->event == KRDMA_EP_MESSAGE ||
+		  (item->event == KRDMA_EP_ANSWER && !item->is_empty)))
+		hub_slot_done(HUB_OF(item, struct hub_slot, item));
+}
+
 /* Records that the program has not taken. */
 static void drop_items(struct krdma_ep *ep)
 {
@@ -201,13 +212,8 @@ static void drop_items(struct krdma_ep *ep)
 	if (ep->is_ready)
 		hub_list_remove(&ep->hub->ready, &ep->ready);
 	ep->is_ready = false;
-	while ((link = hub_list_take(&ep->items))) {
-		struct hub_item *item = HUB_OF(link, struct hub_item, link);
-
-		if (item->event == KRDMA_EP_MESSAGE ||
-		    (item->event == KRDMA_EP_ANSWER && !item->is_empty))
-			hub_slot_done(HUB_OF(item, struct hub_slot, item));
-	}
+	while ((link = hub_list_take(&ep->items)))
+		drop_item(ep, HUB_OF(link, struct hub_item, link));
 }
 
 /* Long messages that will not arrive any more; calls that they answer end with an error instead. */
@@ -365,7 +371,7 @@ void hub_ep_close(struct krdma_ep *ep, const char *why)
 static bool is_lending(const struct krdma_ep *ep)
 {
 	for (unsigned int i = 0; i < HUB_TICKETS; i++) {
-		if (ep->tickets[i].lent && ep->tickets[i].mr)
+		if (ep->tickets[i].sent)
 			return true;
 	}
 	return false;
@@ -387,7 +393,7 @@ static void withdraw_lent(struct krdma_ep *ep)
 		err = hub_step(ep->hub, KRDMA_FOREVER);
 	ep->lent--;
 	for (unsigned int i = 0; i < HUB_TICKETS; i++) {
-		if (ep->tickets[i].lent)
+		if (ep->tickets[i].sent)
 			hub_ticket_done(ep, &ep->tickets[i], -ECANCELED);
 	}
 }
@@ -415,9 +421,7 @@ void hub_ep_destroy(struct krdma_ep *ep)
 {
 	struct krdma_ep **at = &ep->hub->eps;
 
-	/* What a child of fork() gave back would be sent in its parent's name. */
-	if (object_is_own(ep->hub->maker))
-		drop_items(ep);
+	drop_items(ep);
 	if (ep->state != HUB_OVER) {
 		ep->is_closed = true;
 		release_link(ep);

@@ -175,79 +175,6 @@ void hub_send_room(struct krdma_ep *ep)
 		hub_send_control(ep, &frame, NULL, 0);
 }
 
-/*
- * Long messages
- */
-
-static struct hub_ticket *free_ticket(struct krdma_ep *ep)
-{
-	for (unsigned int i = 0; i < HUB_TICKETS; i++) {
-		if (!ep->tickets[i].used)
-			return &ep->tickets[i];
-	}
-	return NULL;
-}
-
-void hub_ticket_done(struct krdma_ep *ep, struct hub_ticket *ticket, int error)
-{
-	if (!ticket->mr)
-		return;
-	/*
-	 * The region is not used for other data: the peer knows its rkey. Nothing that this side
-	 * has posted uses it.
-	 */
-	mr_release(ticket->mr);
-	ticket->mr = NULL;
-	ticket->error = error;
-	if (ticket->lent && !ep->is_closed)
-		hub_item_add(ep, &ticket->item, KRDMA_EP_SENT);
-	else
-		ticket->used = false;
-}
-
-/* The memory of a long message: the caller's, or a copy. */
-static int make_memory(struct krdma_ep *ep, struct hub_ticket *ticket, const void *data,
-		       size_t length)
-{
-	struct krdma *session = ep->hub->session;
-	int err;
-
-	/* The cast is safe: the peer may only read. */
-	if (ticket->lent)
-		err = krdma_mr_register(session, ep->device->id, (void *)data, length,
-					KRDMA_ACCESS_REMOTE_READ, &ticket->mr);
-	else
-		err = krdma_mr_alloc(session, ep->device->id, length, KRDMA_ACCESS_REMOTE_READ,
-				     &ticket->mr);
-	if (!err && !ticket->lent)
-		memcpy(krdma_mr_data(ticket->mr), data, length);
-	/* Pages that cannot be pinned now: no event of the hub says when they can. */
-	return err == -EAGAIN ? -ENOMEM : err;
-}
-
-static int prepare_long(struct krdma_ep *ep, struct hub_frame *frame,
-			struct hub_ticket *ticket, const void *data, size_t length,
-			unsigned char *descriptor)
-{
-	int err = make_memory(ep, ticket, data, length);
-
-	if (!err)
-		err = krdma_mr_describe(ticket->mr, 0, length, descriptor);
-	if (err) {
-		mr_release(ticket->mr);
-		ticket->mr = NULL;
-		return err;
-	}
-	ticket->used = true;
-	frame->is_long = true;
-	frame->ticket = (uint16_t)(ticket - ep->tickets);
-	return 0;
-}
-
-/*
- * Messages
- */
-
 /**
  * struct message - what is to be sent
  * @frame: kind, call and tag
@@ -263,6 +190,91 @@ struct message {
 	uint64_t user_data;
 };
 
+/*
+ * Long messages
+ */
+
+static struct hub_ticket *free_ticket(struct krdma_ep *ep)
+{
+	for (unsigned int i = 0; i < HUB_TICKETS; i++) {
+		if (!ep->tickets[i].mr)
+			return &ep->tickets[i];
+	}
+	return NULL;
+}
+
+static void report_sent(struct krdma_ep *ep, struct hub_sent *sent, int error)
+{
+	sent->error = error;
+	hub_item_add(ep, &sent->item, KRDMA_EP_SENT);
+}
+
+void hub_ticket_done(struct krdma_ep *ep, struct hub_ticket *ticket, int error)
+{
+	struct hub_sent *sent = ticket->sent;
+
+	if (!ticket->mr)
+		return;
+	/*
+	 * The region is not used for other data: the peer knows its rkey. Nothing that this side
+	 * has posted uses it.
+	 */
+	mr_release(ticket->mr);
+	ticket->mr = NULL;
+	ticket->sent = NULL;
+	if (sent && !ep->is_closed)
+		report_sent(ep, sent, error);
+	else
+		free(sent);
+}
+
+/* The memory of a long message: the caller's, or a copy. */
+static int make_memory(struct krdma_ep *ep, const struct message *message, struct krdma_mr **mr)
+{
+	struct krdma *session = ep->hub->session;
+	int err;
+
+	/* The cast is safe: the peer may only read. */
+	if (message->lent)
+		err = krdma_mr_register(session, ep->device->id, (void *)message->data,
+					message->length, KRDMA_ACCESS_REMOTE_READ, mr);
+	else
+		err = krdma_mr_alloc(session, ep->device->id, message->length,
+				     KRDMA_ACCESS_REMOTE_READ, mr);
+	if (!err && !message->lent)
+		memcpy(krdma_mr_data(*mr), message->data, message->length);
+	/* Pages that cannot be pinned now: no event of the hub says when they can. */
+	return err == -EAGAIN ? -ENOMEM : err;
+}
+
+/* @sent is the ticket's after success. -EAGAIN: the peer has not fetched the last messages. */
+static int prepare_long(struct krdma_ep *ep, struct message *message, struct hub_sent *sent,
+			unsigned char *descriptor)
+{
+	struct hub_ticket *ticket = free_ticket(ep);
+	struct krdma_mr *mr = NULL;
+	int err;
+
+	if (!ticket)
+		return -EAGAIN;
+	err = make_memory(ep, message, &mr);
+	if (!err)
+		err = krdma_mr_describe(mr, 0, message->length, descriptor);
+	if (err) {
+		mr_release(mr);
+		return err;
+	}
+	ticket->mr = mr;
+	ticket->sent = sent;
+	message->frame.is_long = true;
+	message->frame.ticket = (uint16_t)(ticket - ep->tickets);
+	return 0;
+}
+
+/*
+ * Messages
+ */
+
 static int check_length(const struct krdma_ep *ep, size_t length)
 {
 	return length > ep->eager && length > ep->longest ? -EMSGSIZE : 0;
@@ -275,7 +287,7 @@ static int try_send(struct krdma_ep *ep, struct message *message)
 	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
 	const void *data = message->data;
 	size_t length = message->length;
-	struct hub_ticket *ticket = NULL;
+	struct hub_sent *sent = NULL;
 	int err = hub_ep_usable(ep);
 
 	if (!err)
@@ -286,28 +298,27 @@ static int try_send(struct krdma_ep *ep, struct message *message)
 	if (!is_answer && (ep->sent - ep->peer_taken >= ep->depth || ep->deferred.first ||
 			   ep->send_count - ep->sends_out <= HUB_CONTROL))
 		return -EAGAIN;
-	if (length > ep->eager || message->lent) {
-		ticket = free_ticket(ep);
-		if (!ticket)
-			return -EAGAIN;
-		ticket->lent = message->lent;
-		ticket->user_data = message->user_data;
-		ticket->error = 0;
+	if (message->lent) {
+		sent = calloc(1, sizeof(*sent));
+		if (!sent)
+			return -ENOMEM;
+		sent->user_data = message->user_data;
 	}
 	if (length > ep->eager) {
-		err = prepare_long(ep, &message->frame, ticket, data, length, descriptor);
-		if (err)
+		err = prepare_long(ep, message, sent, descriptor);
+		if (err) {
+			free(sent);
 			return err;
+		}
+		sent = NULL;
 		data = descriptor;
 		length = sizeof(descriptor);
 	}
 	hub_send_control(ep, &message->frame, data, length);
 	if (!is_answer)
 		ep->sent++;
-	if (ticket && !ticket->mr) {
-		ticket->used = true;
-		hub_item_add(ep, &ticket->item, KRDMA_EP_SENT);
-	}
+	if (sent)
+		report_sent(ep, sent, 0);
 	return 0;
 }
 

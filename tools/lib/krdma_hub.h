@@ -341,7 +341,7 @@ int krdma_ep_send(struct krdma_ep *ep, uint64_t tag, const void *data, size_t le
  * @deadline: how long to wait until the peer has a free receive
  *
  * The error of SENT is 0 if the peer has the message. A short message is copied, and SENT follows
- * at once.
+ * at once. Records SENT that were not taken keep no message waiting; each takes a little memory.
  *
  * Errors: as for krdma_ep_send(), and those of krdma_mr_register().
  */

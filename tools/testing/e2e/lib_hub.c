@@ -298,6 +298,30 @@ TEST_F(hub, lent_memory_comes_back)
 	EXPECT_TRUE(counts(&self->server.messages, 2));
 }
 
+/* More than may be on their way at a time: the program takes the records when it likes. */
+/* Proves: F10 (library) */
+TEST_F(hub, records_of_lent_memory_keep_nothing_waiting)
+{
+	static const size_t lengths[] = { 100000, 5 };
+	const unsigned int each = 2 * HUB_TICKETS, count = ARRAY_SIZE(lengths) * each;
+	uint64_t end = krdma_deadline(20000), sent = 0;
+	struct krdma_ep_record record;
+
+	for (unsigned int i = 0; i < count; i++)
+		ASSERT_EQ(0, krdma_ep_send_lent(self->ep, SILENT, self->data, lengths[i / each],
+						i, end));
+	EXPECT_EQ(0, krdma_ep_send(self->ep, SILENT, self->data, lengths[0], end));
+	EXPECT_TRUE(echoes(self->ep, self->data, lengths[0]));
+	for (unsigned int i = 0; i < count; i++) {
+		ASSERT_EQ(0, krdma_hub_next(self->client, PATIENCE, &record, sizeof(record)));
+		EXPECT_EQ(KRDMA_EP_SENT, record.event);
+		EXPECT_EQ(0, record.error);
+		sent |= 1ull << record.user_data;
+	}
+	EXPECT_EQ((1ull << count) - 1, sent);
+	EXPECT_EQ(-EAGAIN, krdma_hub_next(self->client, 0, &record, sizeof(record)));
+}
+
 /* Proves: F10 (library) */
 TEST_F(hub, the_descriptor_says_when)
 {
@@ -1067,7 +1091,7 @@ TEST_F(hub, memory_is_granted_refused_and_revoked)
  */
 static void *come_and_go(void *context)
 {
-	static const unsigned char data[2000];
+	static const unsigned char data[5000];
 	unsigned int *failures = context;
 	struct krdma_ep_record answer;
 	struct krdma_hub *client;
@@ -1083,7 +1107,10 @@ static void *come_and_go(void *context)
 			++*failures;
 			continue;
 		}
-		*failures += !echoes(ep, data, sizeof(data));
+		*failures += !echoes(ep, data, 2000);
+		/* The records SENT are not taken. */
+		*failures += krdma_ep_send_lent(ep, SILENT, data, 5, 0, PATIENCE) != 0;
+		*failures += krdma_ep_send_lent(ep, SILENT, data, sizeof(data), 0, PATIENCE) != 0;
 		*failures += call(ep, SILENT, "a", 1, krdma_deadline(50), &answer) != -ETIMEDOUT;
 		if (i < 3)
 			krdma_ep_close(ep, NULL);
