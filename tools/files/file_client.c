@@ -14,6 +14,7 @@
 /**
  * struct krdma_file_client - a client
  * @session: the session
+ * @maker: the process that owns it
  * @options: options with the defaults filled in
  * @server: address of the server
  * @secret: the shared secret; or NULL
@@ -27,6 +28,7 @@
  */
 struct krdma_file_client {
 	struct krdma *session;
+	pid_t maker;
 	struct krdma_file_options options;
 	struct __kernel_sockaddr_storage server;
 	struct secret *secret;
@@ -108,6 +110,7 @@ KRDMA_PUBLIC int krdma_file_client_create(struct krdma *session, const struct so
 	/* The pointer is valid only during this call. */
 	new->options.secret = NULL;
 	new->session = session;
+	new->maker = getpid();
 	*client = new;
 	return 0;
 }
@@ -116,7 +119,12 @@ KRDMA_PUBLIC void krdma_file_client_destroy(struct krdma_file_client *client)
 {
 	if (!client)
 		return;
-	disconnect(client, 0);
+	/* The connection of a child's copy is the parent's. */
+	if (client->maker == getpid())
+		file_link_close(&client->link, 0);
+	else
+		file_link_release(&client->link);
+	file_window_destroy(&client->flow.window);
 	secret_free(client->secret);
 	free(client);
 }

@@ -295,6 +295,11 @@ void file_link_token(const struct secret *secret, const unsigned char ticket[FIL
  * waits until the messages sent before have arrived.
  */
 void file_link_close(struct file_link *link, int err);
+/*
+ * Closes and frees without a word to the peer. In a child of fork(), these are the child's copies:
+ * the connections go on, the ring is not mapped there, and the keeper's thread does not exist.
+ */
+void file_link_release(struct file_link *link);
 
 /*
  * Sets the error unless one is already set, and returns the error that is set: the first one

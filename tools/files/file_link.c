@@ -792,6 +792,14 @@ static void farewell(struct file_link *link, int err)
 	link->side = side;
 }
 
+void file_link_release(struct file_link *link)
+{
+	for (unsigned int i = 0; i < FILE_STREAMS_MAX; i++)
+		krdma_conn_close(link->streams[i].conn);
+	krdma_ring_close(link->ring);
+	krdma_mr_deregister(link->control, KRDMA_DEREGISTER_LATER);
+}
+
 void file_link_close(struct file_link *link, int err)
 {
 	bool ends[FILE_STREAMS_MAX];
@@ -809,9 +817,6 @@ void file_link_close(struct file_link *link, int err)
 	for (unsigned int i = 0; i < FILE_STREAMS_MAX; i++) {
 		if (ends[i])
 			krdma_conn_await_closed(link->streams[i].conn, until);
-		if (link->streams[i].conn)
-			krdma_conn_close(link->streams[i].conn);
 	}
-	krdma_ring_close(link->ring);
-	krdma_mr_deregister(link->control, KRDMA_DEREGISTER_LATER);
+	file_link_release(link);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
+#include "child.h"
 #include "lib_files.h"
 #include "rings.h"
 #include "session.h"
@@ -213,6 +214,25 @@ static int stop_at_once(void *context, const struct krdma_file_progress *progres
 	unsigned int *calls = context;
 
 	return progress->done && ++*calls == 1;
+}
+
+static int destroy_copy(void *context)
+{
+	krdma_file_client_destroy(context);
+	return 0;
+}
+
+/* Proves: F11 (library) */
+TEST_F(many, a_child_destroys_its_copy_and_the_parent_goes_on)
+{
+	ASSERT_EQ(0, serve_one(self));
+	ASSERT_EQ(0, files_make(self->files.there, "a", 5000, 1));
+	ASSERT_EQ(0, get(self, "a", "b", 0));
+	EXPECT_EQ(0, child_run(destroy_copy, self->client));
+	/* The only place of the server is in use: the parent's connection is still there. */
+	EXPECT_EQ(-EUSERS, files_get(&self->files, "a", "c", NULL, &self->result));
+	EXPECT_EQ(0, get(self, "a", "c", 0));
+	EXPECT_TRUE(files_are(self->files.here, "c", 5000, 1));
 }
 
 /* After an error in the middle of a file, the next request makes a new connection. */
