@@ -601,6 +601,8 @@ void hub_send_room(struct krdma_ep *ep);
 /* Posts a work request. */
 int hub_post(struct krdma_ep *ep, struct hub_wr *wr, struct krdma_sqe *entry);
 struct hub_call *hub_call_get(struct krdma_ep *ep);
+/* Only the program can make room for a call: it has not taken the records of any, or given back. */
+bool hub_calls_are_untaken(const struct krdma_ep *ep);
 void hub_call_over(struct krdma_ep *ep, struct hub_call *call, int error);
 /* A call of krdma_ep_call_begin() whose record was not taken; its deadline has passed. */
 bool hub_call_is_awaited(const struct hub_call *call);

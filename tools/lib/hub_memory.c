@@ -397,7 +397,7 @@ KRDMA_PUBLIC int krdma_ep_memory_open(struct krdma_ep *ep, const char *name, uin
 		return -ENOMEM;
 	err = send_ask(ep, name, access, new, &call);
 	while (err == -EAGAIN && !stop) {
-		stop = hub_step(ep->hub, deadline);
+		stop = hub_calls_are_untaken(ep) ? -EDEADLK : hub_step(ep->hub, deadline);
 		err = send_ask(ep, name, access, new, &call);
 	}
 	if (err == -EAGAIN)

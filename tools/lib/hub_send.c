@@ -378,6 +378,18 @@ struct hub_call *hub_call_get(struct krdma_ep *ep)
 	return NULL;
 }
 
+bool hub_calls_are_untaken(const struct krdma_ep *ep)
+{
+	for (uint32_t i = 0; i < ep->depth; i++) {
+		const struct hub_call *call = &ep->calls[i];
+
+		if (!call->is_queued && (call->state != HUB_CALL_ANSWERED || !call->slot ||
+					 call->slot->dropped))
+			return false;
+	}
+	return true;
+}
+
 static void report_error(struct krdma_ep *ep, struct hub_call *call, int error)
 {
 	call->error = error;
@@ -505,7 +517,7 @@ KRDMA_PUBLIC int krdma_ep_call(struct krdma_ep *ep, uint64_t tag, const void *da
 		return -EINVAL;
 	err = begin_call(ep, &message, &call);
 	while (err == -EAGAIN && !stop) {
-		stop = hub_step(ep->hub, deadline);
+		stop = hub_calls_are_untaken(ep) ? -EDEADLK : hub_step(ep->hub, deadline);
 		err = begin_call(ep, &message, &call);
 	}
 	if (!err) {

@@ -359,10 +359,12 @@ int krdma_ep_send_lent(struct krdma_ep *ep, uint64_t tag, const void *data, size
  * @size: sizeof(*answer)
  *
  * After a deadline or a signal the answer is dropped when it comes, and the endpoint is usable.
- * Until it comes, the call counts as one of those that may be in flight.
+ * Until it comes, the call counts as one of those that may be in flight. So does a call of
+ * krdma_ep_call_begin() until its record was taken and given back.
  *
- * Errors: as for krdma_ep_send(); ETIMEDOUT, EINTR (the peer may have the message);
- * EINVAL also if @deadline is 0.
+ * Errors: as for krdma_ep_send(); ETIMEDOUT, EINTR (the peer may have the message); EDEADLK (all
+ * calls that may be in flight are over, and the caller has not taken or given back their records,
+ * for which this function would wait); EINVAL also if @deadline is 0.
  */
 int krdma_ep_call(struct krdma_ep *ep, uint64_t tag, const void *data, size_t length,
 		  uint64_t deadline, struct krdma_ep_record *answer, size_t size);
@@ -445,8 +447,8 @@ int krdma_hub_unshare(struct krdma_hub *hub, const char *name, uint64_t deadline
  * @memory: receives the memory. It ends with the endpoint or with krdma_ep_memory_close()
  *
  * Errors: ENOENT (no such memory); EACCES (not for this peer, or not these rights); EMSGSIZE (the
- * memory has several rkeys); EBUSY (the peer's kernel cannot pin it now); ETIMEDOUT; EINTR; EINVAL
- * also if @deadline is 0.
+ * memory has several rkeys); EBUSY (the peer's kernel cannot pin it now); ETIMEDOUT; EINTR; EDEADLK
+ * as for krdma_ep_call(); EINVAL also if @deadline is 0.
  */
 int krdma_ep_memory_open(struct krdma_ep *ep, const char *name, uint32_t access,
 			 uint64_t deadline, struct krdma_ep_memory **memory);

@@ -607,6 +607,32 @@ TEST_F(end, an_answer_that_is_being_read_ends_with_the_connection)
 	expect_lost(_metadata, self);
 }
 
+/* Each call is answered, and no record was taken: only the program can make room for another one. */
+/* Proves: F10 (library) */
+TEST_F(end, answers_that_were_not_taken_are_not_waited_for)
+{
+	struct hub_frame answer = { .kind = HUB_ANSWER, .taken = HUB_PEER_DEPTH };
+	struct krdma_ep_memory *memory;
+	struct krdma_ep_record record;
+
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	for (unsigned int i = 0; i < HUB_PEER_DEPTH; i++) {
+		answer.call = CALL(i + 1) | i;
+		ASSERT_EQ(0, say(&self->peer, answer, "b", 1));
+	}
+	for (unsigned int i = 0; i < HUB_PEER_DEPTH; i++)
+		ASSERT_EQ(0, krdma_ep_call_begin(self->ep, 1, "a", 1, PATIENCE, i));
+	EXPECT_EQ(-EDEADLK, krdma_ep_call(self->ep, 1, "a", 1, SOON, &record, sizeof(record)));
+	EXPECT_EQ(-EDEADLK, krdma_ep_memory_open(self->ep, "window", KRDMA_ACCESS_REMOTE_READ,
+						 SOON, &memory));
+	EXPECT_EQ(-EAGAIN, krdma_ep_call_begin(self->ep, 1, "a", 1, PATIENCE, 0));
+	ASSERT_EQ(0, krdma_hub_next(self->hub, SOON, &record, sizeof(record)));
+	EXPECT_EQ(KRDMA_EP_ANSWER, record.event);
+	krdma_ep_done(&record);
+	/* There is room for one, and the peer does not answer. */
+	EXPECT_EQ(-ETIMEDOUT, krdma_ep_call(self->ep, 1, "a", 1, SOON, &record, sizeof(record)));
+}
+
 /* More accesses than a connection has places for work requests. */
 #define ACCESSES	64
 
