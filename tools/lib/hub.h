@@ -147,7 +147,7 @@ struct hub_item {
  * @buffer: the memory of a long message; NULL: not begun
  * @asked, @done: bytes that were requested and that arrived
  * @under_way: RDMA reads in flight
- * @counted: bytes that count against the budget
+ * @counted: bytes of memory that count against the budget
  * @waits: it is in the hub's list @fetches
  * @dropped: nobody wants it: it is given back when no read is in flight
  * @lent: the program has its data
@@ -332,7 +332,7 @@ enum hub_state {
  * @calls, @call_count: calls to the peer; a count for their numbers
  * @opens: numbers of the peer's calls that were not answered, by index; 0: none
  * @tickets: long messages to the peer
- * @held: bytes of long messages that count against the budget
+ * @held: bytes of memory of long messages that count against the budget
  * @busy_round: the last @fetch_round of the hub in which a message of this endpoint had to wait
  * @granted: the peer has this memory: a bit for each share
  * @revoking: the share for which HUB_REVOKED is awaited, -1: none
@@ -449,7 +449,7 @@ struct hub_share {
  * @ready: endpoints that have a record
  * @fetches: slots with long messages that wait for memory
  * @fetch_round: calls of hub_fetch_next()
- * @budget_used: bytes of long messages
+ * @budget_used: bytes of memory of long messages
  * @shares: named memory
  * @steps: calls of hub_step() that handled something
  * @unseen: records that were taken since the descriptors were looked at
@@ -538,6 +538,8 @@ uint32_t hub_receives(const struct krdma_hub *hub);
 uint32_t hub_send_depth(const struct krdma_hub *hub);
 /* Memory for data that this side reads or writes; peers have no access. */
 int hub_buffer_get(struct hub_device *device, size_t length, struct hub_buffer **buffer);
+/* Bytes of the memory that it gets. */
+size_t hub_buffer_size(const struct krdma_hub *hub, size_t length);
 void hub_buffer_put(struct hub_device *device, struct hub_buffer *buffer);
 
 /*

@@ -4,12 +4,16 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "hub.h"
 
 /* Entries in one post of receives. */
 #define POSTS		32
-/* The smallest memory for a long message: smaller ones would be of no more use. */
+/*
+ * The smallest memory for a long message, unless the longest one needs less: smaller ones would be of
+ * no more use. All sizes are multiples of it, and so of any page.
+ */
 #define BUFFER_MIN	65536u
 
 uint32_t hub_receives(const struct krdma_hub *hub)
@@ -251,18 +255,31 @@ void hub_device_destroy(struct hub_device *device)
  * Memory for long messages
  */
 
-static size_t buffer_size(size_t length)
+static size_t whole_pages(uint64_t length)
 {
-	size_t size = BUFFER_MIN;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
-	while (size < length && size <= SIZE_MAX / 2)
-		size *= 2;
-	return size < length ? length : size;
+	return (size_t)((length + page - 1) / page * page);
+}
+
+/*
+ * There are few different sizes, so that memory serves other messages too: at most an eighth is not
+ * used, apart from the smallest.
+ */
+size_t hub_buffer_size(const struct krdma_hub *hub, size_t length)
+{
+	size_t most = whole_pages(hub->options.longest), step = BUFFER_MIN, size;
+
+	while (step < length / 16)
+		step *= 2;
+	size = (length + step - 1) / step * step;
+	/* An access to memory of a peer may be longer than any message. */
+	return size > most && length <= most ? most : size;
 }
 
 int hub_buffer_get(struct hub_device *device, size_t length, struct hub_buffer **buffer)
 {
-	size_t size = buffer_size(length);
+	size_t size = hub_buffer_size(device->hub, length);
 	struct hub_buffer *new;
 	struct hub_link *link;
 	int err;

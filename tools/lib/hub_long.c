@@ -97,6 +97,15 @@ static bool is_awaited_answer(const struct hub_slot *slot)
 	return slot->call && slot->call->sync;
 }
 
+/* What the memory of the message counts. The longest message has room, in whole pages or not. */
+static uint64_t count_of(const struct hub_slot *slot)
+{
+	const struct krdma_hub *hub = slot->ep->hub;
+	uint64_t size = hub_buffer_size(hub, (size_t)slot->frame.remote.length);
+
+	return size < hub->options.longest ? size : hub->options.longest;
+}
+
 /*
  * Whether the message may have memory now; -EBUSY: not yet because of its endpoint. @round: those
  * before it were looked at in this one.
@@ -104,15 +113,15 @@ static bool is_awaited_answer(const struct hub_slot *slot)
 static int may_begin(const struct hub_slot *slot, uint64_t round)
 {
 	const struct krdma_hub *hub = slot->ep->hub;
-	uint64_t length = slot->frame.remote.length;
+	uint64_t count = count_of(slot);
 
 	if (slot->ep->busy_round == round && !is_awaited_answer(slot))
 		return -EBUSY;
-	if (slot->ep->held && slot->ep->held + length > hub->options.longest)
+	if (slot->ep->held && slot->ep->held + count > hub->options.longest)
 		return -EBUSY;
 	if (slot->ep->reads_out == HUB_READS)
 		return -EBUSY;
-	return length > hub->options.budget - hub->budget_used ? -EAGAIN : 0;
+	return count > hub->options.budget - hub->budget_used ? -EAGAIN : 0;
 }
 
 /* -EAGAIN: there is no memory now, and other messages will give some back. */
@@ -124,9 +133,9 @@ static int begin(struct hub_slot *slot)
 
 	if (err)
 		return hub->budget_used ? -EAGAIN : err;
-	slot->counted = length;
-	slot->ep->held += length;
-	hub->budget_used += length;
+	slot->counted = count_of(slot);
+	slot->ep->held += slot->counted;
+	hub->budget_used += slot->counted;
 	slot->fetch = (struct hub_wr){ .kind = HUB_WR_FETCH, .ep = slot->ep };
 	go_on(slot);
 	return 0;

@@ -87,8 +87,8 @@ struct krdma_ep_memory;
  * @idle_ms: a peer whose device does not respond, or that has no receive for what was sent, for
  *	this time is disconnected; 0: 30000
  * @longest: bytes of the longest message of a peer, at least @eager; 0: 16 MiB
- * @budget: bytes of the long messages of all peers that were read and not given back, at least
- *	@longest; 0: four times @longest
+ * @budget: bytes of memory of the long messages of all peers that were read and not given back, at
+ *	least @longest; 0: four times @longest
  * @allow: addresses and networks of admitted peers, as "10.0.0.0/8, fd00::1"; NULL: all
  * @admit: called for each peer that connects, after the checks of the address and the proof of the
  *	secret; a negative errno refuses it, and the peer gets the errno. It must not call functions
@@ -108,7 +108,9 @@ struct krdma_ep_memory;
  *
  * The hub needs (3 * @depth + 18) * (@eager + 24) bytes of registered memory for each endpoint,
  * which is 87 KB with the defaults, and keeps (2 * @depth + 9) * (@eager + 24) of them for the
- * next one.
+ * next one. The memory of a long message is longer than the message, by less than 64 KiB or an eighth,
+ * whichever is more, but counts no more than @longest; of each device up to @longest bytes stay
+ * registered for the next ones.
  *
  * Endpoints of a device share a ring and an SRQ, which are made for up to @peers of them: 2 *
  * @depth + 9 completions of each for receives, and @depth + 33 of a quarter more of them for the

@@ -722,6 +722,60 @@ TEST_F(end, many_long_messages_are_read)
 	}
 }
 
+/* Bytes of all memory regions of this process. */
+static size_t registered(void)
+{
+	size_t sum = 0, bytes;
+	char path[64], line[256];
+	FILE *info;
+
+	for (int fd = 0; fd < 256; fd++) {
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+		info = fopen(path, "r");
+		while (info && fgets(line, sizeof(line), info)) {
+			if (sscanf(line, "mr_bytes: %zu", &bytes) == 1)
+				sum += bytes;
+		}
+		if (info)
+			fclose(info);
+	}
+	return sum;
+}
+
+/* The memory of a message counts, however short that is: here there is enough for one. */
+/* Proves: F10 (library) */
+TEST_F(end, short_long_messages_take_no_more_memory_than_the_budget)
+{
+	const struct hub_frame message = { .kind = HUB_MESSAGE, .is_long = true };
+	const struct krdma_hub_options options = {
+		.size = sizeof(options), .depth = HUB_PEER_DEPTH, .eager = HUB_PEER_EAGER,
+		.longest = 65536, .budget = 65536,
+	};
+	struct krdma_ep_record record, more;
+	size_t before;
+
+	krdma_hub_close(self->hub);
+	ASSERT_EQ(0, krdma_hub_open(NULL, &options, &self->hub));
+	ASSERT_EQ(0, hub_peer_meet(self->hub, &self->peer, HUB_PEER_RECEIVES, &self->ep));
+	ASSERT_EQ(0, make_window(self, 1));
+	before = registered();
+	EXPECT_LT(0, before);
+	for (unsigned int i = 0; i < HUB_PEER_DEPTH; i++)
+		ASSERT_EQ(0, say(&self->peer, message, self->descriptor,
+				 sizeof(self->descriptor)));
+	for (unsigned int i = 0; i < HUB_PEER_DEPTH; i++) {
+		ASSERT_EQ(0, krdma_hub_next(self->hub, PATIENCE, &record, sizeof(record)));
+		EXPECT_EQ(KRDMA_EP_MESSAGE, record.event);
+		EXPECT_EQ(1, record.length);
+		EXPECT_EQ(-ETIMEDOUT, krdma_hub_next(self->hub, krdma_deadline(200), &more,
+						     sizeof(more))) {
+			TH_LOG("the message after %u has memory, too", i);
+		}
+		EXPECT_GE(options.budget, registered() - before);
+		krdma_ep_done(&record);
+	}
+}
+
 /* Peers that ask, and how often, so that their frames keep a hub busy beyond any deadline. */
 #define CROWD		4
 #define ASKS		380

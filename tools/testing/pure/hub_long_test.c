@@ -83,6 +83,12 @@ void hub_list_remove(struct hub_list *list, struct hub_link *link)
 		list->last = before;
 }
 
+size_t hub_buffer_size(const struct krdma_hub *of, size_t length)
+{
+	(void)of;
+	return length;
+}
+
 /* Memory that no function looks into. */
 static struct hub_buffer any_buffer = { .mr = (struct krdma_mr *)&any_buffer };
 static bool has_memory;
