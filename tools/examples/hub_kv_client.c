@@ -33,7 +33,8 @@ int main(int argc, char **argv)
 	if (!err)
 		err = -(int)answer.tag;
 	if (err)
-		fprintf(stderr, "hub_kv_client: %s\n", strerror(-err));
+		fprintf(stderr, "hub_kv_client: %s%s%s\n", strerror(-err),
+			*krdma_hub_why(hub) ? ": " : "", krdma_hub_why(hub));
 	else if (argc == 3)
 		printf("%.*s\n", (int)answer.length, (const char *)answer.data);
 	krdma_hub_close(hub);

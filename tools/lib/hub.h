@@ -453,6 +453,7 @@ struct hub_share {
  * @shares: named memory
  * @steps: calls of hub_step() that handled something
  * @unseen: records that were taken since the descriptors were looked at
+ * @why: why the last krdma_ep_connect() has failed
  */
 struct krdma_hub {
 	struct krdma *session;
@@ -482,6 +483,7 @@ struct krdma_hub {
 	uint64_t budget_used;
 	unsigned int steps;
 	unsigned int unseen;
+	char why[2 * KRDMA_WHY_MAX];
 	struct hub_share *shares[HUB_SHARES];
 };
 

@@ -823,6 +823,7 @@ KRDMA_PUBLIC int krdma_ep_connect(struct krdma_hub *hub, const char *to, const v
 
 	if (!hub || !to || !ep || length > KRDMA_HELLO_MAX || (length && !hello))
 		return -EINVAL;
+	hub->why[0] = '\0';
 	hub_reap(hub);
 	err = start(hub, to, hello, length, &new);
 	if (err)
@@ -838,10 +839,13 @@ KRDMA_PUBLIC int krdma_ep_connect(struct krdma_hub *hub, const char *to, const v
 	else if (new->error)
 		err = new->error;
 	new->waiting = false;
-	if (err)
+	if (err) {
+		/* The endpoint is gone when the function returns. */
+		memcpy(hub->why, new->why, sizeof(hub->why));
 		hub_ep_close(new, NULL);
-	else
+	} else {
 		*ep = new;
+	}
 	hub_reap(hub);
 	hub_settle(hub);
 	return err;
@@ -1033,6 +1037,11 @@ KRDMA_PUBLIC void *krdma_ep_get(const struct krdma_ep *ep)
 KRDMA_PUBLIC const char *krdma_ep_why(const struct krdma_ep *ep)
 {
 	return ep ? ep->why : "";
+}
+
+KRDMA_PUBLIC const char *krdma_hub_why(const struct krdma_hub *hub)
+{
+	return hub ? hub->why : "";
 }
 
 KRDMA_PUBLIC int krdma_ep_address(const struct krdma_ep *ep, struct sockaddr_storage *address)

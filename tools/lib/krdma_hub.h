@@ -47,7 +47,8 @@
  * the protocol), ENODEV (the device is gone), or the error with which it left (ECONNRESET if that
  * is EAGAIN or EINTR); EAGAIN (@deadline is 0); ETIMEDOUT (the deadline has passed); EINTR (a
  * signal arrived); ENOMEM. Neither EAGAIN nor EINTR nor the end of a deadline ends an endpoint.
- * Deadlines are as in <krdma.h>. krdma_ep_why() has the reason in words.
+ * Deadlines are as in <krdma.h>. krdma_ep_why() has the reason in words, and krdma_hub_why() where
+ * there is no endpoint.
  */
 #ifndef KRDMA_HUB_H
 #define KRDMA_HUB_H
@@ -264,12 +265,14 @@ void krdma_ep_done(struct krdma_ep_record *record);
  * @deadline: how long to wait; 0: do not wait: the record JOINED or LEFT follows
  * @ep: receives the endpoint, which the caller closes
  *
- * If the function waits and succeeds, the endpoint is ready, and there is no record JOINED.
+ * If the function waits and succeeds, the endpoint is ready, and there is no record JOINED. If it
+ * fails, there is no endpoint, and krdma_hub_why() has the reason in words. Resolving a host name
+ * may wait for a name server, whatever @deadline is.
  *
  * Errors: ENXIO (no such name); EAGAIN (temporary failure of name resolution); EHOSTUNREACH (no
  * route through an RDMA device); ECONNREFUSED (nothing listens there, or what listens is no hub);
  * EPROTO (the listener has accepted, and is no hub); EPROTONOSUPPORT (it is a hub with another
- * version of the protocol; krdma_ep_why() names both); EACCES, EUSERS, or what the peer's @admit
+ * version of the protocol; the words name both); EACCES, EUSERS, or what the peer's @admit
  * returned (the peer refuses this one; ECONNREFUSED for EAGAIN, and EIO for an errno that the
  * protocol does not have); ENOKEY (the peer requires a secret); EKEYREJECTED (the peer has another
  * secret, or none, or is this hub itself); EUSERS also if this hub has no place; EOPNOTSUPP (the
@@ -277,6 +280,18 @@ void krdma_ep_done(struct krdma_ep_record *record);
  */
 int krdma_ep_connect(struct krdma_hub *hub, const char *to, const void *hello, size_t length,
 		     uint64_t deadline, struct krdma_ep **ep);
+
+/**
+ * krdma_hub_why() - Get the reason why the last krdma_ep_connect() has failed, in words
+ * @hub: the hub
+ *
+ * With deadline 0 an endpoint can fail later: krdma_ep_why() has its reason.
+ *
+ * Return: text that is valid until the next krdma_ep_connect() or the end of the hub; "" if the last
+ * one has succeeded, or if there are no words besides its error. Words of the peer are in quotation
+ * marks, and contain printable ASCII characters only.
+ */
+const char *krdma_hub_why(const struct krdma_hub *hub);
 
 /**
  * krdma_ep_close() - Disconnect and free an endpoint

@@ -1572,6 +1572,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "krdma_ep_done": (None, [POINTER(krdma_ep_record)]),
     "krdma_ep_connect": (
         c_int, [c_void_p, c_char_p, c_void_p, c_size_t, c_uint64, POINTER(c_void_p)]),
+    "krdma_hub_why": (c_char_p, [c_void_p]),
     "krdma_ep_close": (None, [c_void_p, c_char_p]),
     "krdma_ep_set": (None, [c_void_p, c_void_p]),
     "krdma_ep_get": (c_void_p, [c_void_p]),

@@ -426,9 +426,13 @@ class Hub(Object):
     def connect(self, to: str, hello: bytes = b"", timeout: Optional[float] = None) -> Endpoint:
         """Connects to a hub, "HOST:PORT".  With a timeout of 0 a record JOINED or LEFT follows."""
         pointer = ctypes.c_void_p()
+        deadline = deadline_of(timeout)
         with self._turn(), self._handle as handle:
-            retried(f"connect to the hub at {to}", self._connect, handle, text(to, "an address"),
-                    hello, len(hello), deadline_of(timeout), ctypes.byref(pointer))
+            err = -errno.EINTR
+            while err == -errno.EINTR:
+                err = self._connect(handle, text(to, "an address"), hello, len(hello), deadline,
+                                    ctypes.byref(pointer))
+            check(err, f"connect to the hub at {to}", lib.krdma_hub_why(handle).decode() or None)
             return self._endpoint(pointer.value)
 
     def share(self, name: str, data: Any, access: Access = Access.REMOTE_READ,

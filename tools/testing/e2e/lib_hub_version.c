@@ -190,4 +190,62 @@ TEST(a_server_of_another_version_is_named)
 	}
 }
 
+/*
+ * A client that waits: the endpoint is gone when the attempt has failed.
+ */
+
+/**
+ * struct stranger - a program that takes one connection request, in a thread
+ * @session, @listener: of the program
+ * @refuse: it refuses the request
+ */
+struct stranger {
+	struct krdma *session;
+	struct krdma_listener *listener;
+	bool refuse;
+};
+
+static void *be_stranger(void *context)
+{
+	struct stranger *stranger = context;
+	struct krdma_conn *conn;
+
+	if (!krdma_listener_next(stranger->listener, PATIENCE, &conn))
+		answer(stranger->session, conn, stranger->refuse, OTHER);
+	return NULL;
+}
+
+/* Proves: F10 (library) */
+TEST(a_client_that_waits_learns_why)
+{
+	struct stranger stranger = { 0 };
+	struct krdma_hub *hub;
+	struct krdma_ep *ep;
+	char to[HUB_PEER_TO];
+	pthread_t thread;
+
+	ASSERT_EQ(0, krdma_open(&stranger.session));
+	ASSERT_EQ(0, hub_peer_listen(stranger.session, &stranger.listener, to));
+	ASSERT_EQ(0, krdma_hub_open(NULL, NULL, &hub));
+	EXPECT_STREQ("", krdma_hub_why(hub));
+	for (int refuse = 0; refuse < 2; refuse++) {
+		stranger.refuse = refuse;
+		ASSERT_EQ(0, pthread_create(&thread, NULL, be_stranger, &stranger));
+		EXPECT_EQ(-EPROTONOSUPPORT, krdma_ep_connect(hub, to, NULL, 0, PATIENCE, &ep));
+		pthread_join(thread, NULL);
+		EXPECT_TRUE(names_versions(krdma_hub_why(hub))) {
+			TH_LOG("it says: %s", krdma_hub_why(hub));
+		}
+	}
+	krdma_listener_close(stranger.listener);
+	EXPECT_EQ(-ECONNREFUSED, krdma_ep_connect(hub, to, NULL, 0, PATIENCE, &ep));
+	EXPECT_NE(NULL, strstr(krdma_hub_why(hub), "nothing listens there"));
+	/* These are the words of the last attempt alone. */
+	ASSERT_EQ(0, krdma_ep_connect(hub, to, NULL, 0, 0, &ep));
+	EXPECT_STREQ("", krdma_hub_why(hub));
+	EXPECT_STREQ("", krdma_hub_why(NULL));
+	krdma_hub_close(hub);
+	krdma_close(stranger.session);
+}
+
 TEST_HARNESS_MAIN

@@ -81,7 +81,7 @@ class HubLibrary(Library):
     def __init__(self, **functions):
         self.admit = self.allow = None
         super().__init__(**{"hub_open": self.open, "hub_share": self.share, "hub_close": 0,
-                            "ep_close": None, "ep_why": b"", **functions})
+                            "hub_why": b"", "ep_close": None, "ep_why": b"", **functions})
 
     def open(self, _, options, hub):
         """Keeps the function that the options have."""

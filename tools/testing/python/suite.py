@@ -832,7 +832,8 @@ def test_a_hub_admits_whom_it_wants():
     raises(krdma.Error, krdma.Hub, f"{HOST}:0", allow="10.0.0.0/99", number=errno.EINVAL)
     raises(krdma.Error, krdma.Hub, "192.0.2.1:0", says="192.0.2.1:0")
     with krdma.Hub() as hub:
-        raises(krdma.Refused, hub.connect, f"{HOST}:9", timeout=PATIENCE, number=errno.ECONNREFUSED)
+        raises(krdma.Refused, hub.connect, f"{HOST}:9", timeout=PATIENCE, number=errno.ECONNREFUSED,
+               says="nothing listens there")
         raises(krdma.Error, lambda: hub.address, number=errno.EINVAL, says="does not listen")
 
 
