@@ -498,6 +498,16 @@ static int get_stream(struct krdma_file_client *client, const char *name, uint32
 	return err;
 }
 
+/* poll() says nothing of a negative descriptor, and write() of another one only after the data. */
+static int check_writable(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0)
+		return -errno;
+	return flags & O_PATH || (flags & O_ACCMODE) == O_RDONLY ? -EBADF : 0;
+}
+
 KRDMA_PUBLIC int krdma_file_client_get_fd(struct krdma_file_client *client, const char *name,
 					  int fd, struct krdma_file_result *result, size_t size)
 {
@@ -508,6 +518,8 @@ KRDMA_PUBLIC int krdma_file_client_get_fd(struct krdma_file_client *client, cons
 	err = check_name(name);
 	if (!err && client->flags & KRDMA_FILE_CONTINUE)
 		err = -EINVAL;
+	if (!err)
+		err = check_writable(fd);
 	if (!err)
 		err = get_stream(client, name, 0, fd);
 	return finish(client, err, result, size);

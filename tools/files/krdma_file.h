@@ -232,7 +232,8 @@ int krdma_file_get(struct krdma *session, const struct sockaddr *server, const c
  *
  * Data that were written before an error remain.
  *
- * Errors: as for krdma_file_get(); EINVAL with KRDMA_FILE_CONTINUE; EPIPE.
+ * Errors: as for krdma_file_get(); EINVAL with KRDMA_FILE_CONTINUE; EBADF (@fd is not open for
+ * writing); EPIPE.
  */
 int krdma_file_get_fd(struct krdma *session, const struct sockaddr *server, const char *name,
 		      int fd, const struct krdma_file_options *options,

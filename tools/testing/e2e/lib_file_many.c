@@ -703,6 +703,10 @@ TEST_F(many, wrong_arguments)
 	EXPECT_EQ(-EINVAL, make_folder(self, NULL, NULL, 0));
 	EXPECT_EQ(-EINVAL, krdma_file_client_list(self->client, "", 0, NULL, &self->count, NULL,
 						  0));
+	ASSERT_EQ(0, files_make(self->files.there, "a", 5000, 1));
+	EXPECT_EQ(-EBADF, krdma_file_client_get_fd(self->client, "a", -1, NULL, 0));
+	EXPECT_EQ(-EBADF, krdma_file_client_get_fd(self->client, "a", self->here, NULL, 0));
+	EXPECT_EQ(-EBADF, krdma_file_get_fd(self->files.session, server, "a", -1, NULL, NULL, 0));
 }
 
 TEST_HARNESS_MAIN
