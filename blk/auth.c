@@ -58,7 +58,7 @@ enum krdma_blk_prover {
 	KRDMA_BLK_SERVER_PROVES = 2,
 };
 
-#define KRDMA_BLK_SAID_MAX	offsetof(struct krdma_blk_welcome, proof)
+#define KRDMA_BLK_SAID_MAX	(sizeof(struct krdma_blk_welcome) - KRDMA_BLK_PROOF_SIZE)
 
 static_assert(offsetof(struct krdma_blk_hello, proof) <= KRDMA_BLK_SAID_MAX);
 
@@ -138,8 +138,16 @@ void krdma_blk_prove_server(const struct krdma_blk_secret *secret,
 			    const struct krdma_blk_nonces *nonces,
 			    struct krdma_blk_welcome *welcome)
 {
-	krdma_blk_prove(secret, nonces, KRDMA_BLK_SERVER_PROVES, welcome,
-			offsetof(struct krdma_blk_welcome, proof), welcome->proof);
+	size_t length = offsetof(struct krdma_blk_welcome, proof);
+	u8 said[KRDMA_BLK_SAID_MAX];
+
+	memcpy(said, welcome, length);
+	if (welcome->more) {
+		memcpy(said + length, (const u8 *)welcome + KRDMA_BLK_WELCOME_SHORT,
+		       sizeof(*welcome) - KRDMA_BLK_WELCOME_SHORT);
+		length = sizeof(said);
+	}
+	krdma_blk_prove(secret, nonces, KRDMA_BLK_SERVER_PROVES, said, length, welcome->proof);
 }
 
 /**

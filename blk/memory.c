@@ -365,9 +365,8 @@ static int krdma_blk_window_fill(struct krdma_blk_window *window, struct krdma_b
 					     KRDMA_ACCESS_REMOTE_READ);
 	if (IS_ERR(chunks->table_mr))
 		return PTR_ERR(chunks->table_mr);
-	/* The protocol carries only one rkey for the table. */
 	krdma_mr_query(chunks->table_mr, &info);
-	return info.key_count == 1 ? 0 : -EFBIG;
+	return info.key_count <= KRDMA_BLK_TABLE_KEYS_MAX ? 0 : -EFBIG;
 }
 
 /**

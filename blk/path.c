@@ -143,7 +143,7 @@ krdma_blk_conn_welcomed(struct krdma_blk_queue *queue, const struct krdma_blk_no
 			struct krdma_blk_geometry *geometry)
 {
 	struct krdma_blk_device *device = queue->device;
-	struct krdma_blk_welcome welcome;
+	struct krdma_blk_welcome welcome = {};
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
 	int length;
 	int ret;
@@ -163,7 +163,7 @@ krdma_blk_conn_welcomed(struct krdma_blk_queue *queue, const struct krdma_blk_no
 	/* A write whose command does not fit would end the connection. */
 	if (geometry->slot_size && !queue->fits)
 		return -ENOBUFS;
-	memcpy(&welcome, data, sizeof(welcome));
+	memcpy(&welcome, data, min_t(size_t, length, sizeof(welcome)));
 	if (device->secret.length && !krdma_blk_server_knows(&device->secret, nonces, &welcome))
 		return -EKEYREJECTED;
 	return 0;

@@ -469,12 +469,26 @@ static bool krdma_blk_conn_use_window(struct krdma_blk_export_conn *conn,
 static void krdma_blk_welcome_window(struct krdma_blk_welcome *welcome,
 				     const struct krdma_blk_window *window)
 {
-	struct krdma_mr_info table;
+	struct krdma_mr *table = window->chunks.table_mr;
+	struct krdma_mr_rkey_range key = {};
+	struct krdma_mr_info info;
+	u64 part;
 
-	krdma_mr_query(window->chunks.table_mr, &table);
-	welcome->table_addr = cpu_to_le64(table.remote_addr);
-	welcome->table_key = cpu_to_le32(table.rkey);
 	welcome->chunk_size = cpu_to_le32(window->chunk_size);
+	krdma_mr_query(table, &info);
+	welcome->table_addr = cpu_to_le64(info.remote_addr);
+	krdma_mr_rkey_at(table, 0, &key);
+	welcome->table_key = cpu_to_le32(key.rkey);
+	if (info.key_count == 1)
+		return;
+	/* The table begins with a page, so each of its keys but the last one covers as much. */
+	part = key.length;
+	welcome->more = cpu_to_le16(info.key_count - 1);
+	welcome->table_part = cpu_to_le32(part);
+	for (unsigned int i = 1; i < info.key_count; i++) {
+		krdma_mr_rkey_at(table, i * part, &key);
+		welcome->more_keys[i - 1] = cpu_to_le32(key.rkey);
+	}
 }
 
 /* Returns the reason to refuse a client whose memory could not be registered. */
@@ -577,15 +591,15 @@ static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 		.size = cpu_to_le64(export->size),
 		.block_size = cpu_to_le32(export->block_size),
 	};
-	struct krdma_conn_param param = {
-		.private_data = &welcome, .private_data_len = sizeof(welcome),
-	};
+	struct krdma_conn_param param = { .private_data = &welcome };
 	int reason;
 
 	reason = krdma_blk_conn_open_window(conn, &welcome) ?:
 		 krdma_blk_conn_offer(conn, &attr, &welcome);
 	if (reason)
 		return reason;
+	/* Clients of before there were several rkeys for the table know the short one. */
+	param.private_data_len = welcome.more ? sizeof(welcome) : KRDMA_BLK_WELCOME_SHORT;
 	if (export->secret.length)
 		krdma_blk_prove_server(&export->secret, nonces, &welcome);
 	if (krdma_conn_create_qp(conn->conn, &attr) || krdma_blk_conn_post_recv(conn))

@@ -113,15 +113,17 @@ void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
 int krdma_blk_table_read(struct krdma_blk_queue *queue, const struct krdma_blk_geometry *geometry)
 {
 	const u32 entries = KRDMA_BLK_READ_BYTES / sizeof(struct krdma_blk_entry);
+	u32 part = geometry->table_part / sizeof(struct krdma_blk_entry);
 	u32 count;
 	int ret;
 
 	ret = krdma_blk_table_alloc(queue, geometry);
 	for (u32 at = 0; at < geometry->chunks && !ret; at += count) {
-		count = min(geometry->chunks - at, entries);
+		/* Only what one key covers. */
+		count = min3(geometry->chunks - at, entries, part - at % part);
 		ret = krdma_blk_table_fetch(queue, geometry->table_addr +
 					    (u64)at * sizeof(struct krdma_blk_entry),
-					    geometry->table_key,
+					    geometry->table_keys[at / part],
 					    count * sizeof(struct krdma_blk_entry)) ?:
 		      krdma_blk_table_check(queue->device->table, count, geometry->chunk_size,
 					    &queue->chunks[at]);

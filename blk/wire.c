@@ -13,6 +13,29 @@
 
 #include "wire.h"
 
+/* Reads the keys of the table.  They may cover more than the table. */
+static int krdma_blk_read_keys(const struct krdma_blk_welcome *welcome,
+			       struct krdma_blk_geometry *geometry)
+{
+	u32 bytes = geometry->chunks * sizeof(struct krdma_blk_entry);
+	u32 part = le32_to_cpu(welcome->table_part);
+	u16 more = le16_to_cpu(welcome->more);
+
+	geometry->table_keys[0] = le32_to_cpu(welcome->table_key);
+	geometry->table_part = more ? part : bytes;
+	if (!more)
+		return 0;
+	if (more >= KRDMA_BLK_TABLE_KEYS_MAX || !part || part % sizeof(struct krdma_blk_entry) ||
+	    (bytes - 1) / part > more)
+		return -EPROTO;
+	for (unsigned int i = 1; i < KRDMA_BLK_TABLE_KEYS_MAX; i++) {
+		geometry->table_keys[i] = le32_to_cpu(welcome->more_keys[i - 1]);
+		if (i > more && geometry->table_keys[i])
+			return -EPROTO;
+	}
+	return 0;
+}
+
 /**
  * krdma_blk_read_welcome() - Check and convert a server's welcome
  * @data: private data of the acceptance
@@ -25,22 +48,22 @@
  */
 int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geometry *geometry)
 {
-	struct krdma_blk_welcome welcome;
+	struct krdma_blk_welcome welcome = {};
 	u64 chunks, memory;
 
-	if (length < sizeof(welcome))
+	if (length < KRDMA_BLK_WELCOME_SHORT)
 		return -EPROTO;
-	memcpy(&welcome, data, sizeof(welcome));
+	memcpy(&welcome, data, min(length, sizeof(welcome)));
 	if (welcome.magic != cpu_to_le32(KRDMA_BLK_MAGIC) ||
 	    welcome.version != KRDMA_BLK_VERSION || (welcome.flags & ~KRDMA_BLK_FLAGS) ||
-	    welcome.reserved || !(welcome.flags & KRDMA_BLK_STORED) != !welcome.slot_size)
+	    (welcome.more && length < sizeof(welcome)) ||
+	    !(welcome.flags & KRDMA_BLK_STORED) != !welcome.slot_size)
 		return -EPROTO;
 
 	*geometry = (struct krdma_blk_geometry) {
 		.generation = le64_to_cpu(welcome.generation),
 		.size = le64_to_cpu(welcome.size),
 		.table_addr = le64_to_cpu(welcome.table_addr),
-		.table_key = le32_to_cpu(welcome.table_key),
 		.block_size = le32_to_cpu(welcome.block_size),
 		.chunk_size = le32_to_cpu(welcome.chunk_size),
 		.slot_size = le32_to_cpu(welcome.slot_size),
@@ -71,7 +94,7 @@ int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geo
 	if (geometry->table_addr + chunks * sizeof(struct krdma_blk_entry) < geometry->table_addr)
 		return -EPROTO;
 	geometry->chunks = chunks;
-	return 0;
+	return krdma_blk_read_keys(&welcome, geometry);
 }
 
 static const char *const krdma_blk_reasons[] = {

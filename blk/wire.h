@@ -14,6 +14,7 @@
 #ifndef _KRDMA_BLK_WIRE_H
 #define _KRDMA_BLK_WIRE_H
 
+#include <linux/stddef.h>
 #include <linux/types.h>
 
 #define KRDMA_BLK_MAGIC		0x62646b72	/* "rkdb" */
@@ -41,6 +42,9 @@
 /* Number of slots of a connection, and bytes of each. */
 #define KRDMA_BLK_SLOTS		KRDMA_BLK_COMMANDS_MAX
 #define KRDMA_BLK_SLOT_SIZE	0x20000
+
+/* Maximum number of rkeys of the table. */
+#define KRDMA_BLK_TABLE_KEYS_MAX	8
 
 /* Maximum number of bytes of a command's range: what a processor zeroes in a moment. */
 #define KRDMA_BLK_ZERO_MAX	0x200000
@@ -118,22 +122,27 @@ enum krdma_blk_welcome_flags {
  * @magic: KRDMA_BLK_MAGIC
  * @version: KRDMA_BLK_VERSION
  * @flags: what the client may do with the export
- * @reserved: 0
+ * @more: number of rkeys of the table in @more_keys
  * @generation: a random number: the same as long as the memory keeps what was written
  * @size: size of the export in bytes
  * @table_addr: remote address of the table of &struct krdma_blk_entry, one for each chunk
- * @table_key: rkey of the table
+ * @table_key: rkey of the table, or of its first part
  * @block_size: in bytes
  * @chunk_size: in bytes, a power of two; the client may use the last chunk only in part
  * @slot_size: with KRDMA_BLK_STORED: bytes of a slot, a power of two; the memory has
  *	KRDMA_BLK_SLOTS of them.  Else 0.
  * @proof: for an export with a secret, see auth.h; else 0
+ * @table_part: bytes of the table that each of its rkeys covers, one behind the other; a multiple
+ *	of the size of an entry
+ * @more_keys: the rkeys after @table_key, and then zeroes
+ *
+ * The message ends with @proof if @more is 0: if one rkey covers the table.
  */
 struct krdma_blk_welcome {
 	__le32 magic;
 	u8 version;
 	u8 flags;
-	__le16 reserved;
+	__le16 more;
 	__le64 generation;
 	__le64 size;
 	__le64 table_addr;
@@ -142,9 +151,15 @@ struct krdma_blk_welcome {
 	__le32 chunk_size;
 	__le32 slot_size;
 	u8 proof[KRDMA_BLK_PROOF_SIZE];
+	__le32 table_part;
+	__le32 more_keys[KRDMA_BLK_TABLE_KEYS_MAX - 1];
 };
 
-static_assert(sizeof(struct krdma_blk_welcome) == 64);
+/* Bytes of a welcome without @table_part and @more_keys. */
+#define KRDMA_BLK_WELCOME_SHORT	offsetof(struct krdma_blk_welcome, table_part)
+
+static_assert(KRDMA_BLK_WELCOME_SHORT == 64);
+static_assert(sizeof(struct krdma_blk_welcome) == 96);
 
 /* Remote address and rkey of a chunk. */
 struct krdma_blk_entry {
@@ -272,7 +287,8 @@ static_assert(sizeof(struct krdma_blk_refusal) == 24);
  * @generation: as in &struct krdma_blk_welcome
  * @size: in bytes
  * @table_addr: remote address of the table
- * @table_key: rkey of the table
+ * @table_part: bytes of the table that each rkey covers; the last one covers the rest
+ * @table_keys: rkeys of the table
  * @block_size: in bytes
  * @chunk_size: in bytes
  * @slot_size: bytes of a slot; 0: the memory is that of the export
@@ -284,7 +300,8 @@ struct krdma_blk_geometry {
 	u64 generation;
 	u64 size;
 	u64 table_addr;
-	u32 table_key;
+	u32 table_part;
+	u32 table_keys[KRDMA_BLK_TABLE_KEYS_MAX];
 	u32 block_size;
 	u32 chunk_size;
 	u32 slot_size;

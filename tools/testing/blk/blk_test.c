@@ -23,6 +23,9 @@
  *  spin	Writing "SYMBOL NUMBER" makes the further call NUMBER, from 1, of SYMBOL spin before
  *		it begins, until "go" is written: for a caller that must not sleep.  Reading is as
  *		with "stall".
+ *  pages	Writing "NUMBER" lowers the number of pages that a device can register at a time,
+ *		for each device that is used from then on, until it is removed.  Writing "off" ends
+ *		this for devices that are added later.
  *  failfast	Writing "DISK" reads the first block of that disk with REQ_FAILFAST_TRANSPORT.  The
  *		write returns the error of the read.  Writing "DISK merged" reads the first block
  *		ahead, and the second one as usual; the block layer makes one request of both.  The
@@ -41,12 +44,15 @@
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/kstrtox.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+
+#include <krdma/krdma.h>
 
 #define BLK_TEST_WORD		64
 
@@ -245,6 +251,46 @@ static int blk_test_cut_begin(const char *symbol, const char *value)
 	ret = register_kprobe(&blk_test_cutter);
 	if (ret)
 		blk_test_cutter = (struct kprobe) {};
+	return ret;
+}
+
+/*
+ * pages
+ */
+
+static struct kretprobe blk_test_limiter;
+static u32 blk_test_most_pages;
+
+/* All users of a device's limits get them by this function. */
+static int blk_test_limits_post(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	struct krdma_limits *limits = (void *)regs_return_value(regs);
+
+	WRITE_ONCE(limits->max_fast_reg_pages,
+		   min(READ_ONCE(limits->max_fast_reg_pages), blk_test_most_pages));
+	return 0;
+}
+
+static void blk_test_limit_end(void)
+{
+	if (!blk_test_limiter.kp.symbol_name)
+		return;
+	unregister_kretprobe(&blk_test_limiter);
+	blk_test_limiter = (struct kretprobe) {};
+}
+
+static int blk_test_limit_begin(const char *number)
+{
+	int ret = kstrtou32(number, 0, &blk_test_most_pages);
+
+	if (ret)
+		return ret;
+	blk_test_limiter = (struct kretprobe) {
+		.kp.symbol_name = "krdma_device_limits", .handler = blk_test_limits_post,
+	};
+	ret = register_kretprobe(&blk_test_limiter);
+	if (ret)
+		blk_test_limiter = (struct kretprobe) {};
 	return ret;
 }
 
@@ -544,6 +590,28 @@ static const struct file_operations blk_test_stall_fops = {
 	.write = blk_test_stall_write,
 };
 
+static ssize_t blk_test_pages_write(struct file *file, const char __user *data, size_t count,
+				    loff_t *position)
+{
+	char text[BLK_TEST_WORD];
+	char *second;
+	int ret = blk_test_words(data, count, text, sizeof(text), &second);
+
+	if (ret)
+		return ret;
+	mutex_lock(&blk_test_lock);
+	blk_test_limit_end();
+	if (strcmp(text, "off"))
+		ret = blk_test_limit_begin(text);
+	mutex_unlock(&blk_test_lock);
+	return ret ?: count;
+}
+
+static const struct file_operations blk_test_pages_fops = {
+	.owner = THIS_MODULE,
+	.write = blk_test_pages_write,
+};
+
 static int blk_test_read_once(struct block_device *disk, struct page **pages)
 {
 	struct bio_vec vec;
@@ -664,6 +732,7 @@ static int __init blk_test_init(void)
 			    &blk_test_stall_fops);
 	debugfs_create_file("spin", 0600, blk_test_directory, &blk_test_spinner,
 			    &blk_test_stall_fops);
+	debugfs_create_file("pages", 0200, blk_test_directory, NULL, &blk_test_pages_fops);
 	debugfs_create_file("failfast", 0200, blk_test_directory, NULL, &blk_test_failfast_fops);
 	return 0;
 }
@@ -675,6 +744,7 @@ static void __exit blk_test_exit(void)
 	blk_test_refuse_end();
 	blk_test_change_end();
 	blk_test_cut_end();
+	blk_test_limit_end();
 	for (int i = 0; i < BLK_TEST_STALLS; i++)
 		blk_test_stall_end(&blk_test_stalls[i]);
 	blk_test_stall_end(&blk_test_spinner);

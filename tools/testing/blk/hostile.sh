@@ -227,11 +227,12 @@ check "only what was valid is written" cmp $work/wanted $work/data
 check "the export is ended" export_end stored
 
 # Welcomes.
-give none none short empty magic version flags reserved slot no-slot odd-slot small-slot \
+give none none short empty magic version flags more-keys slot no-slot odd-slot small-slot \
 	huge-slot no-size odd-size \
 	huge-size long-store no-block odd-block no-chunk odd-chunk small-chunk huge-chunk table-wraps \
-	table-key table-elsewhere entry-wraps entry-reserved reader-zeroes writable old-offers \
-	old entry-key
+	table-key table-elsewhere entry-wraps entry-reserved reader-zeroes writable parts-short \
+	part-none part-odd part-small part-missing part-beyond part-many part-key part-wraps \
+	old-offers old entry-key
 krdma blk attach $here_address:8003 hostile --queues 1 >/dev/null 2>$work/said
 check "a stranger's memory without a fault is attached" test -b /dev/krdmab0
 check "and read" read_one /dev/krdmab0
@@ -244,7 +245,7 @@ attached_to "a welcome without a word" empty "$none"
 attached_to "another magic" magic "$none"
 attached_to "another version" version "$none"
 attached_to "flags that there are not" flags "$none"
-attached_to "reserved bytes that are not zero" reserved "$none"
+attached_to "a table with more keys than the message has" more-keys "$none"
 attached_to "slots of an export without them" slot "$none"
 attached_to "an export with a store, without slots" no-slot "$none"
 attached_to "slots that are no power of two" odd-slot "$none"
@@ -267,6 +268,15 @@ attached_to "a chunk that goes beyond all addresses" entry-wraps "$none"
 attached_to "a table with more in it than there is" entry-reserved "$none"
 attached_to "commands for a reader" reader-zeroes "$none"
 attached_to "a disk to write for who asked to read" writable "$none" --read-only
+attached_to "a table with several keys, of which the last byte is missing" parts-short "$none"
+attached_to "keys that cover nothing" part-none "$none"
+attached_to "keys that cover half an entry" part-odd "$none"
+attached_to "keys that do not cover the table" part-small "$none"
+attached_to "a key less than it takes" part-missing "$none"
+attached_to "a key behind the last one" part-beyond "$none"
+attached_to "more keys than a message can have" part-many "$none"
+attached_to "a key in the midst that is another one" part-key "the connection could not be made"
+attached_to "a table with several keys that goes beyond all addresses" part-wraps "$none"
 attached_to "commands for a client who does not know them" old-offers "$none"
 
 # A server from before there were commands refuses who knows them, and is asked again.
@@ -307,6 +317,21 @@ check "a request is carried out when the key is valid" \
 	dd if=/dev/krdmab0 of=/dev/null bs=4k count=1 skip=2 iflag=direct
 is "for the seventh time" 6 /sys/block/krdmab0/krdma/reconnects
 check "the device is detached" krdma blk detach hostile
+unserve
+
+# An export whose table takes more than one key of rxe.  All of its chunks are the same memory.
+give parts
+check "an export of 300 GiB is attached" krdma blk attach $here_address:8003 hostile --queues 1
+is "all of it" 629145600 /sys/block/krdmab0/size
+dd if=/dev/krdmab0 bs=4k skip=78643199 count=1 iflag=direct 2>$work/said | head -c 14 >$work/block
+# Proves: F3
+is "its last block is read" "the last block" $work/block
+for gib in 127 128 255 256 299; do
+	dd if=/dev/krdmab0 bs=4k skip=$((gib * 262144 + 255)) count=1 iflag=direct 2>$work/said |
+		head -c 14 >$work/block
+	is "and that of the first MiB behind $gib GiB" "the last block" $work/block
+done
+check "it is detached" krdma blk detach hostile
 unserve
 
 # A server invalidates memory that its client exports.

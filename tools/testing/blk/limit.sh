@@ -761,6 +761,40 @@ check "the device is detached" device_end grown
 kill $server
 wait $server
 
+# A device that registers only three pages at a time: chunks of two pages, and 768 entries of the
+# table for each of its rkeys.
+put $test/pages 3
+check "an export whose table takes two rkeys" export_new parts 8M
+check "is attached" device_new parts $here_address
+disk=$(disk parts)
+fill $work/wanted 8
+check "and written" write_direct $work/wanted "$disk" 1M
+# Proves: F3
+check "and has its data" same $work/wanted "$disk"
+check "it grows, to eight of them" put $config/exports/parts/size 48M
+becomes "and the disk does" 98304 "/sys/block/${disk#/dev/}/size" 60
+fill $work/more 40
+cat $work/more >>$work/wanted
+check "which is written behind that" dd if=$work/more of="$disk" bs=1M seek=8 oflag=direct
+# Proves: F3
+check "and has all data" same $work/wanted "$disk"
+rm $work/more
+refused "more rkeys than that are not sent" "File too large" put $config/exports/parts/size 50M
+is "nothing has changed" 50331648 $config/exports/parts/size
+check "it is detached" device_end parts
+check "and ended" export_end parts
+check "one that is as large as possible, with a secret" export_new parts 48M secret=s
+"$here/outsider" guess $here_address parts s 0 >$work/said
+# Proves: F3
+check "and the server's proof covers all of the rkeys" grep -q '^right: welcome, proved$' $work/said
+check "it is attached with the secret" device_new parts $here_address secret=s
+check "and read" read_one "$(disk parts)"
+check "it is detached" device_end parts
+check "and ended" export_end parts
+put $test/pages off
+unplug
+plug
+
 # A file that keeps data is emptied, and the disk does not confirm it: only the memory has the data.
 fill $work/wanted 1
 cp $work/wanted $work/kept

@@ -89,6 +89,12 @@
 #define SLOT		0x20000
 #define PAGE		4096
 #define CHUNKS		4
+#define MORE_KEYS	7
+/* A nominal export whose table takes more than one rkey of rxe, 2 MiB each. */
+#define LARGE_SIZE	(300ull << 30)
+#define LARGE_CHUNK	(1u << 20)
+#define LARGE_CHUNKS	(LARGE_SIZE / LARGE_CHUNK)
+#define LARGE_KEYS	3
 
 struct hello {
 	uint32_t magic;
@@ -104,7 +110,7 @@ struct welcome {
 	uint32_t magic;
 	uint8_t version;
 	uint8_t flags;
-	uint16_t reserved;
+	uint16_t more;
 	uint64_t generation;
 	uint64_t size;
 	uint64_t table_addr;
@@ -113,7 +119,12 @@ struct welcome {
 	uint32_t chunk_size;
 	uint32_t slot_size;
 	uint8_t proof[PROOF];
+	/* Only if there are more rkeys than one. */
+	uint32_t table_part;
+	uint32_t more_keys[MORE_KEYS];
 };
+
+#define SHORT_WELCOME	offsetof(struct welcome, table_part)
 
 struct entry {
 	uint64_t addr;
@@ -274,14 +285,18 @@ static void print_answer(struct client *client, struct krdma_conn *conn, int err
 	union {
 		struct refusal refusal;
 		struct welcome welcome;
-	} said = { .refusal = { 0 } };
+	} said = { .welcome = { 0 } };
+	uint8_t proved[sizeof(struct welcome) - PROOF];
 	size_t length = sizeof(said);
 	uint8_t proof[PROOF];
 
 	krdma_conn_private_data(conn, &said, &length);
 	if (!err) {
-		prove(client->secret, 2, client->challenge, client->nonce, &said.welcome,
-		      offsetof(struct welcome, proof), proof);
+		memcpy(proved, &said.welcome, offsetof(struct welcome, proof));
+		memcpy(proved + offsetof(struct welcome, proof), &said.welcome.table_part,
+		       sizeof(struct welcome) - SHORT_WELCOME);
+		prove(client->secret, 2, client->challenge, client->nonce, proved,
+		      said.welcome.more ? sizeof(proved) : offsetof(struct welcome, proof), proof);
 		puts(memcmp(proof, said.welcome.proof, PROOF) ? "welcome" : "welcome, proved");
 	} else if (err != -ECONNREFUSED) {
 		puts(strerror(-err));
@@ -816,17 +831,20 @@ struct server {
 	struct krdma_listener *listener;
 	struct krdma_mr *chunks;	/* CHUNKS pages */
 	struct krdma_mr *table;
+	struct krdma_mr *large_chunk;	/* LARGE_CHUNK bytes */
+	struct krdma_mr *large_table;	/* LARGE_CHUNKS entries, which all lead to it */
 	struct client *spoiler;		/* whose export has the rkeys; or NULL */
 };
 
 /*
  * make() changes a valid welcome and its table.  The welcome is sent without its last @missing
- * bytes.
+ * bytes.  @large: the welcome is one of LARGE_SIZE, with LARGE_KEYS rkeys of the table.
  */
 struct fault {
 	const char *name;
 	void (*make)(struct welcome *welcome, struct entry *table);
 	size_t missing;
+	bool large;
 };
 
 static void no_fault(struct welcome *welcome, struct entry *table)
@@ -855,7 +873,7 @@ FAULT(bad_version, welcome->version = VERSION + 1)
 FAULT(bad_flags, welcome->flags = 0x80)
 FAULT(reader_zeroes, welcome->flags = 0x03)
 FAULT(offers, welcome->flags = 0x06)
-FAULT(bad_reserved, welcome->reserved = htole16(1))
+FAULT(more_keys, welcome->more = htole16(1))
 FAULT(bad_slot, welcome->slot_size = htole32(PAGE))
 FAULT(no_slot, welcome->flags |= STORED)
 FAULT(odd_slot, welcome->flags |= STORED; welcome->slot_size = htole32(3 * PAGE))
@@ -879,47 +897,66 @@ FAULT(entry_wraps, table[CHUNKS - 1].addr = htole64(UINT64_MAX - 8))
 FAULT(entry_reserved, table[1].reserved = htole32(1))
 /* Of a chunk that the kernel does not read when it looks for partitions. */
 FAULT(entry_key, table[2].key ^= htole32(0xffffff00))
+/* Of a table with several rkeys. */
+FAULT(part_none, welcome->table_part = 0)
+FAULT(part_odd, welcome->table_part = htole32(le32toh(welcome->table_part) + 8))
+FAULT(part_small, welcome->table_part = htole32(le32toh(welcome->table_part) / 2))
+FAULT(part_missing, welcome->more = htole16(LARGE_KEYS - 2))
+FAULT(part_beyond, welcome->more_keys[LARGE_KEYS - 1] = welcome->table_key)
+FAULT(part_many, welcome->more = htole16(MORE_KEYS + 1))
+FAULT(part_key, welcome->more_keys[LARGE_KEYS - 2] ^= htole32(0xffffff00))
+FAULT(part_wraps, welcome->table_addr = htole64(UINT64_MAX & ~(LARGE_CHUNK - 1ull)))
 
 static const struct fault faults[] = {
-	{ "none", no_fault, 0 },
-	{ "half", half, 0 },
-	{ "short", no_fault, 1 },
-	{ "empty", no_fault, sizeof(struct welcome) },
-	{ "magic", bad_magic, 0 },
-	{ "version", bad_version, 0 },
-	{ "flags", bad_flags, 0 },
-	{ "reserved", bad_reserved, 0 },
-	{ "slot", bad_slot, 0 },
-	{ "no-slot", no_slot, 0 },
-	{ "odd-slot", odd_slot, 0 },
-	{ "small-slot", small_slot, 0 },
-	{ "huge-slot", huge_slot, 0 },
-	{ "no-size", no_size, 0 },
-	{ "odd-size", odd_size, 0 },
-	{ "huge-size", huge_size, 0 },
-	{ "long-store", long_store, 0 },
-	{ "no-block", no_block, 0 },
-	{ "odd-block", odd_block, 0 },
-	{ "no-chunk", no_chunk, 0 },
-	{ "odd-chunk", odd_chunk, 0 },
-	{ "small-chunk", small_chunk, 0 },
-	{ "huge-chunk", huge_chunk, 0 },
-	{ "table-wraps", table_wraps, 0 },
-	{ "table-key", table_key, 0 },
-	{ "table-elsewhere", table_elsewhere, 0 },
-	{ "entry-wraps", entry_wraps, 0 },
-	{ "entry-reserved", entry_reserved, 0 },
-	{ "entry-key", entry_key, 0 },
-	{ "reader-zeroes", reader_zeroes, 0 },
+	{ "none", no_fault, 0, false },
+	{ "half", half, 0, false },
+	{ "short", no_fault, 1, false },
+	{ "empty", no_fault, SHORT_WELCOME, false },
+	{ "magic", bad_magic, 0, false },
+	{ "version", bad_version, 0, false },
+	{ "flags", bad_flags, 0, false },
+	{ "more-keys", more_keys, 0, false },
+	{ "slot", bad_slot, 0, false },
+	{ "no-slot", no_slot, 0, false },
+	{ "odd-slot", odd_slot, 0, false },
+	{ "small-slot", small_slot, 0, false },
+	{ "huge-slot", huge_slot, 0, false },
+	{ "no-size", no_size, 0, false },
+	{ "odd-size", odd_size, 0, false },
+	{ "huge-size", huge_size, 0, false },
+	{ "long-store", long_store, 0, false },
+	{ "no-block", no_block, 0, false },
+	{ "odd-block", odd_block, 0, false },
+	{ "no-chunk", no_chunk, 0, false },
+	{ "odd-chunk", odd_chunk, 0, false },
+	{ "small-chunk", small_chunk, 0, false },
+	{ "huge-chunk", huge_chunk, 0, false },
+	{ "table-wraps", table_wraps, 0, false },
+	{ "table-key", table_key, 0, false },
+	{ "table-elsewhere", table_elsewhere, 0, false },
+	{ "entry-wraps", entry_wraps, 0, false },
+	{ "entry-reserved", entry_reserved, 0, false },
+	{ "entry-key", entry_key, 0, false },
+	{ "reader-zeroes", reader_zeroes, 0, false },
 	/* For a client that has asked only to read. */
-	{ "writable", no_fault, 0 },
+	{ "writable", no_fault, 0, false },
 	/* These do not reply to commands; "deaf" does not receive them either. */
-	{ "silent", offers, 0 },
-	{ "deaf", offers, 0 },
+	{ "silent", offers, 0, false },
+	{ "deaf", offers, 0, false },
 	/* These begin with a refusal; see refuse_commands(). */
-	{ "old", no_fault, 0 },
-	{ "old-offers", offers, 0 },
-	{ NULL, NULL, 0 },
+	{ "old", no_fault, 0, false },
+	{ "old-offers", offers, 0, false },
+	{ "parts", no_fault, 0, true },
+	{ "parts-short", no_fault, 1, true },
+	{ "part-none", part_none, 0, true },
+	{ "part-odd", part_odd, 0, true },
+	{ "part-small", part_small, 0, true },
+	{ "part-missing", part_missing, 0, true },
+	{ "part-beyond", part_beyond, 0, true },
+	{ "part-many", part_many, 0, true },
+	{ "part-key", part_key, 0, true },
+	{ "part-wraps", part_wraps, 0, true },
+	{ NULL, NULL, 0, false },
 };
 
 static const struct fault *find_fault(const char *name)
@@ -970,9 +1007,60 @@ static void spoil(struct server *server, struct krdma_ring *ring, struct krdma_c
 	check("spoil", krdma_ring_post(ring, &entry, 1, NULL));
 }
 
+/* The rkey that covers the part of an MR that begins at @offset; and how far it reaches, or NULL. */
+static uint32_t key_at(struct krdma_mr *mr, size_t offset, size_t *reach)
+{
+	size_t ignored;
+	uint32_t key;
+
+	check("rkey", krdma_mr_rkey_at(mr, offset, &key, reach ? reach : &ignored));
+	return key;
+}
+
+/* krdma registers it by itself, so that it has several rkeys. */
+static void make_large(struct server *server, struct krdma_conn *conn)
+{
+	static const char last[] = "the last block";
+	struct krdma_conn_query_args query;
+	struct entry *table;
+	size_t part;
+
+	server->large_chunk = memory(server->session, conn, LARGE_CHUNK);
+	memcpy((char *)krdma_mr_data(server->large_chunk) + LARGE_CHUNK - PAGE, last, sizeof(last));
+	check("query", krdma_conn_query(conn, &query, sizeof(query)));
+	check("table", krdma_mr_alloc_for_lanes(server->session, query.device_id,
+						LARGE_CHUNKS * sizeof(struct entry),
+						KRDMA_ACCESS_REMOTE_READ, 0, &server->large_table));
+	key_at(server->large_table, 0, &part);
+	check("parts", (LARGE_CHUNKS * sizeof(struct entry) - 1) / part == LARGE_KEYS - 1 ?
+	      0 : -ENOSPC);
+	table = krdma_mr_data(server->large_table);
+	for (unsigned int i = 0; i < LARGE_CHUNKS; i++) {
+		table[i] = (struct entry) {
+			.addr = htole64(remote_addr(server->large_chunk)),
+			.key = htole32(krdma_mr_rkey(server->large_chunk)),
+		};
+	}
+}
+
+static void set_large(struct server *server, struct welcome *welcome)
+{
+	size_t part;
+
+	welcome->size = htole64(LARGE_SIZE);
+	welcome->chunk_size = htole32(LARGE_CHUNK);
+	welcome->table_addr = htole64(remote_addr(server->large_table));
+	welcome->table_key = htole32(key_at(server->large_table, 0, &part));
+	welcome->table_part = htole32((uint32_t)part);
+	welcome->more = htole16(LARGE_KEYS - 1);
+	for (unsigned int i = 1; i < LARGE_KEYS; i++)
+		welcome->more_keys[i - 1] = htole32(key_at(server->large_table, i * part, NULL));
+}
+
 static void accept_client(struct server *server, struct krdma_conn *conn, const struct fault *fault)
 {
 	struct krdma_conn_create_qp_args depths = { .size = sizeof(depths) };
+	size_t length = fault->large ? sizeof(struct welcome) : SHORT_WELCOME;
 	struct krdma_ring *ring;
 	struct welcome welcome;
 	struct entry *table;
@@ -982,6 +1070,8 @@ static void accept_client(struct server *server, struct krdma_conn *conn, const 
 		server->chunks = memory(server->session, conn, CHUNKS * PAGE);
 		server->table = memory(server->session, conn, PAGE);
 	}
+	if (!server->large_table && fault->large)
+		make_large(server, conn);
 	table = krdma_mr_data(server->table);
 	for (unsigned int i = 0; i < CHUNKS; i++) {
 		table[i] = (struct entry) {
@@ -995,13 +1085,15 @@ static void accept_client(struct server *server, struct krdma_conn *conn, const 
 		.table_key = htole32(krdma_mr_rkey(server->table)),
 		.block_size = htole32(PAGE), .chunk_size = htole32(PAGE),
 	};
+	if (fault->large)
+		set_large(server, &welcome);
 	fault->make(&welcome, table);
 
 	check("queue", krdma_ring_create(server->session, NULL, &ring));
 	check("create QP", krdma_conn_create_qp(conn, ring, NULL, NULL, &depths));
 	if (!strcmp(fault->name, "silent"))
 		post_recv(server, ring, conn);
-	err = krdma_conn_accept(conn, NULL, &welcome, sizeof(welcome) - fault->missing);
+	err = krdma_conn_accept(conn, NULL, &welcome, length - fault->missing);
 	if (!err && server->spoiler)
 		spoil(server, ring, conn);
 	if (!err)

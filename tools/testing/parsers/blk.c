@@ -10,6 +10,7 @@ int parser_blk_welcome(const uint8_t *data, size_t size)
 {
 	struct krdma_blk_geometry geometry;
 	u64 memory;
+	u32 part;
 	int err = krdma_blk_read_welcome(data, size, &geometry);
 
 	if (err) {
@@ -25,6 +26,11 @@ int parser_blk_welcome(const uint8_t *data, size_t size)
 	EXPECT(!geometry.slot_size || geometry.slot_size >= geometry.block_size);
 	EXPECT(geometry.table_addr + geometry.chunks * 16ull >= geometry.table_addr);
 	EXPECT(!geometry.read_only || !geometry.offers);
+	/* Each entry has one of the keys. */
+	part = geometry.table_part / 16;
+	EXPECT(part && !(geometry.table_part % 16));
+	EXPECT((geometry.chunks - 1) / part < KRDMA_BLK_TABLE_KEYS_MAX);
+	EXPECT(size >= 96 || geometry.chunks <= part);
 	return 0;
 }
 

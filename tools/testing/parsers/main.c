@@ -52,7 +52,7 @@ static const struct target targets[] = {
 	TARGET(private_data, 260, 100),
 	TARGET(lane_hello, 64, 50),
 	TARGET(lane_frame, 1024, 100),
-	TARGET(blk_welcome, 96, 100),
+	TARGET(blk_welcome, 128, 100),
 	TARGET(blk_refusal, 48, 100),
 	TARGET(blk_command, 24, 100),
 	TARGET(message, 512, 100),
