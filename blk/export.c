@@ -103,7 +103,8 @@ static int krdma_blk_export_alloc(struct krdma_blk_export *export)
 	}
 	if (*export->path)
 		return krdma_blk_export_open_store(export);
-	return krdma_blk_memory_alloc(&export->memory, export->size);
+	return krdma_blk_memory_check(export->size) ?:
+	       krdma_blk_memory_alloc(&export->memory, export->size);
 }
 
 static int krdma_blk_export_load(struct krdma_blk_export *export)
@@ -242,7 +243,8 @@ static int krdma_blk_export_grow(struct krdma_blk_export *export, u64 size)
 		return 0;
 	if (export->store.file)
 		return krdma_blk_export_grow_stored(export, size);
-	ret = krdma_blk_memory_alloc_more(&export->memory, size, &more);
+	ret = krdma_blk_memory_check(size) ?:
+	      krdma_blk_memory_alloc_more(&export->memory, size, &more);
 	if (ret)
 		return ret;
 	ret = krdma_blk_serve_grow(export, &more);

@@ -265,6 +265,78 @@ static unsigned int krdma_blk_slab_sg(const struct krdma_blk_slab *slab, u32 off
 }
 
 /*
+ * Devices
+ */
+
+static bool krdma_blk_device_serves(const struct krdma_device_attr *attr)
+{
+	return attr->transport == KRDMA_TRANSPORT_IB && attr->limits.max_fast_reg_pages;
+}
+
+/* Bytes that one rkey covers. */
+static u32 krdma_blk_device_chunk(const struct krdma_device_attr *attr)
+{
+	return min_t(u64, KRDMA_BLK_SLAB_SIZE,
+		     rounddown_pow_of_two(attr->limits.max_fast_reg_pages) * PAGE_SIZE);
+}
+
+/*
+ * The most memory to which a device can give access.  Each of its chunks has an entry in the table,
+ * and the table has only few rkeys.
+ */
+static u64 krdma_blk_device_room(const struct krdma_device_attr *attr)
+{
+	u64 table = (u64)attr->limits.max_fast_reg_pages * PAGE_SIZE * KRDMA_BLK_TABLE_KEYS_MAX;
+	u64 chunks = min_t(u64, table / sizeof(struct krdma_blk_entry), KRDMA_BLK_CHUNKS_MAX);
+
+	return chunks * krdma_blk_device_chunk(attr);
+}
+
+/* Slabs are registered as a whole. */
+static bool krdma_blk_device_fits(const struct krdma_device_attr *attr, u64 size)
+{
+	u64 room = krdma_blk_device_room(attr);
+
+	if (size <= round_down(room, KRDMA_BLK_SLAB_SIZE))
+		return true;
+	pr_warn_ratelimited("krdma_blk: %s can register at most %llu MiB of an export\n",
+			    attr->name, room / SZ_1M);
+	return false;
+}
+
+/**
+ * krdma_blk_memory_check() - Check whether a device can give access to memory of a size
+ * @size: in bytes
+ *
+ * The kernel's log names the devices of this host that cannot.
+ *
+ * Context: process context.
+ * Return: 0, also if there is no device, because one may come; -EFBIG: none of them can.
+ */
+int krdma_blk_memory_check(u64 size)
+{
+	struct krdma_device_attr attr;
+	struct krdma_device *dev;
+	bool fits = false;
+	int ret = 0;
+	u32 id = 0;
+
+	while ((dev = krdma_device_next(&init_net, id)) != NULL) {
+		id++;
+		/* One that has been removed will not be there in the end. */
+		if (!krdma_device_query_attr(dev, &attr)) {
+			id = attr.id + 1;
+			if (krdma_blk_device_serves(&attr)) {
+				fits |= krdma_blk_device_fits(&attr, size);
+				ret = -EFBIG;
+			}
+		}
+		krdma_device_put(dev);
+	}
+	return fits ? 0 : ret;
+}
+
+/*
  * Windows
  */
 
@@ -337,12 +409,19 @@ static int krdma_blk_window_fill(struct krdma_blk_window *window, struct krdma_b
 {
 	u32 count = memory->slab_count * (KRDMA_BLK_SLAB_SIZE / window->chunk_size);
 	u32 access = KRDMA_ACCESS_REMOTE_READ;
+	struct krdma_device_attr attr;
 	struct krdma_mr_info info;
 	struct scatterlist *sg;
-	int ret = 0;
+	int ret;
 
 	if (!read_only)
 		access |= KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE;
+	ret = krdma_device_query_attr(window->dev, &attr);
+	if (ret)
+		return ret;
+	/* Registering takes long. */
+	if (!krdma_blk_device_fits(&attr, memory->slab_count * (u64)KRDMA_BLK_SLAB_SIZE))
+		return -EFBIG;
 	chunks->mrs = kvzalloc_objs(*chunks->mrs, count, GFP_KERNEL);
 	chunks->table = kvzalloc_objs(*chunks->table, count, GFP_KERNEL);
 	sg = kmalloc_objs(*sg, KRDMA_BLK_SLAB_PAGES, GFP_KERNEL);
@@ -403,12 +482,9 @@ struct krdma_blk_window *krdma_blk_window_open(const struct krdma_blk_memory *me
 	if (ret)
 		goto err_close;
 	ret = -EOPNOTSUPP;
-	if (attr.transport != KRDMA_TRANSPORT_IB || !attr.limits.max_fast_reg_pages)
+	if (!krdma_blk_device_serves(&attr))
 		goto err_close;
-
-	window->chunk_size = min_t(u64, KRDMA_BLK_SLAB_SIZE,
-				   rounddown_pow_of_two(attr.limits.max_fast_reg_pages) *
-				   PAGE_SIZE);
+	window->chunk_size = krdma_blk_device_chunk(&attr);
 	ret = krdma_blk_window_fill(window, &chunks, memory, session, read_only);
 	window->chunks = chunks;
 	if (ret)

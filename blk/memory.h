@@ -85,6 +85,7 @@ void krdma_blk_memory_add(struct krdma_blk_memory *memory, u64 size, struct krdm
 void krdma_blk_memory_drop_more(const struct krdma_blk_memory *memory,
 				struct krdma_blk_memory *more);
 void krdma_blk_memory_free(struct krdma_blk_memory *memory);
+int krdma_blk_memory_check(u64 size);
 void *krdma_blk_memory_at(const struct krdma_blk_memory *memory, u64 offset, size_t *length);
 void krdma_blk_memory_zero(const struct krdma_blk_memory *memory, u64 offset, size_t length);
 

@@ -291,7 +291,8 @@ static void explain_enable(const char *kind, const char *name, int err)
 			 "Or give a secret: -k FILE", name);
 	else if (err == -EFBIG)
 		complain("cannot export '%s': it is too large\n"
-			 "It is larger than --store, or --keep's file has another size", name);
+			 "It is larger than --store, or --keep's file has another size\n"
+			 "Or no RDMA device can register as much: see the kernel's log", name);
 	else if (err == -ENOTBLK)
 		complain("cannot export '%s': --store is neither a block device nor a file", name);
 	else if (err == -EBUSY)

@@ -779,11 +779,18 @@ check "which is written behind that" dd if=$work/more of="$disk" bs=1M seek=8 of
 # Proves: F3
 check "and has all data" same $work/wanted "$disk"
 rm $work/more
+dmesg -c >/dev/null
 refused "more rkeys than that are not sent" "File too large" put $config/exports/parts/size 50M
+dmesg >$work/log
+check "the log says which device has no more" grep -q "rxe0 can register at most 48 MiB" $work/log
 is "nothing has changed" 50331648 $config/exports/parts/size
 check "it is detached" device_end parts
 check "and ended" export_end parts
-check "one that is as large as possible, with a secret" export_new parts 48M secret=s
+export_make parts 50M
+refused "nor is such an export enabled" "File too large" put $config/exports/parts/enabled 1
+put $config/exports/parts/size 48M
+put $config/exports/parts/secret s
+check "one that is as large as possible is, also with a secret" put $config/exports/parts/enabled 1
 "$here/outsider" guess $here_address parts s 0 >$work/said
 # Proves: F3
 check "and the server's proof covers all of the rkeys" grep -q '^right: welcome, proved$' $work/said
