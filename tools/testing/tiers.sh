@@ -923,7 +923,7 @@ tier_blk()
 	"$topdir/tools/testing/tool/schemas" blk "$topdir/build/testing/blk/7.2/left"
 	blk 6.1 "sh /tests/hostile.sh && KRDMA_ROUNDS=20 sh /tests/own.sh"
 	blk 6.1 "sh /tests/limit.sh && sh /tests/poll.sh"
-	blk 6.1 "sh /tests/attach.sh && sh /tests/suspend.sh"
+	blk 6.1 "sh /tests/attach.sh && sh /tests/suspend.sh && sh /tests/late.sh"
 }
 
 # blk_nodes SERIES SCRIPT: two machines with a cable that is pulled; the second one serves.
