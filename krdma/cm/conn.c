@@ -119,7 +119,8 @@ static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_st
 	 * between.  Callers in line for an MR wake each other: there can be any number of them.
 	 */
 	if (step->verdict == KRDMA_STEP_MOVE &&
-	    (krdma_conn_is_settled(step->next) || step->next == KRDMA_CONN_CLOSING))
+	    (krdma_conn_is_settled(step->next) || step->next == KRDMA_CONN_CLOSING) &&
+	    wq_has_sleeper(&conn->wait))
 		wake_up(&conn->wait);
 }
 

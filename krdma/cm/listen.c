@@ -101,6 +101,13 @@ static int krdma_listener_reserve(struct krdma_listener *listener)
 	return room ? 0 : -ECONNREFUSED;
 }
 
+/* Mostly nobody waits.  The barrier there is one between the change and the look for waiters. */
+static void krdma_listener_wake(struct krdma_listener *listener)
+{
+	if (wq_has_sleeper(&listener->wait))
+		wake_up_all(&listener->wait);
+}
+
 static void krdma_listener_unreserve(struct krdma_listener *listener)
 {
 	unsigned long flags;
@@ -110,7 +117,7 @@ static void krdma_listener_unreserve(struct krdma_listener *listener)
 	listener->creating--;
 	spin_unlock_irqrestore(&listener->lock, flags);
 
-	wake_up_all(&listener->wait);
+	krdma_listener_wake(listener);
 	krdma_listener_uncharge(listener);
 }
 
@@ -134,14 +141,14 @@ static void krdma_listener_add(struct krdma_listener *listener, struct krdma_con
 		krdma_listener_expire_later(listener, listener->request_timeout);
 	spin_unlock_irqrestore(&listener->lock, flags);
 
-	wake_up_all(&listener->wait);
+	krdma_listener_wake(listener);
 	krdma_listener_notify(listener);
 
 	/* Only now can the consumer's part be freed. */
 	spin_lock_irqsave(&listener->lock, flags);
 	listener->creating--;
 	spin_unlock_irqrestore(&listener->lock, flags);
-	wake_up_all(&listener->wait);
+	krdma_listener_wake(listener);
 }
 
 /* The list's reference goes to the caller, who uncharges the request without the lock. */
