@@ -536,6 +536,9 @@ void krdma_conn_end(struct krdma_conn *conn)
 	unsigned int noio;
 	int ret;
 
+	/* Nothing changes that any more. */
+	if (krdma_conn_get_state(conn) == KRDMA_CONN_CLOSED)
+		return;
 	if (lower)
 		krdma_conn_drive(conn, true);
 	ret = krdma_conn_advance(conn, KRDMA_INPUT_DISCONNECT, 0);
