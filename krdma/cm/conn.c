@@ -247,7 +247,7 @@ static void krdma_conn_unanswered(struct work_struct *work)
 void krdma_conn_await_answer(struct krdma_conn *conn)
 {
 	krdma_conn_get(conn);
-	if (!queue_delayed_work(conn->workqueue, &conn->answer_work,
+	if (!queue_delayed_work(krdma_conn_work_on(conn), &conn->answer_work,
 				msecs_to_jiffies(KRDMA_CONN_ANSWER_MS)))
 		krdma_conn_put(conn);
 }
@@ -293,7 +293,7 @@ void krdma_conn_flushed(struct krdma_conn *conn)
 static void krdma_conn_start_grace(struct krdma_conn *conn, unsigned int ms)
 {
 	krdma_conn_get(conn);
-	if (mod_delayed_work(conn->workqueue, &conn->grace_work, msecs_to_jiffies(ms)))
+	if (mod_delayed_work(krdma_conn_work_on(conn), &conn->grace_work, msecs_to_jiffies(ms)))
 		krdma_conn_put(conn);
 }
 
@@ -302,7 +302,7 @@ static void krdma_conn_await_reason(struct krdma_conn *conn)
 	if (!READ_ONCE(conn->flushed))
 		return;
 	krdma_conn_get(conn);
-	if (!queue_delayed_work(conn->workqueue, &conn->grace_work,
+	if (!queue_delayed_work(krdma_conn_work_on(conn), &conn->grace_work,
 				msecs_to_jiffies(KRDMA_CONN_UNSAID_MS)))
 		krdma_conn_put(conn);
 }
@@ -447,7 +447,7 @@ static void krdma_conn_peer_work(struct work_struct *work)
  */
 static bool krdma_conn_ends_by_peer(struct krdma_conn *conn)
 {
-	if (conn->end_workqueue != krdma_conn_workqueue)
+	if (conn->reclaim)
 		return false;
 	if (READ_ONCE(conn->asked) && !READ_ONCE(conn->confirmed))
 		conn->ends_by_peer = true;
@@ -663,8 +663,7 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 
 	krdma_session_get(session);
 	conn->session = session;
-	conn->workqueue = session->reclaim ? krdma_reclaim_workqueue : krdma_workqueue;
-	conn->end_workqueue = session->reclaim ? krdma_reclaim_workqueue : krdma_conn_workqueue;
+	conn->reclaim = session->reclaim;
 	krdma_conn_turn_init(conn);
 	conn->ops = ops;
 	conn->context = context;

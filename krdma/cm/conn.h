@@ -111,9 +111,8 @@ enum krdma_conn_turn {
  * @turn: &enum krdma_conn_turn: whether @work waits for its turn among those of @turn_session, or
  *	runs.  Protected by krdma_turns_lock, as @turn_session.
  * @end_lock: of a connection with @lower: held by @work, and by threads that do what it would
- * @workqueue: where @grace_work and @answer_work run: krdma_workqueue, or krdma_reclaim_workqueue
- *	for a session that memory reclaim waits for.  Set when the connection is allocated.
- * @end_workqueue: where @work runs: krdma_conn_workqueue, or as @workqueue
+ * @reclaim: memory reclaim waits for the session: all its work items run in
+ *	krdma_reclaim_workqueue.  Set when the connection is allocated.
  * @work: does what sleeps: disconnect and teardown; queued by krdma_conn_queue(), with a reference
  * @turn_item: @work, among the connections of @turn_session that wait for a turn
  * @turn_session: @session, or the session before, if @turn was in use when it joined @session; with
@@ -188,12 +187,11 @@ struct krdma_conn {
 	bool end_was_missed;
 	bool driven;
 	bool ends_with_others;
+	bool reclaim;
 	u8 ack_timeout;
 	u8 turn;
 
 	struct mutex end_lock;		/* see above */
-	struct workqueue_struct *workqueue;
-	struct workqueue_struct *end_workqueue;
 	struct work_struct work;
 	struct krdma_turn_item turn_item;
 	struct krdma_session *turn_session;
@@ -222,6 +220,12 @@ struct krdma_conn {
  */
 int krdma_conn_advance(struct krdma_conn *conn, enum krdma_conn_input input, int error);
 void krdma_conn_unlock(struct krdma_conn *conn);
+
+/* Where @grace_work and @answer_work run. */
+static inline struct workqueue_struct *krdma_conn_work_on(const struct krdma_conn *conn)
+{
+	return conn->reclaim ? krdma_reclaim_workqueue : krdma_workqueue;
+}
 
 /* The rdma_cm ID, for a caller that holds cm_lock; NULL: there is none yet, or no longer. */
 static inline struct rdma_cm_id *krdma_conn_cm_id(const struct krdma_conn *conn)

@@ -117,7 +117,7 @@ struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn)
 {
 	conn->owner = (struct krdma_qp_owner) {
 		.ops = &krdma_conn_owner_ops,
-		.workqueue = conn->workqueue,
+		.workqueue = krdma_conn_work_on(conn),
 		.conn = conn,
 		.context = conn->context,
 		.complete = conn->ops->complete,

@@ -14,7 +14,7 @@
 
 static bool krdma_conn_has_turns(const struct krdma_conn *conn)
 {
-	return conn->end_workqueue == krdma_conn_workqueue;
+	return !conn->reclaim;
 }
 
 static void krdma_conn_turn_wait(struct krdma_conn *conn)
@@ -82,7 +82,7 @@ void krdma_conn_queue(struct krdma_conn *conn)
 
 	krdma_conn_get(conn);
 	if (!krdma_conn_has_turns(conn)) {
-		if (!queue_work(conn->end_workqueue, &conn->work))
+		if (!queue_work(krdma_reclaim_workqueue, &conn->work))
 			krdma_conn_put(conn);
 		return;
 	}
