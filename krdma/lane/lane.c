@@ -232,7 +232,7 @@ static int krdma_lane_connect(struct krdma_conn_lower *lower,
 		krdma_lane_lost(lane, trunk->error, 0);
 	} else {
 		krdma_lane_set_depths(lane);
-		set_bit(KRDMA_LANE_DUE_OPEN, &lane->due);
+		WRITE_ONCE(lane->due, lane->due | BIT(KRDMA_LANE_DUE_OPEN));
 		krdma_trunk_add_ready(lane);
 		if (param->early) {
 			/* The message that is posted next takes it along. */
@@ -264,7 +264,7 @@ static int krdma_lane_accept(struct krdma_conn_lower *lower, const void *data, u
 		copy = NULL;
 		lane->stage = KRDMA_LANE_UP;
 		krdma_lane_set_depths(lane);
-		set_bit(KRDMA_LANE_DUE_ACCEPT, &lane->due);
+		WRITE_ONCE(lane->due, lane->due | BIT(KRDMA_LANE_DUE_ACCEPT));
 		krdma_lane_share_start(lane);
 		/* Before a message can arrive. */
 		krdma_conn_advance(lane->conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
@@ -423,16 +423,16 @@ static void krdma_lane_queue_close(struct krdma_lane *lane)
 
 	switch (lane->stage) {
 	case KRDMA_LANE_NEW:
-		clear_bit(KRDMA_LANE_DUE_OPEN, &lane->due);
+		WRITE_ONCE(lane->due, lane->due & ~BIT(KRDMA_LANE_DUE_OPEN));
 		if (lane->passive)
-			set_bit(KRDMA_LANE_DUE_REJECT, &lane->due);
+			WRITE_ONCE(lane->due, lane->due | BIT(KRDMA_LANE_DUE_REJECT));
 		break;
 	case KRDMA_LANE_ASKED:
 	case KRDMA_LANE_UP:
-		set_bit(KRDMA_LANE_DUE_CLOSE, &lane->due);
+		WRITE_ONCE(lane->due, lane->due | BIT(KRDMA_LANE_DUE_CLOSE));
 		break;
 	default:
-		lane->due = 0;
+		WRITE_ONCE(lane->due, 0);
 		break;
 	}
 	lane->stage = KRDMA_LANE_OVER;
@@ -441,10 +441,10 @@ static void krdma_lane_queue_close(struct krdma_lane *lane)
 		/* The peer cannot find the refused request without the number of those done. */
 		if (krdma_lane_owes_done(lane))
 			lane->close_reason = KRDMA_LANE_CLOSE_DISCONNECT;
-		lane->due = 0;
+		WRITE_ONCE(lane->due, 0);
 		krdma_link_tell_closed(lane, KRDMA_LANE_CLOSE);
 	} else if (lane->due && full) {
-		lane->due = 0;
+		WRITE_ONCE(lane->due, 0);
 		krdma_link_tell_closed(lane, KRDMA_LANE_REJECT);
 	} else if (lane->due) {
 		lane->trunk->untold++;

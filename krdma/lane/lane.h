@@ -333,7 +333,7 @@ enum krdma_lane_stage {
  * @ready_node: entry of the trunk's list of lanes that have something to send; under the trunk's
  *	ready_lock.  An entry holds a reference to @conn.
  * @ended: nothing that is posted lists it any more; under the trunk's ready_lock
- * @due: bits of &enum krdma_lane_due
+ * @due: bits of &enum krdma_lane_due; written under the trunk's lock
  * @close_reason: &enum krdma_lane_close_reason; under the trunk's lock
  * @port: the peer's port, of an active one
  * @data: private data to be sent with OPEN, ACCEPT or REJECT; NULL: none, or sent; set before the
@@ -382,18 +382,29 @@ enum krdma_lane_stage {
 struct krdma_lane {
 	struct krdma_conn_lower lower;
 	struct krdma_conn *conn;
-	bool passive;
 	struct krdma_trunk *trunk;
 
 	struct work_struct find_work;
-	bool searched;
-	bool ending;
-	unsigned int tries;
-	bool routed;
 	struct list_head find_node;
-	u32 ticket;
 	unsigned long asked_at;
 
+	struct list_head ready_node;
+	u8 *data;
+	struct krdma_lane_early *early;
+	struct krdma_lane_share *share;
+	struct krdma_lane_asked asked;
+	struct krdma_lane_served served;
+	struct krdma_lane_direct *direct;
+	struct krdma_lane_given *given;
+	struct krdma_lane_lookup *lookup;
+	const struct krdma_lane_named *named;
+
+	/* Under several locks; together, so that there are no holes: a host may have many lanes. */
+	bool passive;
+	bool searched;
+	bool ending;
+	u8 tries;
+	bool routed;
 	u8 stage;
 	bool accepted;
 	bool broken;
@@ -402,47 +413,38 @@ struct krdma_lane {
 	bool bound;
 	bool attached;
 	bool taken_back;
-	u32 number;
-	struct list_head ready_node;
 	bool ended;
-	unsigned long due;
+	u8 due;
 	u8 close_reason;
-	u16 port;
-	u8 *data;
 	u8 data_len;
-	u16 early_max;
 	bool early_waits;
-	struct krdma_lane_early *early;
-	u32 peer_credits;
 	bool peer_shares;
-	u32 advertised;
-	u32 yielded;
-	struct krdma_lane_share *share;
-	struct krdma_lane_asked asked;
-	struct krdma_lane_served served;
-	struct krdma_lane_direct *direct;
-	struct krdma_lane_given *given;
-	struct krdma_lane_lookup *lookup;
-	const struct krdma_lane_named *named;
 	bool lookup_late;
 	bool ask_refused;
 	u8 fail_status;
+	bool made;
+	u16 port;
+	u16 early_max;
+	u32 ticket;
+	u32 number;
+	u32 peer_credits;
+	u32 advertised;
+	u32 yielded;
+	u32 max_inline;
+	u32 kept;
 
 	spinlock_t lock;		/* see above */
-	bool made;
 	struct krdma_pd *pd;
 	struct krdma_pd_user pd_user;
 	struct krdma_lane_queue send;
 	struct krdma_lane_queue recv;
 	void *queues;
 	u8 *inline_data;
-	u32 max_inline;
 	void *context;
 	void (*complete)(const struct krdma_wc *wc);
 	struct work_struct deliver_work;
 	struct krdma_session *session;
 	u64 charged;
-	u32 kept;
 };
 
 static inline struct krdma_lane *krdma_lane_of(struct krdma_conn_lower *lower)

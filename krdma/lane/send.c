@@ -251,11 +251,11 @@ static bool krdma_link_add_open(struct krdma_trunk *trunk, struct krdma_lane_wri
 	};
 	int ret;
 
-	if (!test_bit(KRDMA_LANE_DUE_OPEN, &lane->due))
+	if (!(lane->due & BIT(KRDMA_LANE_DUE_OPEN)))
 		return true;
 	if (!krdma_link_has_room(writer, lane, record.type))
 		return false;
-	clear_bit(KRDMA_LANE_DUE_OPEN, &lane->due);
+	WRITE_ONCE(lane->due, lane->due & ~BIT(KRDMA_LANE_DUE_OPEN));
 	ret = krdma_link_number(trunk, lane);
 	if (ret) {
 		krdma_lane_lost(lane, ret, 0);
@@ -280,11 +280,12 @@ static bool krdma_link_add_accept(struct krdma_lane_writer *writer, struct krdma
 		.length = lane->data_len,
 	};
 
-	if (!test_bit(KRDMA_LANE_DUE_ACCEPT, &lane->due))
+	if (!(lane->due & BIT(KRDMA_LANE_DUE_ACCEPT)))
 		return true;
 	if (!krdma_link_has_room(writer, lane, record.type))
 		return false;
-	clear_bit(KRDMA_LANE_DUE_ACCEPT, &lane->due);
+	/* Pairs with krdma_lane_taker_given(): it sees this, or its receive is in the record. */
+	smp_store_mb(lane->due, lane->due & ~BIT(KRDMA_LANE_DUE_ACCEPT));
 	record.credits = krdma_link_advertise(lane);
 	krdma_link_fill_depths(lane, &record);
 	krdma_lane_frame_add(writer, &record);
@@ -298,11 +299,11 @@ static bool krdma_link_add_end(struct krdma_trunk *trunk, struct krdma_lane_writ
 {
 	struct krdma_lane_record record = { .lane = lane->number };
 
-	if (test_bit(KRDMA_LANE_DUE_REJECT, &lane->due)) {
+	if (lane->due & BIT(KRDMA_LANE_DUE_REJECT)) {
 		record.type = KRDMA_LANE_REJECT;
 		record.data = lane->data;
 		record.length = lane->data_len;
-	} else if (test_bit(KRDMA_LANE_DUE_CLOSE, &lane->due)) {
+	} else if (lane->due & BIT(KRDMA_LANE_DUE_CLOSE)) {
 		/* What is done is done, whatever ends the lane. */
 		if (!krdma_lane_add_done(writer, lane))
 			return false;
@@ -315,7 +316,7 @@ static bool krdma_link_add_end(struct krdma_trunk *trunk, struct krdma_lane_writ
 	    krdma_lane_frame_room(writer, record.type, 0) < record.length)
 		return false;
 	krdma_lane_frame_add(writer, &record);
-	lane->due = 0;
+	WRITE_ONCE(lane->due, 0);
 	trunk->untold--;
 	return true;
 }

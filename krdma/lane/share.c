@@ -54,7 +54,7 @@ static void krdma_lane_taker_given(struct krdma_srq_taker *taker)
 	if (READ_ONCE(lane->early_waits))
 		krdma_lane_queue_find(lane);
 	/* ACCEPT has the number of them. */
-	if (test_bit(KRDMA_LANE_DUE_ACCEPT, &lane->due))
+	if (READ_ONCE(lane->due) & BIT(KRDMA_LANE_DUE_ACCEPT))
 		return;
 	if (krdma_lane_owes_credits(lane))
 		krdma_trunk_ready(lane);

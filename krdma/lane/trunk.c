@@ -552,7 +552,7 @@ static void krdma_trunk_end_ready(struct krdma_trunk *trunk)
 		if (lane)
 			list_del_init(&lane->ready_node);
 		spin_unlock_irq(&trunk->ready_lock);
-		if (lane && test_bit(KRDMA_LANE_DUE_OPEN, &lane->due))
+		if (lane && (lane->due & BIT(KRDMA_LANE_DUE_OPEN)))
 			krdma_lane_lost(lane, trunk->error, 0);
 		spin_unlock_bh(&trunk->lock);
 		if (lane)
