@@ -579,7 +579,10 @@ static void krdma_conn_work(struct work_struct *work)
  */
 void krdma_conn_closed(struct krdma_conn *conn)
 {
-	complete_all(&conn->closed);
+	/* Pairs with krdma_conn_await_end(). */
+	smp_store_release(&conn->closed, true);
+	if (wq_has_sleeper(&conn->wait))
+		wake_up(&conn->wait);
 	/* Drop the reference that was taken by KRDMA_ACTION_KEEP. */
 	krdma_conn_put(conn);
 }
@@ -678,7 +681,6 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 	INIT_DELAYED_WORK(&conn->grace_work, krdma_conn_grace_expired);
 	INIT_DELAYED_WORK(&conn->answer_work, krdma_conn_unanswered);
 	INIT_WORK(&conn->event_work, krdma_conn_event_work);
-	init_completion(&conn->closed);
 	INIT_LIST_HEAD(&conn->pending);
 
 	return conn;

@@ -5,7 +5,6 @@
 #ifndef _KRDMA_CONN_H
 #define _KRDMA_CONN_H
 
-#include <linux/completion.h>
 #include <linux/in6.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -126,7 +125,7 @@ enum krdma_conn_turn {
  *	drops
  * @event_work: calls the consumer for events; queued with a reference
  * @free_work: frees the object after the last reference, so in the place of @event_work
- * @closed: completed after the teardown, when the consumer has got all events
+ * @closed: the teardown is over, and the consumer has got all events; set once, with @wait woken
  * @lower: lower half that a lane has instead of a QP, or NULL.  Set before the connection is
  *	visible to others.
  * @pending: entry of the listener's list of requests; protected by the listener's lock
@@ -186,6 +185,7 @@ struct krdma_conn {
 	bool end_is_locked_out;
 	bool end_was_missed;
 	bool driven;
+	bool closed;
 	bool ends_with_others;
 	bool reclaim;
 	u8 ack_timeout;
@@ -202,7 +202,6 @@ struct krdma_conn {
 		struct work_struct event_work;
 		struct work_struct free_work;
 	};
-	struct completion closed;
 
 	struct krdma_conn_lower *lower;
 

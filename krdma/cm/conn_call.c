@@ -779,7 +779,8 @@ static void krdma_conn_await_end(struct krdma_conn *conn)
 {
 	if (WARN_ON_ONCE(current_work() == &conn->event_work))
 		return;
-	wait_for_completion(&conn->closed);
+	/* Pairs with krdma_conn_closed(). */
+	wait_event(conn->wait, smp_load_acquire(&conn->closed));
 }
 
 /**
