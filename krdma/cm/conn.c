@@ -634,6 +634,7 @@ static void krdma_conn_free(struct krdma_conn *conn)
 	krdma_device_put(conn->dev);
 	krdma_conn_turn_exit(conn);
 	krdma_session_put(conn->session);
+	kfree(conn->peer_data);
 	mutex_destroy(&conn->end_lock);
 	mutex_destroy(&conn->cm_lock);
 	kmem_cache_free(krdma_conn_cache, krdma_object_uncount(KRDMA_OBJECT_CONN, conn));

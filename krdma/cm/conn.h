@@ -62,7 +62,8 @@ enum krdma_conn_turn {
  * @local: local address, valid when @dev is known; family 0 until then.  IPv4 or IPv6; the type
  *	is that of IPv6, the larger one.
  * @remote: address of the peer; as @local
- * @peer_data: private data of the peer; set once, before the state that implies it
+ * @peer_data: private data of the peer; set once, before the state that implies it.  NULL: there
+ *	are none.  The memory of an answer is there before the peer is asked.
  * @peer_data_len: bytes of @peer_data; 0 until it is set
  * @peer_is_krdma: the private data show that the peer is krdma
  * @reject_reason: the connection manager's code for KRDMA_EVENT_REJECTED
@@ -149,7 +150,7 @@ struct krdma_conn {
 	u8 event_count;
 	struct sockaddr_in6 local;
 	struct sockaddr_in6 remote;
-	u8 peer_data[KRDMA_PRIVATE_DATA_MAX];
+	u8 *peer_data;
 	u8 peer_data_len;
 	bool peer_is_krdma;
 	u8 read_depth;

@@ -10,6 +10,7 @@
 #include <linux/in6.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
+#include <linux/slab.h>
 #include <linux/wait.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cm.h>
@@ -412,6 +413,14 @@ static int krdma_conn_fail(struct krdma_conn *conn, int error)
 	return error;
 }
 
+/* The answer may come where nothing can be allocated. */
+static int krdma_conn_expect_data(struct krdma_conn *conn)
+{
+	if (!conn->peer_data)
+		conn->peer_data = kmalloc(KRDMA_PRIVATE_DATA_MAX, GFP_KERNEL_ACCOUNT);
+	return conn->peer_data ? 0 : -ENOMEM;
+}
+
 static int krdma_conn_connect_locked(struct krdma_conn *conn,
 				     const struct krdma_conn_param *want, bool more)
 {
@@ -433,7 +442,7 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
 	ret = krdma_conn_param_data(conn, KRDMA_PRIVATE_DATA_REQUEST, want, &param, message);
 	if (ret)
 		return ret;
-	ret = krdma_conn_need_qp(conn);
+	ret = krdma_conn_need_qp(conn) ?: krdma_conn_expect_data(conn);
 	if (ret)
 		return ret;
 
@@ -1032,7 +1041,8 @@ int krdma_conn_private_data(struct krdma_conn *conn, void *buffer, u8 size)
 
 	spin_lock_irqsave(&conn->state_lock, flags);
 	length = conn->peer_data_len;
-	memcpy(buffer, conn->peer_data, min(length, size));
+	if (length)
+		memcpy(buffer, conn->peer_data, min(length, size));
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 
 	return length;

@@ -12,6 +12,7 @@
 #include <linux/in6.h>
 #include <linux/minmax.h>
 #include <linux/sched/mm.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <net/ipv6.h>
 #include <rdma/ib_verbs.h>
@@ -151,20 +152,31 @@ static void krdma_conn_save_mtu(struct krdma_conn *conn, const struct rdma_cm_id
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 }
 
-static void krdma_conn_save_data(struct krdma_conn *conn, const struct rdma_cm_id *cm_id,
-				 enum krdma_private_data_kind kind, const void *data, u8 length)
+/* Once: there is memory for them, which is given back if there are none, as mostly. */
+static void krdma_conn_set_peer_data(struct krdma_conn *conn, const void *data, u8 length,
+				     bool is_krdma)
 {
 	unsigned long flags;
-	bool is_krdma;
-
-	length = krdma_private_data_decode(kind, krdma_cm_pads(cm_id), data, length, &is_krdma);
+	u8 *unused = NULL;
 
 	spin_lock_irqsave(&conn->state_lock, flags);
 	if (length)
 		memcpy(conn->peer_data, data, length);
+	else
+		swap(conn->peer_data, unused);
 	conn->peer_data_len = length;
 	conn->peer_is_krdma = is_krdma;
 	spin_unlock_irqrestore(&conn->state_lock, flags);
+	kfree(unused);
+}
+
+static void krdma_conn_save_data(struct krdma_conn *conn, const struct rdma_cm_id *cm_id,
+				 enum krdma_private_data_kind kind, const void *data, u8 length)
+{
+	bool is_krdma;
+
+	length = krdma_private_data_decode(kind, krdma_cm_pads(cm_id), data, length, &is_krdma);
+	krdma_conn_set_peer_data(conn, data, length, is_krdma);
 }
 
 /**
@@ -177,13 +189,7 @@ static void krdma_conn_save_data(struct krdma_conn *conn, const struct rdma_cm_i
  */
 void krdma_conn_save_answer(struct krdma_conn *conn, const void *data, u8 length)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->state_lock, flags);
-	memcpy(conn->peer_data, data, length);
-	conn->peer_data_len = length;
-	conn->peer_is_krdma = true;
-	spin_unlock_irqrestore(&conn->state_lock, flags);
+	krdma_conn_set_peer_data(conn, data, length, true);
 	WRITE_ONCE(conn->confirmed, true);
 }
 
@@ -475,6 +481,11 @@ struct krdma_conn *krdma_conn_from_request(struct krdma_listener *listener,
 	conn = krdma_conn_alloc(session, NULL, NULL, KRDMA_GFP_OTHERS);
 	if (!conn)
 		return ERR_PTR(-ENOMEM);
+	conn->peer_data = kmalloc(KRDMA_PRIVATE_DATA_MAX, KRDMA_GFP_OTHERS);
+	if (!conn->peer_data) {
+		krdma_conn_put_sync(conn);
+		return ERR_PTR(-ENOMEM);
+	}
 
 	conn->passive = true;
 	conn->state = KRDMA_CONN_REQUESTED;

@@ -237,6 +237,13 @@ static struct krdma_conn *krdma_conn_from_offer(struct krdma_listener *listener,
 	conn = krdma_conn_alloc(listener->session, NULL, NULL, KRDMA_GFP_OTHERS);
 	if (!conn)
 		return NULL;
+	if (offer->data_len) {
+		conn->peer_data = kmemdup(offer->data, offer->data_len, KRDMA_GFP_OTHERS);
+		if (!conn->peer_data) {
+			krdma_conn_put_sync(conn);
+			return NULL;
+		}
+	}
 	conn->passive = true;
 	conn->state = KRDMA_CONN_REQUESTED;
 	conn->requested = jiffies;
@@ -244,7 +251,6 @@ static struct krdma_conn *krdma_conn_from_offer(struct krdma_listener *listener,
 	conn->local = offer->local;
 	conn->remote = offer->remote;
 	conn->path_mtu = offer->path_mtu;
-	memcpy(conn->peer_data, offer->data, offer->data_len);
 	conn->peer_data_len = offer->data_len;
 	conn->peer_is_krdma = true;
 	conn->peer_serves = offer->peer_serves;

@@ -883,7 +883,7 @@ static int krdma_lane_alloc_queues(struct krdma_lane *lane, const struct krdma_b
 /*
  * Charges the memory of the queues before it is allocated, and that of the lane: a completion that
  * the consumer has not taken keeps the lane longer than its queues.  What the lane has for windows,
- * and an answer to its peer, are allocated where nothing can be charged.
+ * an answer to its peer and the private data are allocated where nothing can be charged.
  */
 static int krdma_lane_charge(struct krdma_lane *lane, const struct krdma_budget *budget)
 {
@@ -892,7 +892,7 @@ static int krdma_lane_charge(struct krdma_lane *lane, const struct krdma_budget 
 		    krdma_lane_remote_bytes(budget) +
 		    roundup_pow_of_two(budget->send_depth) * (u64)budget->inline_data;
 	u32 kept = sizeof(*lane) + sizeof(*lane->conn) + sizeof(*lane->direct) +
-		   sizeof(*lane->given) + sizeof(*lane->named);
+		   sizeof(*lane->given) + sizeof(*lane->named) + KRDMA_PRIVATE_DATA_MAX;
 	int ret;
 
 	ret = krdma_session_charge(lane->session, bytes + kept);
