@@ -372,8 +372,6 @@ enum krdma_lane_stage {
  * @queues: memory of both
  * @inline_data: copies of inline data, @max_inline bytes for each WQE of @send
  * @max_inline: see @inline_data
- * @context: the consumer's context
- * @complete: the consumer's callback
  * @deliver_work: completes to a consumer that may sleep; the end of the queues cancels it
  * @session: session that pays for the queues, kept by @conn
  * @charged: bytes charged for the queues
@@ -440,8 +438,6 @@ struct krdma_lane {
 	struct krdma_lane_queue recv;
 	void *queues;
 	u8 *inline_data;
-	void *context;
-	void (*complete)(const struct krdma_wc *wc);
 	struct work_struct deliver_work;
 	struct krdma_session *session;
 	u64 charged;

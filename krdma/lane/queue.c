@@ -143,7 +143,7 @@ static void krdma_lane_finish(struct krdma_lane *lane, struct krdma_lane_queue *
 	wc = krdma_cq_next_wc(queue->cq);
 	*wc = (struct krdma_wc) {
 		.conn = lane->conn,
-		.context = lane->context,
+		.context = lane->conn->context,
 		.wr_id = wqe->wr_id,
 		.opcode = wqe->opcode,
 		.status = wqe->status,
@@ -157,7 +157,7 @@ static void krdma_lane_finish(struct krdma_lane *lane, struct krdma_lane_queue *
 		krdma_srq_used(&lane->share->taker);
 		credits = &krdma_lane_srq(lane)->credits;
 	}
-	krdma_cq_complete(queue->cq, wc, lane->complete, credits);
+	krdma_cq_complete(queue->cq, wc, lane->conn->ops->complete, credits);
 }
 
 /* Returns whether there may be more. */
@@ -969,8 +969,6 @@ int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_at
 		return -EINVAL;
 	/* krdma_conn_join() keeps the session of @attr. */
 	lane->session = attr->session ?: conn->session;
-	lane->context = conn->context;
-	lane->complete = conn->ops->complete;
 	lane->pd = conn->pd;
 	ret = krdma_lane_charge(lane, &budget) ?:
 	      krdma_lane_alloc_queues(lane, &budget) ?:
