@@ -118,7 +118,6 @@ struct krdma_lane_remote {
  * @mask: number of WQEs, a power of two, minus 1
  * @max_sge: SGEs of a WQE
  * @open: work requests can be posted; protected by the lane's lock
- * @head: the next one to complete to the consumer; protected by the poll lock of @cq
  * @done: the first one that is not done; written under the trunk's lock
  * @next: send: the next one to send; receive: the next one to fill; under the trunk's lock
  * @offset: bytes of the message or write at @next that are sent or filled; under the trunk's lock
@@ -126,30 +125,28 @@ struct krdma_lane_remote {
  * @total: receive: bytes of the whole message; under the trunk's lock
  * @tail: the next one to be posted; written under the lane's lock
  * @posted: work requests accepted; written under the lane's lock
- * @completed: work requests that completed; written under the poll lock
- * @wqes: the WQEs
- * @sges: their SGEs, @max_sge for each
- * @remotes: send: one for each WQE
+ * @completed: work requests that completed, and with its low bits the next one to complete to the
+ *	consumer; protected by the poll lock of @cq, read without
+ * @wqes: the WQEs; behind them, their SGEs, @max_sge for each, and, send: a &struct
+ *	krdma_lane_remote for each
  */
 struct krdma_lane_queue {
 	struct krdma_cq *cq;
-	u32 cqe;
 	struct krdma_credits credits;
-	u32 mask;
-	u32 max_sge;
-	bool open;
-	u32 head;
-	u32 done;
-	u32 next;
-	u32 offset;
-	bool begun;
-	u32 total;
-	u32 tail;
 	u64 posted;
 	u64 completed;
 	struct krdma_lane_wqe *wqes;
-	struct krdma_sge *sges;
-	struct krdma_lane_remote *remotes;
+	u32 cqe;
+	u32 mask;
+	u32 max_sge;
+	u32 done;
+	u32 next;
+	u32 offset;
+	u32 total;
+	u32 tail;
+	/* Under two locks. */
+	bool open;
+	bool begun;
 };
 
 /*
@@ -795,17 +792,25 @@ static inline bool krdma_lane_owes_credits(const struct krdma_lane *lane)
 	       (s32)(advertised - krdma_lane_recvs_used(lane));
 }
 
+static inline struct krdma_sge *krdma_lane_sges(const struct krdma_lane_queue *queue)
+{
+	return (struct krdma_sge *)(queue->wqes + queue->mask + 1);
+}
+
+/* Of the send queue. */
 static inline struct krdma_lane_remote *
 krdma_lane_remote_at(const struct krdma_lane_queue *queue, u32 position)
 {
-	return &queue->remotes[position & queue->mask];
+	struct krdma_sge *end = krdma_lane_sges(queue) + (queue->mask + 1) * queue->max_sge;
+
+	return (struct krdma_lane_remote *)end + (position & queue->mask);
 }
 
 /* The SGEs of a work request, none of them empty. */
 static inline struct krdma_sge *krdma_lane_sges_at(const struct krdma_lane_queue *queue,
 						   u32 position)
 {
-	return &queue->sges[(position & queue->mask) * queue->max_sge];
+	return krdma_lane_sges(queue) + (position & queue->mask) * queue->max_sge;
 }
 
 static inline const u8 *krdma_lane_inline_at(const struct krdma_lane *lane, u32 position)

@@ -121,7 +121,8 @@ static void krdma_lane_put_mrs(const struct krdma_sge *sges, u32 count)
 /* Completes the work request at the head. */
 static void krdma_lane_finish(struct krdma_lane *lane, struct krdma_lane_queue *queue)
 {
-	struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->head);
+	u32 head = queue->completed;
+	struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, head);
 	struct krdma_credits *credits = &queue->credits;
 	bool sent = queue == &lane->send;
 	u16 count = wqe->sge_count;
@@ -131,9 +132,8 @@ static void krdma_lane_finish(struct krdma_lane *lane, struct krdma_lane_queue *
 
 	/* In this order: see krdma_lane_wqe_is_condemned(). */
 	WRITE_ONCE(wqe->sge_count, 0);
-	krdma_lane_put_mrs(krdma_lane_sges_at(queue, queue->head), count);
+	krdma_lane_put_mrs(krdma_lane_sges_at(queue, head), count);
 	/* Before the consumer gets the completion: it may query, and it may post. */
-	WRITE_ONCE(queue->head, queue->head + 1);
 	WRITE_ONCE(queue->completed, queue->completed + 1);
 	if (sent && (wqe->flags & KRDMA_POST_UNSIGNALED) && !wqe->status) {
 		krdma_credits_return(&queue->credits, 1);
@@ -169,7 +169,7 @@ static bool krdma_lane_deliver_some(struct krdma_lane *lane, struct krdma_lane_q
 	krdma_cq_lock(queue->cq, &flags);
 	for (count = 0; count < KRDMA_LANE_BATCH; count++) {
 		/* Pairs with the release in krdma_lane_done(). */
-		if (queue->head == smp_load_acquire(&queue->done))
+		if ((u32)queue->completed == smp_load_acquire(&queue->done))
 			break;
 		krdma_lane_finish(lane, queue);
 	}
@@ -689,7 +689,7 @@ static bool krdma_lane_queue_is_condemned(struct krdma_lane *lane, struct krdma_
 	u32 position, end;
 
 	spin_lock_irqsave(&lane->lock, flags);
-	position = READ_ONCE(queue->head);
+	position = READ_ONCE(queue->completed);
 	end = queue->tail;
 	spin_unlock_irqrestore(&lane->lock, flags);
 
@@ -771,13 +771,10 @@ static u64 krdma_lane_queue_bytes(u32 depth, u32 max_sge)
 static void krdma_lane_queue_init(struct krdma_lane_queue *queue, u32 depth, u32 max_sge,
 				  const struct krdma_credits_ops *ops, void *memory)
 {
-	u32 count = roundup_pow_of_two(depth);
-
-	queue->mask = count - 1;
+	queue->mask = roundup_pow_of_two(depth) - 1;
 	queue->max_sge = max_sge;
 	krdma_credits_init(&queue->credits, depth, ops);
 	queue->wqes = memory;
-	queue->sges = memory + count * sizeof(*queue->wqes);
 }
 
 /* Receives complete to @cq, or to the CQ of the SRQ. */
@@ -860,14 +857,14 @@ static u64 krdma_lane_remote_bytes(const struct krdma_budget *budget)
 
 static int krdma_lane_alloc_queues(struct krdma_lane *lane, const struct krdma_budget *budget)
 {
-	u64 send = krdma_lane_queue_bytes(budget->send_depth, budget->send_sge);
+	u64 send = krdma_lane_queue_bytes(budget->send_depth, budget->send_sge) +
+		   krdma_lane_remote_bytes(budget);
 	u64 recv = krdma_lane_queue_bytes(budget->recv_depth, budget->recv_sge);
 
 	/* Each WQE is filled in when it is posted, and not read before. */
-	lane->queues = kvmalloc(send + recv + krdma_lane_remote_bytes(budget), GFP_KERNEL_ACCOUNT);
+	lane->queues = kvmalloc(send + recv, GFP_KERNEL_ACCOUNT);
 	if (!lane->queues)
 		return -ENOMEM;
-	lane->send.remotes = lane->queues + send + recv;
 	krdma_lane_queue_init(&lane->send, budget->send_depth, budget->send_sge,
 			      &krdma_lane_send_credits_ops, lane->queues);
 	krdma_lane_queue_init(&lane->recv, budget->recv_depth, budget->recv_sge,
