@@ -127,6 +127,14 @@ static void tick_ep(struct krdma_ep *ep, uint64_t now)
 	}
 }
 
+static void listen_again(struct krdma_hub *hub)
+{
+	if (!hub_watch(hub, krdma_listener_fd(hub->listener), &hub->listener_source))
+		hub->is_deaf = false;
+	else
+		hub_wake_at(hub, krdma_deadline(HUB_RETRY_MS));
+}
+
 static void tick(struct krdma_hub *hub)
 {
 	uint64_t now = krdma_deadline(0), count;
@@ -137,9 +145,8 @@ static void tick(struct krdma_hub *hub)
 	/* What has arrived by now is not late, even if the program did not look at it in time. */
 	for (struct hub_device *device = hub->devices; device; device = device->next)
 		hub_drain(device);
-	if (hub->is_deaf &&
-	    !hub_watch(hub, krdma_listener_fd(hub->listener), &hub->listener_source))
-		hub->is_deaf = false;
+	if (hub->is_deaf)
+		listen_again(hub);
 	for (struct krdma_ep *ep = hub->eps; ep; ep = ep->next)
 		tick_ep(ep, now);
 }

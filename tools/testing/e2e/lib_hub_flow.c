@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * libkrdma's hubs where much waits: a peer that takes nothing of what is sent to it for a while, so
- * that what waits for it is limited and says nothing twice; and a program that takes nothing for a
- * while of what many peers have sent, of which nothing is lost or late.
+ * that what waits for it is limited and says nothing twice; a program that takes nothing for a while
+ * of what many peers have sent, of which nothing is lost or late; and a peer that waits until a hub
+ * can take requests again.
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <hub_wire.h>
 #include <krdma_hub.h>
@@ -299,6 +302,72 @@ TEST_F_TIMEOUT(busy, an_answer_that_has_arrived_is_not_late, 300)
 		krdma_ep_close(self->ep, NULL);
 		hub_peer_leave(&self->peer);
 	}
+}
+
+/*
+ * Requests that cannot be taken
+ */
+
+#define WATCHES		"/proc/sys/fs/epoll/max_user_watches"
+
+/* How many descriptors all epoll descriptors of this user may have together. */
+static long watches(long wanted)
+{
+	FILE *file = fopen(WATCHES, wanted < 0 ? "r" : "w");
+	long is = -1;
+
+	if (!file)
+		return -1;
+	if (wanted < 0 && fscanf(file, "%ld", &is) != 1)
+		is = -1;
+	if (wanted >= 0)
+		is = fprintf(file, "%ld\n", wanted) > 0 ? wanted : -1;
+	return fclose(file) ? -1 : is;
+}
+
+/*
+ * The hub has no descriptor for a request, stops watching its listener, and cannot watch it when it
+ * tries again.
+ */
+/* Proves: F10 (library) */
+TEST(a_server_without_watches)
+{
+	struct krdma_hub *server, *client;
+	struct krdma_ep_record record;
+	struct rlimit before, none;
+	struct files at = { 0 };
+	char text[64], to[64];
+	struct krdma_ep *ep;
+	long most = watches(-1);
+	uint64_t end;
+
+	ASSERT_LT(0, most);
+	snprintf(text, sizeof(text), "%s:0", both_address());
+	ASSERT_EQ(0, krdma_hub_open(text, NULL, &server));
+	ASSERT_EQ(0, krdma_hub_address(server, &at.address));
+	snprintf(to, sizeof(to), "%s:%u", both_address(),
+		 ntohs(((struct sockaddr_in *)&at.address)->sin_port));
+	ASSERT_EQ(0, krdma_hub_open(NULL, NULL, &client));
+	ASSERT_EQ(0, krdma_ep_connect(client, to, NULL, 0, 0, &ep));
+	for (int i = 0; i < 20; i++)
+		krdma_hub_next(client, krdma_deadline(10), &record, sizeof(record));
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &before));
+	none = before;
+	none.rlim_cur = 3;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+	EXPECT_EQ(-ETIMEDOUT, krdma_hub_next(server, krdma_deadline(300), &record, sizeof(record)));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &before));
+	EXPECT_EQ(0, watches(0));
+	EXPECT_EQ(-ETIMEDOUT, krdma_hub_next(server, krdma_deadline(2500), &record,
+					     sizeof(record)));
+	EXPECT_EQ(most, watches(most));
+	end = now_ms() + PATIENCE_MS;
+	while (krdma_hub_next(client, 0, &record, sizeof(record)) && now_ms() < end)
+		krdma_hub_next(server, krdma_deadline(20), &record, sizeof(record));
+	EXPECT_EQ(KRDMA_EP_JOINED, record.event);
+	EXPECT_TRUE(record.ep == ep);
+	krdma_hub_close(client);
+	krdma_hub_close(server);
 }
 
 TEST_HARNESS_MAIN
