@@ -25,6 +25,13 @@
  * the server restricts addresses or requires a secret.
  *
  * The rules of <krdma.h> for errors, deadlines, threads and structures apply.
+ *
+ * fork(): clients and servers stay the parent's, with their connections and memory. In a child,
+ * krdma_file_client_destroy() and krdma_file_server_destroy() release the child's copies; a child
+ * must not call any other function with them.
+ *
+ * Cancellation: a thread that may be canceled must disable cancellation during a call, as with
+ * <krdma.h>. The function @progress of a client and krdma_file_server_stop() end calls instead.
  */
 #ifndef KRDMA_FILE_H
 #define KRDMA_FILE_H

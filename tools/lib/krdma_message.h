@@ -25,6 +25,14 @@
  * ENODEV (the device is gone); EPROTO (the peer does not follow the messenger protocol); EINTR
  * (a signal arrived before the transfer began; the call can be repeated). Deadlines are as in
  * <krdma.h>; they include the wait for the turn.
+ *
+ * fork(): a messenger stays the parent's, with its connection. In a child, krdma_conn_close() and
+ * krdma_messenger_destroy() release the child's copies; a child must not call any other function
+ * with them.
+ *
+ * Cancellation: a thread that may be canceled must disable cancellation during a call, as with
+ * <krdma.h>. A deadline or krdma_conn_disconnect() ends a call instead, and before the transfer
+ * begins also a signal.
  */
 #ifndef KRDMA_MESSAGE_H
 #define KRDMA_MESSAGE_H
