@@ -309,8 +309,8 @@ TEST_F_TIMEOUT(hostile, an_end_is_judged, 240)
 
 /* The step at which a client leaves. */
 enum step {
-	STEP_PUT, STEP_HAVE, STEP_OFFER_ANEW, STEP_OFFER, STEP_OFFER_WRONG, STEP_DATA, STEP_END,
-	STEPS,
+	STEP_PUT, STEP_COMPARE, STEP_HAVE, STEP_NEXT, STEP_OFFER_ANEW, STEP_OFFER,
+	STEP_OFFER_WRONG, STEP_DATA, STEP_END, STEPS,
 };
 
 /* A client puts the same file, and leaves at @step. */
@@ -320,17 +320,25 @@ static void leave_at(struct __test_metadata *_metadata, FIXTURE_DATA(hostile) * 
 	struct message put = raw_make(PUT, "long"), message;
 	uint64_t have = 0;
 
-	raw_set(&put, 4, code, 4);
+	raw_set(&put, 4, code | (step == STEP_COMPARE ? PUT_COMPARE : 0), 4);
 	raw_set(&put, 16, LONG, 8);
 	raw_set(&put, 24, status->st_mtim.tv_sec, 8);
 	raw_set(&put, 32, status->st_mtim.tv_nsec, 4);
 	raw_set(&put, 36, 0644, 4);
 	ASSERT_EQ(0, raw_connect(&self->raw, &self->files, self->hello, sizeof(self->hello)));
 	ASSERT_EQ(0, raw_send(&self->raw, &put));
+	if (step == STEP_COMPARE)
+		ASSERT_EQ(COMPARE, raw_receive(&self->raw, &message));
 	if (step >= STEP_HAVE) {
 		ASSERT_EQ(HAVE, raw_receive(&self->raw, &message));
 		memcpy(&have, message.bytes + 8, sizeof(have));
 		EXPECT_EQ(code != 0, have >= LONG / 4);
+	}
+	if (step == STEP_NEXT) {
+		message = raw_make(NEXT, NULL);
+		raw_send(&self->raw, &message);
+		/* After the last part there is none to look for. */
+		EXPECT_EQ(code ? HAVE : ERROR, raw_receive(&self->raw, &message));
 	}
 	if (step >= STEP_OFFER_ANEW) {
 		message = raw_make(OFFER, NULL);
@@ -371,6 +379,8 @@ TEST_F_TIMEOUT(hostile, clients_that_leave_spoil_no_part, 240)
 
 	ASSERT_EQ(0, files_make(self->files.here, "long", LONG, 5));
 	ASSERT_EQ(0, stat(files_path(path, self->files.here, "long"), &status));
+	/* Something to compare it with. */
+	ASSERT_EQ(0, files_make(self->files.there, "long", LONG, 6));
 	EXPECT_EQ(-ECANCELED, files_put(&self->files, "long", "long", &options, &self->result));
 	ASSERT_EQ(0, files_report(&self->files, &self->report));
 	ASSERT_EQ(1, files_parts(self->files.there, NULL));
@@ -587,6 +597,91 @@ TEST_F_TIMEOUT(hostile, servers_are_judged_too, 240)
 	lines = (struct lines){ .file = file_is(4096, NULL), .count = 1 };
 	lines.next[0] = begin;
 	EXPECT_EQ(-ETIMEDOUT, get_from(_metadata, self, &lines, "a", "x"));
+}
+
+/* The step at which a server leaves. */
+enum leave {
+	LEAVE_GET, LEAVE_FILE, LEAVE_BEGIN, LEAVE_DATA, LEAVE_END, LEAVES,
+};
+
+struct leaver {
+	struct message file;
+	enum leave at;
+};
+
+/* Says what comes before that step.  The data are wrong. */
+static void serve_until(struct raw *raw, const struct leaver *leaver)
+{
+	struct message message, begin = raw_make(BEGIN, NULL);
+	uint64_t have;
+
+	if (raw_receive(raw, &message) != GET || leaver->at == LEAVE_GET ||
+	    raw_send(raw, &leaver->file) || leaver->at == LEAVE_FILE ||
+	    raw_receive(raw, &message) != FETCH)
+		return;
+	memcpy(&have, message.bytes + 8, sizeof(have));
+	/* Data after a part extend it, unless they prove wrong. */
+	if (leaver->at == LEAVE_DATA)
+		have = 0;
+	raw_set(&begin, 8, have, 8);
+	if (raw_send(raw, &begin) || leaver->at == LEAVE_BEGIN)
+		return;
+	message = raw_piece(HOLE, have, LONG - have - (leaver->at == LEAVE_DATA), 0);
+	if (raw_send(raw, &message) || raw_next(raw, &message) != CREDIT ||
+	    leaver->at == LEAVE_DATA)
+		return;
+	message = raw_make(END, NULL);
+	raw_set(&message, 16, LONG, 8);
+	raw_send(raw, &message);
+	raw_receive(raw, &message);
+}
+
+static void serve_and_leave(struct raw *raw, void *context)
+{
+	serve_until(raw, context);
+	krdma_conn_disconnect(raw->conn, 0);
+}
+
+/* At whatever step a server leaves, the part of an earlier get remains. */
+TEST_F_TIMEOUT(hostile, servers_that_leave_spoil_no_part, 240)
+{
+	struct files_limit limit = { .at = LONG / 2 };
+	struct krdma_file_options options = {
+		.size = sizeof(options), .buffer_size = 4096, .progress = files_give_up,
+		.context = &limit,
+	};
+	struct leaver leaver = { .file = file_is(LONG, NULL) };
+	struct script script = {
+		.length = HELLO_SHORT, .talk = serve_and_leave, .context = &leaver,
+	};
+	char path[FILES_PATH];
+	struct stat status;
+
+	raw_hello(script.hello, RAW_VERSION, 0);
+	ASSERT_EQ(0, files_make(self->files.there, "long", LONG, 5));
+	ASSERT_EQ(0, stat(files_path(path, self->files.there, "long"), &status));
+	raw_set(&leaver.file, 24, status.st_mtim.tv_sec, 8);
+	raw_set(&leaver.file, 32, status.st_mtim.tv_nsec, 4);
+	raw_set(&leaver.file, 36, status.st_mode & 0777, 4);
+	EXPECT_EQ(-ECANCELED, files_get(&self->files, "long", "long", &options, &self->result));
+	ASSERT_EQ(1, files_parts(self->files.here, NULL));
+	options = (struct krdma_file_options){
+		.size = sizeof(options), .flags = KRDMA_FILE_CONTINUE,
+	};
+	for (leaver.at = 0; leaver.at < LEAVES; leaver.at++) {
+		EXPECT_EQ(leaver.at == LEAVE_END ? -EBADMSG : -ECONNRESET,
+			  script_get(&script, &self->files, "long", "long", &options,
+				     &self->result)) {
+			TH_LOG("step %u", leaver.at);
+		}
+		EXPECT_LE(1, files_parts(self->files.here, NULL)) {
+			TH_LOG("step %u", leaver.at);
+		}
+	}
+	EXPECT_EQ(0, files_get(&self->files, "long", "long", &options, &self->result));
+	EXPECT_LE(LONG / 4, self->result.resumed_from);
+	EXPECT_TRUE(files_are(self->files.here, "long", LONG, 5));
+	EXPECT_EQ(0, files_parts(self->files.here, NULL));
 }
 
 TEST_HARNESS_MAIN
