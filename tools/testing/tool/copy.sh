@@ -105,6 +105,11 @@ try krdma get fd77::1/digits six
 ended "over IPv6, without" 0 '!.'
 try krdma get node1/digits named
 same "from a host with a name" named "$there/digits"
+try krdma get rdma://$host/digits addressed
+same "from a URL" addressed "$there/digits"
+try krdma put digits rdma://$host/addressed
+same "to a URL" "$there/addressed" digits
+rm -f "$there/addressed"
 
 chmod 777 odd
 try krdma put odd $host/bits
