@@ -451,7 +451,7 @@ static int late(uint64_t deadline)
 	return deadline != KRDMA_FOREVER && krdma_deadline(0) >= deadline ? -ETIMEDOUT : 0;
 }
 
-/* Handles what the descriptors say. Returns how many of them do, or a negative errno. */
+/* Handles what the descriptors say. Returns the number of those that do, or a negative errno. */
 static int look(struct krdma_hub *hub, int ms)
 {
 	struct epoll_event events[EVENTS];

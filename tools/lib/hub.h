@@ -146,10 +146,10 @@ struct hub_item {
  * @fetch: the work request of the RDMA reads for a long message
  * @buffer: the memory of a long message; NULL: not begun
  * @asked, @done: bytes that were requested and that arrived
- * @under_way: RDMA reads in flight
+ * @in_flight: RDMA reads in flight
  * @counted: bytes of memory that count against the budget
  * @waits: it is in the hub's list @fetches
- * @dropped: nobody wants it: it is given back when no read is in flight
+ * @dropped: the program does not get it: it is given back when no read is in flight
  * @lent: the program has its data
  */
 struct hub_slot {
@@ -167,7 +167,7 @@ struct hub_slot {
 	struct hub_buffer *buffer;
 	uint64_t asked;
 	uint64_t done;
-	unsigned int under_way;
+	unsigned int in_flight;
 	uint64_t counted;
 	bool waits;
 	bool dropped;
@@ -318,7 +318,7 @@ enum hub_state {
  * @depth, @eager, @longest: the smaller values of both sides; @longest is the peer's
  * @outstanding: work requests in flight, without receives
  * @reads_out, @accesses_out: those of them that read long messages, and that access memory of the
- *	peer, also if nobody waits for them any more
+ *	peer, also if no call waits for them any more
  * @sends, @free_sends, @send_count, @sends_out: places for frames, and how many are in flight
  * @send_mr: their memory
  * @deferred, @deferred_count: frames that wait for a place
@@ -328,7 +328,7 @@ enum hub_state {
  * @joined, @left: items JOINED and LEFT
  * @lent: slots that the program has
  * @sent, @peer_taken: messages sent and taken by the peer, modulo 2^32
- * @received, @taken, @told: messages received, taken, and the last value of @taken sent
+ * @received, @taken, @sent_taken: messages received, taken, and the last value of @taken sent
  * @calls, @call_count: calls to the peer; a count for their numbers
  * @opens: numbers of the peer's calls that were not answered, by index; 0: none
  * @tickets: long messages to the peer
@@ -399,7 +399,7 @@ struct krdma_ep {
 	uint32_t peer_taken;
 	uint32_t received;
 	uint32_t taken;
-	uint32_t told;
+	uint32_t sent_taken;
 	struct hub_call *calls;
 	uint32_t call_count;
 	uint32_t *opens;
@@ -529,7 +529,7 @@ void hub_record_slot(struct krdma_ep_record *record, struct hub_slot *slot);
 /* Finds or makes one with a place, and the receives of one more endpoint. */
 int hub_device_get(struct krdma_hub *hub, uint32_t id, struct hub_device **device);
 void hub_device_put(struct hub_device *device);
-/* Frees what is left of devices that are gone. Not while anybody iterates over the devices. */
+/* Frees what is left of devices that are gone. Not during a loop over the devices. */
 void hub_devices_reap(struct krdma_hub *hub);
 void hub_device_destroy(struct hub_device *device);
 /* The slot is posted with the next ones. */

@@ -11,8 +11,8 @@
 /* Entries in one post of receives. */
 #define POSTS		32
 /*
- * The smallest memory for a long message, unless the longest one needs less: smaller ones would be of
- * no more use. All sizes are multiples of it, and so of any page.
+ * The smallest memory for a long message, unless the longest one needs less: smaller ones would be
+ * of no more use. All sizes are multiples of it, and so of any page.
  */
 #define BUFFER_MIN	65536u
 
@@ -113,7 +113,7 @@ static uint64_t completions(const struct krdma_hub *hub, uint64_t peers)
 	       (peers + peers / 4 + 1) * (hub_send_depth(hub) + KRDMA_RING_EXTRA + 1);
 }
 
-/* How many endpoints one ring and one SRQ of the device can have. */
+/* Finds the number of endpoints that one ring and one SRQ of the device can have. */
 static int find_places(struct hub_device *device)
 {
 	struct krdma_hub *hub = device->hub;

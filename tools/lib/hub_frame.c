@@ -185,7 +185,7 @@ void hub_frame_arrived(struct krdma_ep *ep, struct hub_slot *slot, uint32_t leng
 	slot->call = NULL;
 	slot->buffer = NULL;
 	slot->done = 0;
-	slot->under_way = 0;
+	slot->in_flight = 0;
 	slot->counted = 0;
 	slot->waits = false;
 	slot->dropped = false;

@@ -325,7 +325,7 @@ void hub_ep_fail(struct krdma_ep *ep, int error, const char *format, ...)
 	note(ep, error, format, list);
 	va_end(list);
 	ep->is_broken = true;
-	/* A peer that violates the protocol is told why. One that does not respond is not. */
+	/* A peer that violates the protocol gets the reason, one that does not respond does not. */
 	if ((ep->state == HUB_PROVING || ep->state == HUB_UP) && error == -EPROTO) {
 		leave(ep, false);
 		return;
@@ -663,8 +663,8 @@ static void release_qp(struct krdma_ep *ep)
 	ep->device = NULL;
 }
 
-/* Did nobody answer, so that another address is worth a try?  iWARP says EIO of most failures. */
-static bool is_nobody(int error)
+/* No program has answered, so another address is worth a try. iWARP has EIO for most failures. */
+static bool is_no_answer(int error)
 {
 	return error == -ECONNREFUSED || error == -EHOSTUNREACH || error == -ETIMEDOUT ||
 	       error == -EIO;
@@ -677,7 +677,7 @@ static bool is_nobody(int error)
 static bool connect_failed(struct krdma_ep *ep, int error)
 {
 	if (ep->accepted || ep->state > HUB_CONNECTING || ep->address == ep->address_count ||
-	    !is_nobody(error))
+	    !is_no_answer(error))
 		return true;
 	ep->refusal = error;
 	release_qp(ep);

@@ -34,7 +34,7 @@ void hub_slot_done(struct hub_slot *slot)
 	bool is_owing = slot->frame.is_long &&
 			(slot->dropped || slot->done < slot->frame.remote.length);
 
-	if (slot->under_way && ep->state < HUB_OVER) {
+	if (slot->in_flight && ep->state < HUB_OVER) {
 		slot->dropped = true;
 		return;
 	}
@@ -65,7 +65,7 @@ static int ask(struct hub_slot *slot)
 {
 	const struct krdma_remote_mr *remote = &slot->frame.remote;
 
-	while (slot->asked < remote->length && slot->under_way < HUB_PIECES &&
+	while (slot->asked < remote->length && slot->in_flight < HUB_PIECES &&
 	       slot->ep->reads_out < HUB_READS) {
 		uint64_t left = remote->length - slot->asked;
 		uint32_t length = left < HUB_PIECE ? (uint32_t)left : HUB_PIECE;
@@ -77,7 +77,7 @@ static int ask(struct hub_slot *slot)
 		if (err)
 			return err;
 		slot->asked += length;
-		slot->under_way++;
+		slot->in_flight++;
 		slot->ep->reads_out++;
 	}
 	return 0;
@@ -174,7 +174,7 @@ void hub_fetch_add(struct hub_slot *slot)
 	slot->buffer = NULL;
 	slot->asked = 0;
 	slot->done = 0;
-	slot->under_way = 0;
+	slot->in_flight = 0;
 	slot->counted = 0;
 	slot->dropped = false;
 	slot->waits = true;
@@ -186,7 +186,7 @@ static void fetched(struct hub_slot *slot, const struct krdma_cqe *cqe)
 {
 	struct krdma_ep *ep = slot->ep;
 
-	slot->under_way--;
+	slot->in_flight--;
 	/*
 	 * Only the memory that the peer has described is the peer's doing. Any other failure ends
 	 * the connection, and the kernel reports why: the peer or this device may be gone.
@@ -197,7 +197,7 @@ static void fetched(struct hub_slot *slot, const struct krdma_cqe *cqe)
 		hub_ep_fail(ep, -EPROTO, "the peer's memory cannot be read: %s",
 			    krdma_wc_status_name(cqe->status));
 	if (slot->dropped) {
-		if (!slot->under_way)
+		if (!slot->in_flight)
 			hub_slot_done(slot);
 		return;
 	}

@@ -45,7 +45,7 @@ struct krdma_ep_memory {
  * @wr: its work request
  * @memory, @buffer: the peer's memory and this side's
  * @done, @status: it has completed
- * @abandoned: nobody waits for it
+ * @abandoned: no call waits for it any more
  */
 struct access {
 	struct hub_link link;
@@ -103,7 +103,7 @@ KRDMA_PUBLIC int krdma_hub_share(struct krdma_hub *hub, const char *name, void *
 }
 
 /* The memory region for the endpoint's device. */
-static int share_mr(struct krdma_ep *ep, struct hub_share *share, struct krdma_mr **mr)
+static int get_share_mr(struct krdma_ep *ep, struct hub_share *share, struct krdma_mr **mr)
 {
 	uint32_t access = share->access;
 	struct share_mr *each = share->mrs;
@@ -147,7 +147,7 @@ static int grant(struct krdma_ep *ep, const struct hub_frame *ask, struct hub_fr
 	share = ep->hub->shares[at];
 	if (ask->code & ~share->access || (share->allow && share->allow(share->context, ep)))
 		return -EACCES;
-	err = share_mr(ep, share, &mr);
+	err = get_share_mr(ep, share, &mr);
 	if (!err)
 		err = krdma_mr_describe(mr, 0, share->length, descriptor);
 	if (err)
@@ -212,7 +212,7 @@ void hub_shares_destroy(struct krdma_hub *hub)
 		destroy_share(hub->shares[i]);
 }
 
-/* Asks the peers that have the memory, and returns how many have not given it back. */
+/* Asks the peers that have the memory. Returns the number of those that have not given it back. */
 static unsigned int revoke(struct krdma_hub *hub, int at)
 {
 	struct hub_frame frame = { .kind = HUB_REVOKE, .tag = (uint64_t)at };

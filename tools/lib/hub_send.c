@@ -95,7 +95,7 @@ static void send_frame(struct krdma_ep *ep, struct hub_frame *frame, const void 
 	unsigned char *wire = (unsigned char *)krdma_mr_data(ep->send_mr) + send->offset;
 
 	frame->taken = ep->taken;
-	ep->told = ep->taken;
+	ep->sent_taken = ep->taken;
 	hub_frame_write(frame, wire);
 	if (length)
 		memcpy(wire + HUB_HEADER_SIZE, data, length);
@@ -151,7 +151,7 @@ static void send_deferred(struct krdma_ep *ep)
 
 		memcpy(wire, deferred->wire, length);
 		hub_frame_set_taken(wire, ep->taken);
-		ep->told = ep->taken;
+		ep->sent_taken = ep->taken;
 		ep->deferred_count--;
 		free(deferred);
 		post_send(ep, send, (uint32_t)length);
@@ -171,7 +171,7 @@ void hub_send_room(struct krdma_ep *ep)
 	uint32_t due = ep->depth / 2 ? ep->depth / 2 : 1;
 
 	/* A frame that waits says it when it is sent. */
-	if (ep->state == HUB_UP && ep->taken - ep->told >= due && !ep->deferred.first)
+	if (ep->state == HUB_UP && ep->taken - ep->sent_taken >= due && !ep->deferred.first)
 		hub_send_control(ep, &frame, NULL, 0);
 }
 

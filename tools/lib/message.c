@@ -119,7 +119,7 @@ static int read_answer(struct krdma_messenger *messenger, const unsigned char *w
 {
 	const uint32_t verdict = wire_get16(wire + 6);
 
-	/* Nobody takes a reply that ends the connection for one. */
+	/* The caller does not take a reply for an answer if it ends the connection. */
 	if (messenger->answered || !messenger->sending || verdict > GIVEN_UP)
 		return -EPROTO;
 	messenger->verdict = verdict;
@@ -404,7 +404,7 @@ KRDMA_PUBLIC int krdma_message_send(struct krdma_messenger *messenger, const voi
  * @length: length of the message in bytes
  * @asked: bytes for which reads have been posted
  * @done: bytes received
- * @under_way: number of reads in flight
+ * @in_flight: number of reads in flight
  * @stopped: negative errno after which no more reads are posted
  */
 struct reading {
@@ -413,7 +413,7 @@ struct reading {
 	uint64_t length;
 	uint64_t asked;
 	uint64_t done;
-	unsigned int under_way;
+	unsigned int in_flight;
 	int stopped;
 };
 
@@ -421,7 +421,7 @@ struct reading {
 static void ask(struct krdma_messenger *messenger, struct reading *reading)
 {
 	while (reading->asked < reading->length && !reading->stopped &&
-	       reading->under_way < messenger->options.pieces) {
+	       reading->in_flight < messenger->options.pieces) {
 		uint64_t left = reading->length - reading->asked;
 		uint32_t length = messenger->options.piece_size;
 		struct krdma_sqe entry;
@@ -438,7 +438,7 @@ static void ask(struct krdma_messenger *messenger, struct reading *reading)
 			return;
 		}
 		reading->asked += length;
-		reading->under_way++;
+		reading->in_flight++;
 	}
 }
 
@@ -449,7 +449,7 @@ static void ended(const struct krdma_messenger *messenger, struct reading *readi
 	const struct krdma_messenger_options *options = &messenger->options;
 
 	if (cqe->opcode == KRDMA_OP_READ)
-		reading->under_way--;
+		reading->in_flight--;
 	if (cqe->status != KRDMA_WC_SUCCESS) {
 		reading->stopped = -ENOTCONN;
 		return;
@@ -479,7 +479,7 @@ static void take(struct krdma_messenger *messenger, struct reading *reading, uin
 			reading->stopped = err == -EAGAIN ? -ETIMEDOUT : err;
 		else
 			/* The device is gone, and with it all work requests. */
-			reading->under_way = 0;
+			reading->in_flight = 0;
 		return;
 	}
 	for (size_t i = 0; i < taken; i++)
@@ -490,7 +490,7 @@ static void read_all(struct krdma_messenger *messenger, struct reading *reading,
 {
 	while (reading->done < reading->length) {
 		ask(messenger, reading);
-		if (!reading->under_way)
+		if (!reading->in_flight)
 			break;
 		take(messenger, reading, deadline);
 	}

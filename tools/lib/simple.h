@@ -5,7 +5,7 @@
  * Flow control
  *
  * Each side has receives posted for its depth of messages and notices, and two more. A sender
- * counts its messages and notices, and how many of them the peer has taken: it never has more
+ * counts its messages and notices, and those that the peer has taken: it never has more
  * in flight than the peer's depth. The count of taken ones travels with every message. When
  * half the depth has been taken and no message has carried the count, the receiver sends it in
  * a separate credit message. At most two credit messages can be unprocessed at the other side:
@@ -147,7 +147,7 @@ struct simple_list {
  * @sent: number of messages and notices sent, modulo 2^32
  * @peer_taken: number of those that the peer has reported as taken
  * @taken: number of messages and notices taken locally, modulo 2^32
- * @told: the last value of @taken that was sent to the peer
+ * @sent_taken: the last value of @taken that was sent to the peer
  * @header: index of the next header to use
  * @poll_fd: descriptor of krdma_simple_fd(), -1: not created
  * @in_poll: the connection is registered with @poll_fd
@@ -182,7 +182,7 @@ struct krdma_simple {
 	uint32_t sent;
 	uint32_t peer_taken;
 	uint32_t taken;
-	uint32_t told;
+	uint32_t sent_taken;
 	uint32_t header;
 	int poll_fd;
 	bool in_poll;
@@ -253,6 +253,6 @@ void simple_poll_close(struct krdma_simple *simple);
 int simple_fetch_parts(struct krdma_simple *simple, struct simple_hello *peer,
 		       uint64_t deadline);
 /* Sends the count of taken messages to the peer if it is due; never waits. */
-void simple_tell_room(struct krdma_simple *simple);
+void simple_send_credits(struct krdma_simple *simple);
 
 #endif /* KRDMA_SIMPLE_INTERNAL_H */

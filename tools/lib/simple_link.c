@@ -102,7 +102,7 @@ int simple_link_create_qp(struct krdma_simple *simple, struct krdma_conn *conn)
 	simple->sent = 0;
 	simple->peer_taken = 0;
 	simple->taken = 0;
-	simple->told = 0;
+	simple->sent_taken = 0;
 	simple->header = 0;
 	simple->wr_id = 0;
 	simple->ch.failed = 0;

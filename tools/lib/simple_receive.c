@@ -72,7 +72,7 @@ static void slot_release(struct krdma_simple *simple, uint32_t slot)
 	if (err)
 		channel_over(&simple->ch);
 	else
-		simple_tell_room(simple);
+		simple_send_credits(simple);
 }
 
 /*

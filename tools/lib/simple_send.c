@@ -58,7 +58,7 @@ static int post_message(struct krdma_simple *simple, struct simple_header *heade
 	if (err)
 		return err;
 	simple->header = (simple->header + 1) % simple->headers;
-	simple->told = header->taken;
+	simple->sent_taken = header->taken;
 	return 0;
 }
 
@@ -113,10 +113,10 @@ static int take(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadline)
 
 static bool room_is_due(const struct krdma_simple *simple)
 {
-	return simple->taken - simple->told >= (simple->options.depth + 1) / 2;
+	return simple->taken - simple->sent_taken >= (simple->options.depth + 1) / 2;
 }
 
-void simple_tell_room(struct krdma_simple *simple)
+void simple_send_credits(struct krdma_simple *simple)
 {
 	struct simple_header header = { .kind = SIMPLE_KIND_ROOM };
 
@@ -135,7 +135,7 @@ void simple_tell_room(struct krdma_simple *simple)
 static void end_turn(struct krdma_simple *simple)
 {
 	channel_end(&simple->ch, &simple->ch.is_busy);
-	simple_tell_room(simple);
+	simple_send_credits(simple);
 }
 
 /* Call while having the turn: waits until the work request has completed. */

@@ -162,7 +162,7 @@ static void read_ends(uint8_t status, bool dropped)
 
 	ep = (struct krdma_ep){ .hub = &hub, .state = HUB_UP, .reads_out = 1 };
 	slot = (struct hub_slot){
-		.ep = &ep, .asked = LENGTH, .under_way = 1, .dropped = dropped,
+		.ep = &ep, .asked = LENGTH, .in_flight = 1, .dropped = dropped,
 		.frame = {
 			.kind = HUB_MESSAGE, .is_long = true, .remote = { .length = LENGTH },
 		},
