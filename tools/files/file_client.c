@@ -41,7 +41,7 @@ struct krdma_file_client {
 	int refused;
 };
 
-static int tell_progress(void *context)
+static int report_progress(void *context)
 {
 	struct krdma_file_client *client = context;
 	struct krdma_file_progress progress = {
@@ -183,7 +183,7 @@ static int finish(struct krdma_file_client *client, int err, struct krdma_file_r
 
 	file_link_rest(&client->link);
 	if (!err)
-		tell_progress(client);
+		report_progress(client);
 	if (err && client->asked)
 		err = file_link_fail(&client->link, err, KRDMA_FILE_SIDE_HERE);
 	is->side = side_of(client, err);
@@ -237,8 +237,8 @@ static int ready(struct krdma_file_client *client, bool *used)
 		return 0;
 	disconnect(client, 0);
 	link->session = client->session;
-	link->watch = tell_progress;
-	link->watch_context = client;
+	link->on_tick = report_progress;
+	link->tick_context = client;
 	link->patience_ms = options->patience_ms ? options->patience_ms : FILE_PATIENCE_MS;
 	link->secret = client->secret;
 	link->streams_wanted = options->streams;

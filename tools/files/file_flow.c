@@ -215,7 +215,7 @@ struct piece {
  */
 struct receiving {
 	struct piece pieces[FILE_SLOTS_MAX];
-	uint64_t told;
+	uint64_t announced;
 	uint64_t done;
 	uint64_t end;
 	bool ended;
@@ -226,12 +226,12 @@ static int hear_piece(struct file_flow *flow, struct receiving *receiving,
 		      const struct file_message *message)
 {
 	bool hole = message->type == FILE_MESSAGE_HOLE;
-	uint32_t slot = (uint32_t)(receiving->told % flow->window.slot_count);
+	uint32_t slot = (uint32_t)(receiving->announced % flow->window.slot_count);
 	size_t offset = (size_t)slot * flow->window.slot_size;
 	struct piece *piece = &receiving->pieces[slot];
 	int err = 0;
 
-	if (receiving->told - receiving->done >= flow->window.slot_count ||
+	if (receiving->announced - receiving->done >= flow->window.slot_count ||
 	    message->slot != slot || message->offset != receiving->end || !message->length ||
 	    message->length > flow->length - receiving->end ||
 	    (!hole && message->length > flow->window.slot_size))
@@ -245,7 +245,7 @@ static int hear_piece(struct file_flow *flow, struct receiving *receiving,
 					&flow->remote, offset);
 		piece->read = flow->link->streams[stream_of(flow, slot)].posted;
 	}
-	receiving->told++;
+	receiving->announced++;
 	receiving->end += message->length;
 	return err;
 }
@@ -255,7 +255,7 @@ static unsigned int next_stream(const struct file_flow *flow, const struct recei
 {
 	if (receiving->end == flow->length)
 		return 0;
-	return stream_of(flow, (uint32_t)(receiving->told % flow->window.slot_count));
+	return stream_of(flow, (uint32_t)(receiving->announced % flow->window.slot_count));
 }
 
 static int hear(struct file_flow *flow, struct receiving *receiving)
@@ -380,7 +380,7 @@ static int store_pieces(struct file_flow *flow, struct receiving *receiving,
 	struct file_message credit = { .type = FILE_MESSAGE_CREDIT };
 	int err = 0;
 
-	while (receiving->done < receiving->told && !err) {
+	while (receiving->done < receiving->announced && !err) {
 		uint32_t slot = (uint32_t)(receiving->done % flow->window.slot_count);
 		struct piece *piece = &receiving->pieces[slot];
 
@@ -411,7 +411,7 @@ int file_flow_receive(struct file_flow *flow, const struct file_sink *sink)
 			err = store_pieces(flow, &receiving, sink);
 		if (err)
 			return err;
-		if (receiving.ended && receiving.done == receiving.told)
+		if (receiving.ended && receiving.done == receiving.announced)
 			break;
 		err = file_link_pump(flow->link, true);
 		if (err)

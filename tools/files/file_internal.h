@@ -215,9 +215,9 @@ struct file_keeper {
  * struct file_link - a connection, and those that help it with the data
  * @session: the session
  * @keeper: the thread that helps while a disk is slow
- * @watch: called several times a second; a value other than 0 is the error that ends the
+ * @on_tick: called several times a second; a value other than 0 is the error that ends the
  *	transfer
- * @watch_context: argument for @watch
+ * @tick_context: argument for @on_tick
  * @patience_ms: how long the peer may be silent, in ms
  * @progress_ms: how long the peer may send only keepalives while this side waits, in ms; 0:
  *	without limit
@@ -239,18 +239,17 @@ struct file_keeper {
  * @said: time of the last sent message, in ns
  * @heard: time of the last received message, in ns
  * @advanced: time of the last progress of either side, in ns
- * @examined: how many bytes of a file this side has examined or cleared, while the peer waits for
- *	that
+ * @examined: bytes of a file that this side has examined or cleared, while the peer waits for that
  * @peer_examined: the same of the peer, as far as this side knows
- * @watched: time of the last call of @watch, in ns
+ * @ticked: time of the last call of @on_tick, in ns
  * @free: bitmap of the send buffers that are not in flight
  * @name: name of the last received message that had one, NUL-terminated
  */
 struct file_link {
 	struct krdma *session;
 	struct file_keeper keeper;
-	int (*watch)(void *context);
-	void *watch_context;
+	int (*on_tick)(void *context);
+	void *tick_context;
 	uint32_t patience_ms;
 	uint32_t progress_ms;
 	uint64_t deadline;
@@ -272,7 +271,7 @@ struct file_link {
 	uint64_t advanced;
 	uint64_t examined;
 	uint64_t peer_examined;
-	uint64_t watched;
+	uint64_t ticked;
 	uint32_t free;
 	char name[KRDMA_FILE_NAME_MAX + 1];
 };
@@ -286,7 +285,7 @@ int file_link_connect(struct file_link *link, const struct sockaddr *server);
 int file_link_accept(struct file_link *link, struct krdma_conn *conn);
 /* Accepts the connection with this number.  The link owns @conn from now on. */
 int file_link_join(struct file_link *link, unsigned int number, struct krdma_conn *conn);
-/* The token of a further connection; with a secret, only those who know it can compute it. */
+/* The token of a further connection; with a secret, only a side that knows it can compute it. */
 void file_link_token(const struct secret *secret, const unsigned char ticket[FILE_TOKEN],
 		     uint32_t number, unsigned char token[FILE_TOKEN]);
 
@@ -315,10 +314,10 @@ int file_link_pump(struct file_link *link, bool wait);
 
 /* For long operations that do not use the link: pumps from time to time. */
 int file_link_tick(struct file_link *link);
-/* Called after each unit of work: calls @watch and processes completions. */
+/* Called after each unit of work: calls @on_tick and processes completions. */
 int file_link_step(struct file_link *link);
 
-/* For file_keeper.c: pumps without calling @watch, in another thread than usual. */
+/* For file_keeper.c: pumps without calling @on_tick, in another thread than usual. */
 void file_link_keep(struct file_link *link);
 
 /*

@@ -14,10 +14,10 @@
 #include <signal.h>
 #include <time.h>
 
-/* Values of keeper->turn: who may use the link. A keeper that is zeroed has the first one. */
+/* Values of keeper->turn: the thread that may use the link. A zeroed keeper has the first one. */
 enum {
 	TURN_USER,
-	TURN_NOBODY,
+	TURN_FREE,
 	TURN_KEEPER,
 };
 
@@ -45,16 +45,16 @@ static bool is_over(struct file_keeper *keeper)
 static void give(struct file_keeper *keeper)
 {
 	pthread_mutex_lock(&keeper->lock);
-	atomic_store_explicit(&keeper->turn, TURN_NOBODY, memory_order_release);
+	atomic_store_explicit(&keeper->turn, TURN_FREE, memory_order_release);
 	pthread_cond_signal(&keeper->changed);
 	pthread_mutex_unlock(&keeper->lock);
 }
 
 static bool take(struct file_keeper *keeper, int turn)
 {
-	int nobody = TURN_NOBODY;
+	int from = TURN_FREE;
 
-	return atomic_compare_exchange_strong_explicit(&keeper->turn, &nobody, turn,
+	return atomic_compare_exchange_strong_explicit(&keeper->turn, &from, turn,
 						       memory_order_acquire,
 						       memory_order_relaxed);
 }
@@ -113,7 +113,7 @@ void file_link_leave(struct file_link *link)
 		return;
 	if (!link->keeper.started)
 		start(link);
-	atomic_store_explicit(&link->keeper.turn, TURN_NOBODY, memory_order_release);
+	atomic_store_explicit(&link->keeper.turn, TURN_FREE, memory_order_release);
 }
 
 void file_link_enter(struct file_link *link)
@@ -136,7 +136,7 @@ void file_link_leave_again(struct file_link *link, unsigned int depth)
 {
 	link->keeper.depth = depth;
 	if (depth)
-		atomic_store_explicit(&link->keeper.turn, TURN_NOBODY, memory_order_release);
+		atomic_store_explicit(&link->keeper.turn, TURN_FREE, memory_order_release);
 }
 
 void file_link_rest(struct file_link *link)

@@ -5,7 +5,7 @@
  * Each side sends a message at least twice a second. If the peer is gone, the device reports that
  * for such a message. If the peer exists but sends nothing for link->patience_ms, the link fails
  * with -ETIMEDOUT. A peer whose disk stalls sends keepalives: link->progress_ms limits that at a
- * server, and a client waits until link->watch ends the transfer.
+ * server, and a client waits until link->on_tick ends the transfer.
  */
 #include "file_internal.h"
 
@@ -75,15 +75,15 @@ int file_link_fail(struct file_link *link, int err, uint32_t side)
 	return link->error;
 }
 
-/* Calls @watch, at most once per tick. A value other than 0 stops the transfer. */
-static int watch(struct file_link *link, uint64_t now)
+/* Calls @on_tick, at most once per tick. A value other than 0 stops the transfer. */
+static int call_on_tick(struct file_link *link, uint64_t now)
 {
 	int err;
 
-	if (!link->watch || now - link->watched < FILE_TICK_MS * NS_PER_MS)
+	if (!link->on_tick || now - link->ticked < FILE_TICK_MS * NS_PER_MS)
 		return 0;
-	link->watched = now;
-	err = link->watch(link->watch_context);
+	link->ticked = now;
+	err = link->on_tick(link->tick_context);
 	return err ? file_link_fail(link, err, KRDMA_FILE_SIDE_HERE) : 0;
 }
 
@@ -123,7 +123,7 @@ static int status_error(const struct file_stream *stream, const struct krdma_cqe
 	}
 }
 
-static int pump(struct file_link *link, bool wait, bool watches);
+static int pump(struct file_link *link, bool wait, bool calls);
 
 /*
  * Called when the connection has ended, by the thread that uses the link. The peer's last message
@@ -147,7 +147,7 @@ static int post(struct file_link *link, const struct krdma_sqe *entry)
 {
 	int err = krdma_ring_post(link->ring, entry, 1, NULL);
 
-	/* The thread that uses the link finds that out too, and it may wait, watched by @watch. */
+	/* The thread that uses the link finds that out too, and may wait: @on_tick is called. */
 	if (err == -ENOTCONN)
 		return link->keeping ? err : ended(link);
 	return err ? file_link_fail(link, err, KRDMA_FILE_SIDE_HERE) : 0;
@@ -301,7 +301,7 @@ static int say_alive(struct file_link *link, uint64_t now)
 	return send_now(link, 0, &message, NULL);
 }
 
-static int pump(struct file_link *link, bool wait, bool watches)
+static int pump(struct file_link *link, bool wait, bool calls)
 {
 	struct krdma_cqe cqes[2 * FILE_MESSAGES];
 	size_t taken = 0;
@@ -316,16 +316,16 @@ static int pump(struct file_link *link, bool wait, bool watches)
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
 	if (err)
 		taken = 0;
-	/* The signal handler may have made @watch stop the transfer, so call it at once. */
+	/* The signal handler may have made @on_tick stop the transfer, so call it at once. */
 	if (err == -EINTR)
-		link->watched = 0;
+		link->ticked = 0;
 	for (size_t i = 0; i < taken; i++) {
 		err = completed(link, &cqes[i]);
 		if (err)
 			return err;
 	}
 	now = file_now();
-	err = watches ? watch(link, now) : 0;
+	err = calls ? call_on_tick(link, now) : 0;
 	if (err)
 		return err;
 	if (!taken && now - link->heard > link->patience_ms * NS_PER_MS)
@@ -357,7 +357,7 @@ int file_link_tick(struct file_link *link)
 
 int file_link_step(struct file_link *link)
 {
-	link->watched = 0;
+	link->ticked = 0;
 	return file_link_tick(link);
 }
 
@@ -416,7 +416,7 @@ int file_link_await(struct file_link *link, struct file_message *message)
 {
 	int err;
 
-	link->watched = 0;
+	link->ticked = 0;
 	/* Messages that arrived before an error are still valid. */
 	while (file_link_take(link, message)) {
 		err = file_link_pump(link, true);
@@ -470,8 +470,8 @@ static int await_state(struct file_link *link, struct krdma_conn *conn)
 		if (err != -EINTR && (err != -ETIMEDOUT || is_closed(conn)))
 			return err == -EIO || err == -EPIPE ? -ECONNRESET : err;
 		if (err == -EINTR)
-			link->watched = 0;
-		err = watch(link, file_now());
+			link->ticked = 0;
+		err = call_on_tick(link, file_now());
 		if (err)
 			return err;
 		if (file_now() - begin > link->patience_ms * NS_PER_MS ||
@@ -769,7 +769,7 @@ static void farewell(struct file_link *link, int err)
 	 * The error that ended the transfer must not prevent the sending of the last message,
 	 * and errors here must not replace it.
 	 */
-	link->watch = NULL;
+	link->on_tick = NULL;
 	link->deadline = limit;
 	link->progress_ms = 0;
 	link->error = 0;

@@ -39,7 +39,7 @@
  *
  * The notes go just before the part file gets the name NAME. If the process is killed in between,
  * a file of that length remains that nothing recognizes, because without a note it could be
- * anybody's.
+ * any user's.
  *
  * When the disk fails, the kernel reports that once, and the pages that it could not write count
  * as written from then on. So nothing is kept of what was written before a failed fsync(), and a

@@ -76,7 +76,7 @@ void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn
 void file_joining_init(struct krdma_file_server *server, struct file_joining *joining,
 		       const struct sockaddr_storage *peer);
 void file_joining_exit(struct krdma_file_server *server, struct file_joining *joining);
-/* Returns how many connections the client may have, of those that it asks for; at least 1. */
+/* Returns the number of connections that the client may have, of those that it asks for; >= 1. */
 uint32_t file_joining_grant(struct krdma_file_server *server, struct file_joining *joining,
 			    uint32_t asked);
 /* No more connections can join.  Closes those that were not taken. */

@@ -36,7 +36,7 @@ struct serving {
 	unsigned long requests;
 };
 
-static int watch(void *context)
+static int check_stop(void *context)
 {
 	struct krdma_file_server *server = context;
 
@@ -222,7 +222,7 @@ static int take(struct serving *serving, struct file_part *part)
 	return file_flow_receive(flow, &sink);
 }
 
-/* Whether the client's file is here already, as far as length and time tell. */
+/* Whether the client's file is here already, as far as length and time show. */
 static bool is_here(int folder, const char *last, const struct file_identity *identity)
 {
 	struct stat status;
@@ -390,7 +390,7 @@ static int make_folder(struct serving *serving, const struct file_message *folde
 				     syncs(serving, folder->code) ? &serving->link : NULL);
 	if (err)
 		return err;
-	/* Who may not read there may not change what is there. */
+	/* A client that may not read there may not change what is there. */
 	if (settles)
 		access |= KRDMA_FILE_READ;
 	fd = file_root_open_folder(root, path, O_RDONLY, access);
@@ -433,7 +433,7 @@ static int carry_out(struct serving *serving, const struct file_message *message
 	}
 }
 
-static void tell(struct serving *serving, int err)
+static void report_request(struct serving *serving, int err)
 {
 	const struct krdma_file_server_options *options = &serving->server->options;
 	struct krdma_file_report *report = &serving->report;
@@ -565,13 +565,13 @@ static int serve(struct serving *serving, struct krdma_conn *conn, struct file_j
 			err = refuse(serving, failed);
 		else if (failed)
 			err = file_link_fail(&serving->link, failed, KRDMA_FILE_SIDE_HERE);
-		tell(serving, failed);
+		report_request(serving, failed);
 		if (err)
 			return err;
 	}
 	/* There is no request that the error belongs to. */
 	err = file_link_fail(&serving->link, err, KRDMA_FILE_SIDE_HERE);
-	tell(serving, err);
+	report_request(serving, err);
 	return err;
 }
 
@@ -589,8 +589,8 @@ void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn
 	}
 	serving->server = server;
 	serving->link.session = server->session;
-	serving->link.watch = watch;
-	serving->link.watch_context = server;
+	serving->link.on_tick = check_stop;
+	serving->link.tick_context = server;
 	serving->link.patience_ms = server->options.patience_ms;
 	serving->link.secret = server->secret;
 	begin(serving);

@@ -210,7 +210,7 @@ static pthread_t user;
 static bool watched_by_another;
 static unsigned int times_watched;
 
-static int watch(void *context)
+static int on_tick(void *context)
 {
 	(void)context;
 	times_watched++;
@@ -231,7 +231,7 @@ static bool begin(struct file_link *link)
 	watched_by_another = false;
 	times_watched = 0;
 	link->patience_ms = UINT32_MAX;
-	link->watch = watch;
+	link->on_tick = on_tick;
 	if (file_link_accept(link, a_conn))
 		return false;
 	link->said = 0;
