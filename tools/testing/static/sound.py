@@ -118,6 +118,8 @@ krdma_far_line(int x)
 """
 ABOVE_H = """\
 int krdma_far_above(int x);
+int far_plain(int x);
+int krdma_far_line(int x);
 
 static inline int krdma_far_inline(int x)
 {
@@ -318,6 +320,7 @@ They were 2,000.  See ``e2e: device.answers``, ``shell: it counts`` and ``device
 """
 
 SOUND = {
+    "MAINTAINERS": "# SPDX-License-Identifier: GPL-2.0\nA\nP:\tmr core\nB\nP:\tio\n",
     ".gitignore": "build/\n",
     "Makefile": "# SPDX-License-Identifier: GPL-2.0\nall check:\n\ttrue\n",
     "README.rst": GPL_RST + """\
@@ -410,11 +413,14 @@ static struct kunit_suite limits_suite = {
 	.test_cases = limits_cases,
 };
 """,
+    "kunit/more.c": GPL_C + "int limits_more(void)\n{\n\treturn limits();\n}\n",
     "kunit/fake_all.h": FAKE_H,
     "kunit/fake_low.c": FAKE_LOW,
     "kunit/fake_mid.c": FAKE_MID,
     "kunit/fake_high.c": FAKE_HIGH,
     "blk/one.c": BLK_ONE,
+    "blk/one.h": GPL_H + "int krdma_blk_one(void);\n",
+    "blk/two.h": GPL_H + "int krdma_blk_two(void);\n",
     "blk/two.c": GPL_C + "int krdma_blk_two(void)\n{\n\treturn krdma_blk_one();\n}\n",
     "tools/cli/options.c": CLI_OPTIONS,
     "tools/cli/main.c": CLI_MAIN,

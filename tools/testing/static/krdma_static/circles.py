@@ -89,6 +89,9 @@ class Source:
         # By name: the identifiers in a macro or an inline function, with their lines.
         self.macros = {}
         self.statics = {}
+        # Functions that other files can use, and declarations of such, with their lines.
+        self.functions = {}
+        self.prototypes = {}
         # Functions and objects that other files can use.
         self.globals = set()
         # Identifiers that the definitions use, with the line of the first use.
@@ -146,6 +149,7 @@ class Source:
         elif calls:
             # LIST_HEAD(name) defines an object; a prototype defines nothing.
             name, names = "", {}
+            self.prototypes.setdefault(calls[0], item[0][1])
             if DEFINING.fullmatch(calls[0]):
                 name = next((token for token, _ in item[1:] if is_name(token) and
                              token not in outer), "")
@@ -160,6 +164,8 @@ class Source:
             self.statics.setdefault(name, {}).update(names)
         elif name:
             self.globals.add(name)
+            if function:
+                self.functions.setdefault(name, item[0][1])
         for used_name, line in names.items():
             self.uses.setdefault(used_name, line)
 

@@ -4,7 +4,7 @@
 import os
 import re
 
-from .circles import includes, needs, source_of
+from .circles import headers, includes, needs, source_of
 from .tree import CannotCheck, Finding
 
 COMPAT = "krdma/compat/"
@@ -13,7 +13,15 @@ TRACE = "krdma/trace."
 # Not krdma_mr_desc.h: its structure is for peers, so the core uses it too.
 UAPI = ("uapi/linux/krdma.h", "uapi/linux/krdma_mr.h", "uapi/linux/krdma_conn.h",
         "uapi/linux/krdma_limit.h", "uapi/linux/krdma_ring.h")
-RDMA = re.compile(r"#\s*include\s*[<\"](rdma/[^>\"]+)[>\"]")
+# Files that get an RDMA header by one header, which they may include: split.h defines struct ib_sge
+# itself where a pure file is built as a program; inline functions for the core in the headers of
+# MRs and SRQs, of which the front uses others, need it.
+RDMA_BY = {
+    "krdma/mr/split.c": "krdma/mr/split.h",
+    "krdma/mr/split.h": "krdma/mr/split.h",
+    "krdma/user/mr.c": "krdma/mr/split.h",
+    "krdma/user/srq.c": "krdma/io/srq.h",
+}
 PURE_LIST = "tools/testing/pure/Makefile"
 
 
@@ -64,14 +72,34 @@ def requests(tree):
                       "|".join(commands or ["-"]) + r")\b(?!\.)")
 
 
+def rdma(tree, name):
+    """(line, text) of the includes of a file that lead to an RDMA header, one for each."""
+    for header, included, line in includes(tree, name):
+        ways, waiting = {header: included}, [header]
+        if included.startswith("rdma/") and RDMA_BY.get(name) != name:
+            yield line, included
+        elif header and header != RDMA_BY.get(name):
+            found = None
+            while waiting and not found:
+                last = waiting.pop(0)
+                for other, text, _ in includes(tree, last):
+                    if text.startswith("rdma/"):
+                        found = f"{text} by {ways[last]}"
+                    elif other and other not in ways and other != RDMA_BY.get(name):
+                        ways[other] = f"{ways[last]}, {text}"
+                        waiting.append(other)
+            if found:
+                yield line, found
+
+
 def strata(tree):
     """core knows no structure of the ABI, front no RDMA, pure files neither"""
     known = requests(tree)
     for name in sources(tree):
         if is_front(name):
-            for number, line in matches(tree, name, RDMA):
-                yield Finding(name, number, f"the front includes {RDMA.search(line).group(1)}: "
-                              "only the core speaks with the RDMA midlayer")
+            for number, text in rdma(tree, name):
+                yield Finding(name, number, f"the front includes {text}: only the core speaks with "
+                              "the RDMA midlayer")
         else:
             if name.startswith(TRACE):
                 continue
@@ -79,8 +107,11 @@ def strata(tree):
                 yield Finding(name, number, f"the core names {known.search(line).group(0)}: "
                               "only krdma/user/ may know what programs see")
     for name in pure(tree):
-        for number, line in matches(tree, name, RDMA):
-            yield Finding(name, number, f"a pure file includes {RDMA.search(line).group(1)}")
+        for number, text in rdma(tree, name):
+            yield Finding(name, number, f"a pure file includes {text}")
+    for name, by in RDMA_BY.items():
+        if tree.has(name) and by != name and by not in headers(tree, name, set()):
+            yield Finding(name, 1, f"does not include {by} any more, and RDMA_BY allows it")
 
 
 # The rooms of krdma/, from the lowest to the highest.  C files beside them, such as main.c, stand

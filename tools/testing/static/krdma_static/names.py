@@ -106,16 +106,14 @@ def twice(tree, texts):
     tags = {name: set(TAG.findall(text)) for name, text in texts.items()}
     functions = {name: set(ANY_FUNCTION.findall(text)) for name, text in texts.items()}
     reported = set()
-    for name in sorted(texts):
-        seen = {}
-        if name.endswith(".c"):
-            for file in sorted({name} | headers(tree, name, set()) & texts.keys()):
-                seen.update(dict.fromkeys(functions[file], file))
-            for file in sorted({name} | headers(tree, name, set()) & texts.keys()):
-                for word in sorted(tags[file] & seen.keys() - reported):
-                    reported.add(word)
-                    yield Finding(file, first(tree, file, word),
-                                  f"{word} is a type, and a function in {seen[word]}")
+    for name in tree.files(".c", under=EVERYWHERE):
+        files = sorted({name} | headers(tree, name, set()) & texts.keys())
+        seen = {word: file for file in files for word in functions[file]}
+        for file in files:
+            for word in sorted(tags[file] & seen.keys() - reported):
+                reported.add(word)
+                yield Finding(file, first(tree, file, word),
+                              f"{word} is a type, and a function in {seen[word]}")
 
 
 def gone(texts):
