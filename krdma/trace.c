@@ -4,5 +4,5 @@
 #include "trace.h"
 
 /* Each input has a name. */
-#define KRDMA_COUNT(value, name)	+ 1
-static_assert(0 KRDMA_INPUT_NAMES(KRDMA_COUNT, KRDMA_COUNT) == KRDMA_INPUTS);
+#define KRDMA_VALUE(value, ...)	value,
+static_assert(sizeof((u8[]){ KRDMA_INPUT_NAMES(KRDMA_VALUE, KRDMA_VALUE) }) == KRDMA_INPUTS);

@@ -71,7 +71,7 @@ DEFINE_EVENT(krdma_device_class, krdma_device_remove,
 	LAST(KRDMA_INPUT_TORN_DOWN, "torn down")
 
 /* Trace tools know no enumerators: TRACE_DEFINE_ENUM() puts the values into the format. */
-#define KRDMA_DEFINE(value, name)	TRACE_DEFINE_ENUM(value);
+#define KRDMA_DEFINE(value, ...)	TRACE_DEFINE_ENUM(value);
 
 KRDMA_CONN_STATE_NAMES(KRDMA_DEFINE, KRDMA_DEFINE)
 KRDMA_INPUT_NAMES(KRDMA_DEFINE, KRDMA_DEFINE)

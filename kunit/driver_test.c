@@ -121,11 +121,6 @@ static void be(struct fake_device *fake, const char *driver)
 	fake_device_name_driver(fake);
 }
 
-static void be_hns(struct fake_device *fake)
-{
-	be(fake, "hns");
-}
-
 static void be_mthca(struct fake_device *fake)
 {
 	be(fake, "mthca");

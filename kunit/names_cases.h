@@ -12,7 +12,7 @@
  * The values that have a name.  No default case: the compiler warns of an enumerator that is not in
  * the list, and of one in the list of another enumeration.
  */
-#define NAMES_CASE(value, name)	case value:
+#define NAMES_CASE(value, ...)	case value:
 
 static inline bool names_knows_opcode(u32 value)
 {

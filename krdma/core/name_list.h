@@ -2,7 +2,8 @@
 /*
  * The names of opcodes, states and events, for the module (core/names.c), its tracepoints (trace.h)
  * and libkrdma (tools/lib/names.c): hence the licence of the library.  Programs parse them, so a
- * name must never change.  The tests (kunit/names_cases.h) do not compile if an enumerator has none.
+ * name must never change.  The tests (kunit/names_cases.h) do not compile if an enumerator has
+ * none.
  *
  *	NAME(value, name)
  *	LAST(value, name)	the last one of a list

@@ -10,7 +10,8 @@ static const char *krdma_name_of(const char * const *names, size_t count, u32 va
 	return value < count && names[value] ? names[value] : "unknown";
 }
 
-#define KRDMA_NAMED(value, name)	[value] = name,
+#define KRDMA_NAMED(value, name) \
+	[value] = name,
 
 static const char * const krdma_opcode_names[] = {
 	KRDMA_OPCODE_NAMES(KRDMA_NAMED, KRDMA_NAMED)

@@ -355,7 +355,7 @@ void krdma_pd_put(struct krdma_pd *pd)
 	krdma_pd_ops->destroy(pd);
 	WARN_ON(!list_empty(&pd->qps) || !list_empty(&pd->srqs) ||
 		!list_empty(&pd->retired));
-	/* Its number would go to another PD: the peers of that PD could use an rkey that is left. */
+	/* Its number would go to another PD: the peers of that could use an rkey that is left. */
 	if (test_bit(KRDMA_PD_STUCK, &pd->flags))
 		krdma_device_keep_pd(pd->dev, pd->ib);
 	else

@@ -152,7 +152,8 @@ static const char *name_of(const char * const *names, size_t count, uint32_t val
 
 #define NAME_OF(names, value) name_of(names, sizeof(names) / sizeof((names)[0]), value)
 
-#define NAMED(value, name) [value] = name,
+#define NAMED(value, name) \
+	[value] = name,
 
 static const char * const opcode_names[] = { KRDMA_OPCODE_NAMES(NAMED, NAMED) };
 
