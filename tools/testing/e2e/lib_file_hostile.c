@@ -3,6 +3,7 @@
  * libkrdma's file transfers: peers that violate the protocol.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -337,8 +338,8 @@ static void leave_at(struct __test_metadata *_metadata, FIXTURE_DATA(hostile) * 
 	if (step == STEP_NEXT) {
 		message = raw_make(NEXT, NULL);
 		raw_send(&self->raw, &message);
-		/* After the last part there is none to look for. */
-		EXPECT_EQ(code ? HAVE : ERROR, raw_receive(&self->raw, &message));
+		/* Where no part is left to look for, the server ends the connection. */
+		EXPECT_EQ(code ? HAVE : -ECONNRESET, raw_receive(&self->raw, &message));
 	}
 	if (step >= STEP_OFFER_ANEW) {
 		message = raw_make(OFFER, NULL);
@@ -604,12 +605,33 @@ enum leave {
 	LEAVE_GET, LEAVE_FILE, LEAVE_BEGIN, LEAVE_DATA, LEAVE_END, LEAVES,
 };
 
+/**
+ * struct leaver - such a server
+ * @file: its description of the file
+ * @fd: the file
+ * @at: the step
+ */
 struct leaver {
 	struct message file;
+	int fd;
 	enum leave at;
 };
 
-/* Says what comes before that step.  The data are wrong. */
+/* Puts a page of the file into the client's window, and prepares the message that says so. */
+static bool write_page(struct raw *raw, const struct leaver *leaver, struct message *fetch,
+		       uint64_t offset)
+{
+	struct krdma_remote_mr remote;
+
+	if (pread(leaver->fd, krdma_mr_data(raw->window), 4096, offset) != 4096 ||
+	    krdma_remote_mr_from_desc(fetch->bytes + 56, KRDMA_MR_DESC_SIZE, &remote) ||
+	    raw_transfer(raw, KRDMA_OP_WRITE, 0, 4096, &remote, 0))
+		return false;
+	*fetch = raw_piece(DATA, offset, 4096, 0);
+	return true;
+}
+
+/* Says what comes before that step.  A page is right, and what follows a part to the end is not. */
 static void serve_until(struct raw *raw, const struct leaver *leaver)
 {
 	struct message message, begin = raw_make(BEGIN, NULL);
@@ -620,13 +642,13 @@ static void serve_until(struct raw *raw, const struct leaver *leaver)
 	    raw_receive(raw, &message) != FETCH)
 		return;
 	memcpy(&have, message.bytes + 8, sizeof(have));
-	/* Data after a part extend it, unless they prove wrong. */
-	if (leaver->at == LEAVE_DATA)
-		have = 0;
 	raw_set(&begin, 8, have, 8);
 	if (raw_send(raw, &begin) || leaver->at == LEAVE_BEGIN)
 		return;
-	message = raw_piece(HOLE, have, LONG - have - (leaver->at == LEAVE_DATA), 0);
+	if (leaver->at == LEAVE_END)
+		message = raw_piece(HOLE, have, LONG - have, 0);
+	else if (!write_page(raw, leaver, &message, have))
+		return;
 	if (raw_send(raw, &message) || raw_next(raw, &message) != CREDIT ||
 	    leaver->at == LEAVE_DATA)
 		return;
@@ -659,7 +681,8 @@ TEST_F_TIMEOUT(hostile, servers_that_leave_spoil_no_part, 240)
 
 	raw_hello(script.hello, RAW_VERSION, 0);
 	ASSERT_EQ(0, files_make(self->files.there, "long", LONG, 5));
-	ASSERT_EQ(0, stat(files_path(path, self->files.there, "long"), &status));
+	leaver.fd = open(files_path(path, self->files.there, "long"), O_RDONLY | O_CLOEXEC);
+	ASSERT_EQ(0, fstat(leaver.fd, &status));
 	raw_set(&leaver.file, 24, status.st_mtim.tv_sec, 8);
 	raw_set(&leaver.file, 32, status.st_mtim.tv_nsec, 4);
 	raw_set(&leaver.file, 36, status.st_mode & 0777, 4);
@@ -678,6 +701,7 @@ TEST_F_TIMEOUT(hostile, servers_that_leave_spoil_no_part, 240)
 			TH_LOG("step %u", leaver.at);
 		}
 	}
+	close(leaver.fd);
 	EXPECT_EQ(0, files_get(&self->files, "long", "long", &options, &self->result));
 	EXPECT_LE(LONG / 4, self->result.resumed_from);
 	EXPECT_TRUE(files_are(self->files.here, "long", LONG, 5));

@@ -100,7 +100,7 @@ ended "and takes another one" 0 '^0: '
 kill $server
 gone "$server"
 try "$here/hub_kv_client" $host:7474 color
-ended "the server is gone" 1 '^hub_kv_client: Connection refused$'
+ended "the server is gone" 1 '^hub_kv_client: Connection refused: nothing listens there'
 try "$here/hub_kv_client" $host:7474
 ended "keys and values, without arguments" 2 '^usage: hub_kv_client HOST:PORT'
 
