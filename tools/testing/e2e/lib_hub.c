@@ -555,8 +555,8 @@ TEST_F(hub, long_messages_of_one_peer_do_not_stop_others)
 }
 
 /*
- * Of the peer's share of 16 MiB, the second message needs more than is left, and the third does not.
- * If that came first, the second would never have memory: records have the order of the messages.
+ * Of the peer's share of 16 MiB, the second message needs more than is left, the third does not. If
+ * that came first, the second would never have memory: records have the order of the messages.
  */
 /* Proves: F10 (library) */
 TEST_F(hub, long_messages_of_different_lengths_are_read_in_order)

@@ -607,7 +607,7 @@ TEST_F(end, an_answer_that_is_being_read_ends_with_the_connection)
 	expect_lost(_metadata, self);
 }
 
-/* Each call is answered, and no record was taken: only the program can make room for another one. */
+/* Each call is answered, and no record was taken: only the program can make room for another. */
 /* Proves: F10 (library) */
 TEST_F(end, answers_that_were_not_taken_are_not_waited_for)
 {

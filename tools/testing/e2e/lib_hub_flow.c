@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * libkrdma's hubs where much waits: a peer that takes nothing of what is sent to it for a while, so
- * that what waits for it is limited and says nothing twice; a program that takes nothing for a while
- * of what many peers have sent, of which nothing is lost or late; and a peer that waits until a hub
- * can take requests again.
+ * that what waits for it is limited and says nothing twice; a program that takes nothing for a
+ * while of what many peers have sent, of which nothing is lost or late; and a peer that waits until
+ * a hub can take requests again.
  */
 #include <errno.h>
 #include <netinet/in.h>
