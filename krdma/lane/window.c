@@ -57,7 +57,7 @@ struct krdma_window_key {
 	u32 asked;
 };
 
-static struct krdma_window_key krdma_window_key(const struct rb_node *node)
+static struct krdma_window_key krdma_window_key_of(const struct rb_node *node)
 {
 	const struct krdma_window *window = rb_entry(node, struct krdma_window, asked_node);
 
@@ -66,7 +66,7 @@ static struct krdma_window_key krdma_window_key(const struct rb_node *node)
 
 static int krdma_window_compare(const void *key, const struct rb_node *node)
 {
-	const struct krdma_window_key *wanted = key, own = krdma_window_key(node);
+	const struct krdma_window_key *wanted = key, own = krdma_window_key_of(node);
 
 	if (wanted->asked != own.asked)
 		return wanted->asked < own.asked ? -1 : 1;
@@ -77,7 +77,7 @@ static int krdma_window_compare(const void *key, const struct rb_node *node)
 
 static bool krdma_window_less(struct rb_node *node, const struct rb_node *other)
 {
-	const struct krdma_window_key key = krdma_window_key(node);
+	const struct krdma_window_key key = krdma_window_key_of(node);
 
 	return krdma_window_compare(&key, other) < 0;
 }
@@ -244,7 +244,7 @@ static bool krdma_window_remove(struct krdma_window *window)
 	return is_own;
 }
 
-/* What is due, under the trunk's lock, which may be released.  Returns whether it is to be freed. */
+/* What is due, under the trunk's lock, which may be released.  Returns whether it has ended. */
 static bool krdma_window_look(struct krdma_window *window)
 {
 	struct krdma_trunk *trunk = window->trunk;
