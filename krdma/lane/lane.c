@@ -13,7 +13,7 @@
  *
  * The connection keeps its lane.  These keep the connection: a queued find_work, and the lane's
  * entries in the lists of the trunk and in frames that are being sent.  The end of the connection
- * cancels find_work and deliver_work, so nothing runs for the lane afterwards.  The table of a
+ * cancels find_work and that of @delivery, so nothing runs for the lane afterwards.  The table of a
  * trunk holds no reference: the end of the connection removes the lane from it, under the trunk's
  * lock, and leaves there only that the lane has ended, if the peer has to know.  A lane that has
  * not answered yet is kept, without its queues, until its answer is sent.  The end waits for
@@ -613,7 +613,6 @@ struct krdma_lane *krdma_lane_alloc(gfp_t gfp)
 		return NULL;
 	lane->lower.ops = &krdma_lane_ops;
 	INIT_WORK(&lane->find_work, krdma_lane_find);
-	INIT_WORK(&lane->deliver_work, krdma_lane_deliver_work);
 	INIT_LIST_HEAD(&lane->find_node);
 	INIT_LIST_HEAD(&lane->ready_node);
 	spin_lock_init(&lane->lock);

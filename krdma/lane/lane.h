@@ -257,6 +257,16 @@ struct krdma_lane_share {
 };
 
 /**
+ * struct krdma_lane_delivery - what a lane whose consumer may sleep in its completions has besides
+ * @work: completes; the end of the queues cancels it
+ * @lane: the lane
+ */
+struct krdma_lane_delivery {
+	struct work_struct work;
+	struct krdma_lane *lane;
+};
+
+/**
  * struct krdma_lane_early - the first message of the peer, before the lane is accepted
  * @size: bytes of @data
  * @kept: there is one
@@ -369,7 +379,7 @@ enum krdma_lane_stage {
  * @queues: memory of both
  * @inline_data: copies of inline data, @max_inline bytes for each WQE of @send
  * @max_inline: see @inline_data
- * @deliver_work: completes to a consumer that may sleep; the end of the queues cancels it
+ * @delivery: completes to a consumer that may sleep; NULL: no CQ has one, or there are no queues
  * @session: session that pays for the queues, kept by @conn
  * @charged: bytes charged for the queues
  * @kept: bytes charged for the lane and @conn, which completions keep until they are taken
@@ -435,7 +445,7 @@ struct krdma_lane {
 	struct krdma_lane_queue recv;
 	void *queues;
 	u8 *inline_data;
-	struct work_struct deliver_work;
+	struct krdma_lane_delivery *delivery;
 	struct krdma_session *session;
 	u64 charged;
 };
@@ -747,7 +757,6 @@ void krdma_lane_copy_result(struct krdma_lane *lane, u32 position, u32 offset, c
 void krdma_lane_send_done(struct krdma_lane *lane);
 void krdma_lane_recv_done(struct krdma_lane *lane, u8 status);
 void krdma_lane_deliver(struct krdma_lane *lane, struct krdma_lane_queue *queue);
-void krdma_lane_deliver_work(struct work_struct *work);
 
 static inline struct krdma_lane_wqe *krdma_lane_wqe_at(const struct krdma_lane_queue *queue,
 						       u32 position)

@@ -192,15 +192,10 @@ static bool krdma_lane_needs_work(const struct krdma_lane *lane)
 	       lane->recv.cq->where == KRDMA_CONTEXT_WORKQUEUE;
 }
 
-/**
- * krdma_lane_deliver_work() - Complete to a consumer that may sleep
- * @work: deliver_work of the lane
- *
- * Context: process context, a work item.
- */
-void krdma_lane_deliver_work(struct work_struct *work)
+/* Completes to a consumer that may sleep. */
+static void krdma_lane_deliver_work(struct work_struct *work)
 {
-	struct krdma_lane *lane = container_of(work, struct krdma_lane, deliver_work);
+	struct krdma_lane *lane = container_of(work, struct krdma_lane_delivery, work)->lane;
 
 	if (lane->send.cq->where == KRDMA_CONTEXT_WORKQUEUE)
 		krdma_lane_deliver_all(lane, &lane->send);
@@ -223,7 +218,7 @@ void krdma_lane_deliver(struct krdma_lane *lane, struct krdma_lane_queue *queue)
 	lockdep_assert_held(&lane->trunk->lock);
 
 	if (queue->cq->where == KRDMA_CONTEXT_WORKQUEUE)
-		queue_work(krdma_cq_workqueue, &lane->deliver_work);
+		queue_work(krdma_cq_workqueue, &lane->delivery->work);
 	else
 		while (krdma_lane_deliver_some(lane, queue))
 			;
@@ -850,6 +845,18 @@ static void krdma_lane_detach_cqs(struct krdma_lane *lane)
 	lane->send.cq = NULL;
 }
 
+static int krdma_lane_make_deliver(struct krdma_lane *lane)
+{
+	if (!krdma_lane_needs_work(lane))
+		return 0;
+	lane->delivery = kmalloc_obj(*lane->delivery, GFP_KERNEL_ACCOUNT);
+	if (!lane->delivery)
+		return -ENOMEM;
+	INIT_WORK(&lane->delivery->work, krdma_lane_deliver_work);
+	lane->delivery->lane = lane;
+	return 0;
+}
+
 static u64 krdma_lane_remote_bytes(const struct krdma_budget *budget)
 {
 	return roundup_pow_of_two(budget->send_depth) * sizeof(struct krdma_lane_remote);
@@ -886,7 +893,7 @@ static int krdma_lane_charge(struct krdma_lane *lane, const struct krdma_budget 
 {
 	u64 bytes = krdma_lane_queue_bytes(budget->send_depth, budget->send_sge) +
 		    krdma_lane_queue_bytes(budget->recv_depth, budget->recv_sge) +
-		    krdma_lane_remote_bytes(budget) +
+		    krdma_lane_remote_bytes(budget) + sizeof(*lane->delivery) +
 		    roundup_pow_of_two(budget->send_depth) * (u64)budget->inline_data;
 	u32 kept = sizeof(*lane) + sizeof(*lane->conn) + sizeof(*lane->direct) +
 		   sizeof(*lane->given) + sizeof(*lane->named) + KRDMA_PRIVATE_DATA_MAX;
@@ -969,7 +976,8 @@ int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_at
 	lane->pd = conn->pd;
 	ret = krdma_lane_charge(lane, &budget) ?:
 	      krdma_lane_alloc_queues(lane, &budget) ?:
-	      krdma_lane_attach_cqs(lane, &budget, attr);
+	      krdma_lane_attach_cqs(lane, &budget, attr) ?:
+	      krdma_lane_make_deliver(lane);
 	if (ret) {
 		krdma_lane_drop_queues(lane);
 		return ret;
@@ -1041,8 +1049,8 @@ void krdma_lane_queues_end(struct krdma_lane *lane)
 {
 	if (!lane->send.cq)
 		return;
-	if (krdma_lane_needs_work(lane))
-		cancel_work_sync(&lane->deliver_work);
+	if (lane->delivery)
+		cancel_work_sync(&lane->delivery->work);
 	/* Receives that no message has used go back to the SRQ, without a completion. */
 	if (krdma_lane_srq(lane))
 		krdma_srq_taker_stop(&lane->share->taker);
@@ -1071,6 +1079,8 @@ void krdma_lane_queues_free(struct krdma_lane *lane)
 	lane->queues = NULL;
 	kvfree(lane->inline_data);
 	lane->inline_data = NULL;
+	kfree(lane->delivery);
+	lane->delivery = NULL;
 	if (lane->charged)
 		krdma_session_uncharge(lane->session, lane->charged);
 	lane->charged = 0;
