@@ -892,7 +892,8 @@ blk_build()
 	mkdir -p "$out"
 	cached make -s -C "$topdir/tools/testing/blk" O="$out" >&2
 	cp "$dir/krdma.ko" "$dir/krdma_blk.ko" "$dir/krdma_core_test.ko" \
-		"$topdir/tools/testing/tap.sh" "$topdir"/tools/testing/blk/*.sh "$out/"
+		"$topdir/tools/testing/tap.sh" "$topdir"/tools/testing/blk/*.sh \
+		"$topdir/tools/testing/storm/disturb.sh" "$out/"
 	# It needs kprobes, which the kernels with all the checkers do not have.
 	! [ -e "$dir/krdma_blk_test.ko" ] || cp "$dir/krdma_blk_test.ko" "$out/"
 	echo "$out"
@@ -969,6 +970,46 @@ tier_blk_mirror()
 	"${run[@]}" --module "$out/krdma.ko" --file "$out:/tests" \
 		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" -- \
 		sh /tests/mirror.sh
+}
+
+# blk_storm SERIES SECONDS NODES STORM...: so long each, on one machine, or on two of which the second
+# one serves.
+blk_storm()
+{
+	local series=$1 seconds=$2 nodes=$3 out name program run
+	shift 3
+
+	out=$(blk_build "$series")
+	echo "# Linux $series"
+	run=("$topdir/tools/vm/run" --kernel "$series" --nodes "$nodes" --quiet --module "$out/krdma.ko"
+		--timeout $((900 + $# * (seconds * 4 + 120))) --file "$out:/tests")
+	# In the order in which they depend on each other.
+	for name in libcrc32c xfs; do
+		while read -r program; do
+			run+=(--file "$program:/tests/modules/")
+		done < <(find "$("$topdir/tools/vm/kernel" path "$series")/" -name "$name.ko")
+	done
+	for program in fio mkfs.ext4 e2fsck mkfs.xfs xfs_repair tc; do
+		run+=(--program "$(PATH=$PATH:/usr/sbin:/sbin command -v "$program")")
+	done
+	"${run[@]}" -- "KRDMA_SECONDS=$seconds KRDMA_SEED=${KRDMA_SEED:-1} sh /tests/storm.sh $*" |
+		sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
+}
+
+# A few seconds of each; a minute shows more.
+tier_blk_storm()
+{
+	blk_storm 6.1 10 1 stop unplug provider link address mtu hotplug clock memory
+}
+
+tier_blk_storm_apart()
+{
+	blk_storm 6.1 10 2 cut lossy
+}
+
+tier_blk_storm_debug()
+{
+	blk_storm debug 10 1 failing
 }
 
 tier_blk_debug()
