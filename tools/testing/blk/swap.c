@@ -3,7 +3,10 @@
  * Uses more memory than the machine has, while no thread can be started and the swap device loses
  * its connections and establishes them again.
  *
+ *	swap MIB
  *	swap MIB STARVE RECONNECTS TIMES SECONDS
+ *
+ * The former only locks so much memory, says "held", and waits to be killed.
  *
  * One process writes and reads MIB of memory in turn.  Each page has its own contents, which change
  * in each round.  The other process is locked in memory.  By the file STARVE it prevents new
@@ -76,6 +79,20 @@ static long get(const char *path)
 	return length < 0 ? -1 : atol(text);
 }
 
+static int hold(uint64_t bytes)
+{
+	if (mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED | MAP_POPULATE, -1, 0) == MAP_FAILED ||
+	    mlockall(MCL_CURRENT)) {
+		perror("swap");
+		return 2;
+	}
+	puts("held");
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct shared *shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
@@ -85,6 +102,8 @@ int main(int argc, char **argv)
 	time_t begin;
 	pid_t pid;
 
+	if (argc == 2)
+		return hold(strtoull(argv[1], NULL, 10) << 20);
 	if (argc != 6 || shared == MAP_FAILED)
 		return 2;
 	times = atol(argv[4]);
