@@ -92,7 +92,7 @@
 #define MORE_KEYS	7
 /* A nominal export whose table takes more than one rkey of rxe, 2 MiB each. */
 #define LARGE_SIZE	(300ull << 30)
-#define LARGE_CHUNK	(1u << 20)
+#define LARGE_CHUNK	0x100000u
 #define LARGE_CHUNKS	(LARGE_SIZE / LARGE_CHUNK)
 #define LARGE_KEYS	3
 
@@ -1007,7 +1007,7 @@ static void spoil(struct server *server, struct krdma_ring *ring, struct krdma_c
 	check("spoil", krdma_ring_post(ring, &entry, 1, NULL));
 }
 
-/* The rkey that covers the part of an MR that begins at @offset; and how far it reaches, or NULL. */
+/* The rkey of the part of an MR from @offset on; and how far it reaches, or NULL. */
 static uint32_t key_at(struct krdma_mr *mr, size_t offset, size_t *reach)
 {
 	size_t ignored;
