@@ -55,7 +55,7 @@ static_assert(KRDMA_BLK_DEPTH <= KRDMA_BLK_COMMANDS_MAX);
 /* A request that was refused this often, for an error of its own, would be refused again. */
 #define KRDMA_BLK_FAILURES_MAX	3
 
-/* After so many refused keys in a row, the one that the server has now may be no better. */
+/* After so many refused keys, the next one may be no better; likewise what could not be sent. */
 #define KRDMA_BLK_DENIALS_FAST	3
 
 /* Requests that are posted at a time. */
@@ -169,7 +169,8 @@ struct krdma_blk_queue {
  * @troubled: @since is set
  * @unmapped: @unmapped_at is set
  * @failures: how often the server, or this side's device, has refused it for an error of its own
- * @denials: how often the server has refused its key, up to KRDMA_BLK_DENIALS_FAST
+ * @denials: how often the server has refused its key, or this side's device could not send it, up
+ *	to KRDMA_BLK_DENIALS_FAST
  * @epoch: the epoch in which it was last posted, if it writes; 0: none
  * @last_epoch: @epoch before it was taken out of the chain
  * @unmapped_at: low 32 bits of the time in jiffies when its pages could first not be mapped, since
@@ -249,8 +250,8 @@ struct krdma_blk_request {
  * @state: state of the device
  * @stop: connections are not made any more
  * @broken: a loss was noticed since the queues were last opened
- * @denied: a key was refused again and again; for the context that makes the connections, once
- *	they are taken down
+ * @denied: a key was refused, or a request could not be sent, again and again; for the context that
+ *	makes the connections, once they are taken down
  * @moves: the connections were taken down to make them by another address, which answers
  * @lost_at: time in jiffies when the device was last live
  * @fence: can a write that was posted still arrive?

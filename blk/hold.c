@@ -210,7 +210,8 @@ bool krdma_blk_request_refused(struct krdma_blk_queue *queue, struct krdma_blk_r
  * What is wrong with a request stays wrong.  But the server's key was right when it was read.  Who
  * can send to the server can have invalidated it since, and then the server has another one soon:
  * see krdma_blk_exports_spoil().  So a refused key is an error of the connection, as long as the
- * request may wait for one.
+ * request may wait for one.  So is a request that this side's device cannot carry out, whatever the
+ * error is called: rxe says that if it has no memory for a packet, or its address has gone.
  *
  * Context: any but NMI; only one for each request at a time.
  */
@@ -219,13 +220,13 @@ void krdma_blk_request_blame(struct krdma_blk_queue *queue, struct krdma_blk_req
 {
 	switch (status) {
 	case KRDMA_WC_REM_ACCESS_ERR:
+	case KRDMA_WC_LOC_QP_OP_ERR:
 		if (request->denials < KRDMA_BLK_DENIALS_FAST)
 			request->denials++;
 		else
 			WRITE_ONCE(queue->device->denied, true);
 		break;
 	case KRDMA_WC_LOC_LEN_ERR:
-	case KRDMA_WC_LOC_QP_OP_ERR:
 	case KRDMA_WC_LOC_PROT_ERR:
 	case KRDMA_WC_LOC_ACCESS_ERR:
 	case KRDMA_WC_REM_INV_REQ_ERR:

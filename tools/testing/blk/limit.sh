@@ -11,6 +11,8 @@
 
 here_address=10.77.0.1
 test=/sys/kernel/debug/krdma_blk_test
+trace=/sys/kernel/tracing
+interface=dummy0
 attach=$config/devices/limit
 hold=5
 
@@ -57,6 +59,34 @@ ended()
 	fi
 }
 
+# await_end: wait until the transfer of one() has ended.
+await_end()
+{
+	local tries=0
+
+	until [ -e $work/ended ] || [ $tries -ge 300 ]; do
+		usleep 100000
+		tries=$((tries + 1))
+	done
+}
+
+# blames: print the statuses of the requests that have failed, while they are traced.
+blames()
+{
+	sed -n 's/.*blame: .* status=\([0-9]*\)$/\1/p' $trace/trace | xargs
+}
+
+# await_blame COUNT: wait until so many have failed, or the transfer of one() has ended.
+await_blame()
+{
+	local tries=0
+
+	until [ "$(blames | wc -w)" -ge "$1" ] || [ -e $work/ended ] || [ $tries -ge 600 ]; do
+		usleep 100000
+		tries=$((tries + 1))
+	done
+}
+
 # batch: fio writes 64 blocks, up to 16 at a time, in the background; its process is $batch.
 batch()
 {
@@ -98,6 +128,7 @@ plug()
 	rdma link add rxe0 type rxe netdev dummy0
 }
 
+network=$(ip -o -4 addr show to $here_address | awk '{ print $4 }')
 check "the module is loaded" load_module
 check "and the one that brings about what is needed" insmod "$here/krdma_blk_test.ko"
 check "an export" export_new limit 4M
@@ -210,6 +241,36 @@ ended "a request that is lost twice fails at its limit" "$since" $((hold - 1)) $
 put $test/stall go
 plug
 becomes "the device comes back" live $attach/state 60
+
+# The address of this side goes away whenever the connections are there again, and a write is posted
+# that cannot be sent.  rxe says of that what others say of a wrong request.
+[ -e $trace/trace ] || mount -t tracefs none $trace
+check "the ends of a write are traced" put $trace/kprobe_events "p:blame krdma_blk_request_blame status=%dx:u8"
+put $trace/events/kprobes/blame/enable 1
+: >$trace/trace
+put $attach/hold_seconds 600
+address_away
+becomes "the address goes away" holding $attach/state 60
+one write
+number=0
+while [ $number -lt 5 ] && [ ! -e $work/ended ]; do
+	number=$((number + 1))
+	put $test/stall "krdma_blk_queue_push krdma_blk_path_start"
+	address_back
+	becomes "the connections are there, $number" stalled $test/stall 60
+	address_away
+	put $test/stall go
+	await_blame $number
+done
+address_back
+becomes "the device comes back" live $attach/state 60
+await_end
+# Proves: F3
+check "a write that was lost $number times, by $(blames), is carried out then" grep -q "^0 " $work/ended
+check "and it was posted each time" [ "$(blames | wc -w)" -ge 5 ]
+put $trace/events/kprobes/blame/enable 0
+: >$trace/kprobe_events
+put $attach/hold_seconds $hold
 
 # The limit is changed while the device waits for its connections.
 unplug
@@ -584,7 +645,6 @@ wait $attacher
 check "the device is detached" device_end early
 
 # A client that is refused for want of memory takes the place of nobody.
-network=$(ip -o -4 addr show to $here_address | awk '{ print $4 }')
 check "a writer" device_new first $here_address export=limit hold_seconds=600
 ip addr del "$network" dev dummy0
 becomes "is cut off" holding $config/devices/first/state 60
