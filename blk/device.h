@@ -324,7 +324,7 @@ void krdma_blk_path_give_up(struct krdma_blk_device *device);
 /* probe.c: probing the server's addresses */
 void krdma_blk_probe_init(struct krdma_blk_device *device);
 void krdma_blk_probe_wake(struct krdma_blk_device *device);
-int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count);
+int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count, unsigned long tried);
 void krdma_blk_failback_start(struct krdma_blk_device *device);
 
 /* table.c: the table of rkeys */

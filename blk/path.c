@@ -10,6 +10,7 @@
  * generation, when it allocates the memory.  If the generation has changed, what was written is
  * lost, and no request may ever succeed again.
  */
+#include <linux/bitops.h>
 #include <linux/delay.h>
 #include <linux/dma-direction.h>
 #include <linux/err.h>
@@ -413,22 +414,24 @@ static int krdma_blk_path_try(struct krdma_blk_device *device,
 	return ret;
 }
 
-/* Makes all connections, to the first address that answers, or else to another one. */
+/*
+ * Makes all connections, to the first address that answers, or else to another one that does: what
+ * the server has refused at the first one it may not refuse soon, so no long time is lost with one
+ * that does not answer.
+ */
 static int krdma_blk_path_make(struct krdma_blk_device *device,
 			       struct krdma_blk_geometry *geometry)
 {
 	unsigned int count = device->remotes.count;
-	int first = 0;
+	unsigned long tried = 0;
+	int remote = 0;
 	int ret = -EINVAL;
 
-	if (count > 1) {
-		first = krdma_blk_probe(device, count);
-		if (first < 0)
-			return first;
-	}
-	for (unsigned int i = 0; i < count; i++) {
-		unsigned int remote = (first + i) % count;
-
+	while (hweight_long(tried) < count) {
+		if (count > 1)
+			remote = krdma_blk_probe(device, count, tried);
+		if (remote < 0)
+			return tried && remote != -EINTR ? ret : remote;
 		if (READ_ONCE(device->stop))
 			return -ECANCELED;
 		ret = krdma_blk_path_try(device, &device->remotes.of[remote], geometry);
@@ -444,6 +447,7 @@ static int krdma_blk_path_make(struct krdma_blk_device *device,
 		krdma_blk_path_drop(device);
 		if (ret == -EINTR || ret == -EKEYREVOKED)
 			break;
+		tried |= BIT(remote);
 	}
 	return ret;
 }

@@ -9,6 +9,7 @@
  *
  * A device that does not use its first address probes that from time to time, and returns to it.
  */
+#include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -23,6 +24,9 @@
 /* A server refuses faster than this, but not while it registers its memory for another client. */
 #define KRDMA_BLK_PROBE_MS		10000
 #define KRDMA_BLK_PROBE_ATTACH_MS	60000
+/* When one of them has answered, but could not be used, and for a device that connects again. */
+#define KRDMA_BLK_PROBE_OTHER_ATTACH_MS	10000
+#define KRDMA_BLK_PROBE_OTHER_MS	1000
 
 /* Maximum time until the first address is probed again; the time doubles whenever it answers. */
 #define KRDMA_BLK_FAILBACK_MAX_MS	(60 * 60 * MSEC_PER_SEC)
@@ -124,11 +128,11 @@ static void krdma_blk_probe_end(struct krdma_conn **conn)
 }
 
 /*
- * Checks each probe once.  Returns the index of an address that answers, -EAGAIN if none does
- * yet, or why none will.
+ * Checks each probe once.  @says: why an address does not answer is why the device is not connected.
+ * Returns the index of an address that answers, -EAGAIN if none does yet, or why none will.
  */
 static int krdma_blk_probe_look(struct krdma_blk_device *device, struct krdma_conn **conns,
-				unsigned int count)
+				unsigned int count, bool says)
 {
 	int failed = -EIO;
 	bool waits = false;
@@ -143,8 +147,7 @@ static int krdma_blk_probe_look(struct krdma_blk_device *device, struct krdma_co
 			continue;
 		}
 		if (!IS_ERR(conns[i])) {
-			/* While another address is in use, this is no error of the device. */
-			if (krdma_blk_path_state(device) != KRDMA_BLK_LIVE)
+			if (says)
 				krdma_blk_path_explain(device, NULL, ret);
 			krdma_blk_probe_end(&conns[i]);
 			conns[i] = ERR_PTR(ret);
@@ -154,19 +157,31 @@ static int krdma_blk_probe_look(struct krdma_blk_device *device, struct krdma_co
 	return waits ? -EAGAIN : failed;
 }
 
+static unsigned long krdma_blk_probe_limit(const struct krdma_blk_device *device, bool first)
+{
+	if (first)
+		return msecs_to_jiffies(device->agreed ? KRDMA_BLK_PROBE_MS :
+							 KRDMA_BLK_PROBE_ATTACH_MS);
+	return msecs_to_jiffies(device->agreed ? KRDMA_BLK_PROBE_OTHER_MS :
+						 KRDMA_BLK_PROBE_OTHER_ATTACH_MS);
+}
+
 /**
  * krdma_blk_probe() - Find the address of the server that answers first
  * @device: the device
  * @count: number of its addresses to probe, from the first one on
+ * @tried: bit map of those that have answered already, and could not be used.  The others get less
+ *	time, and the device's error text stays.
  *
  * Context: process context; sleeps, until a signal.
  * Return: its index; -ECANCELED: the device is being detached; -EINTR; or why none answers.
  */
-int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count)
+int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count, unsigned long tried)
 {
 	unsigned long begin = jiffies, wait = msecs_to_jiffies(KRDMA_BLK_PROBE_AHEAD_MS);
-	unsigned long limit = msecs_to_jiffies(device->agreed ? KRDMA_BLK_PROBE_MS :
-							KRDMA_BLK_PROBE_ATTACH_MS);
+	unsigned long limit = krdma_blk_probe_limit(device, !tried);
+	/* While another address is in use, this is no error of the device. */
+	bool says = !tried && krdma_blk_path_state(device) != KRDMA_BLK_LIVE;
 	struct krdma_conn *conns[KRDMA_BLK_ADDRESSES] = {};
 	unsigned int begun = 0;
 	int ret, seen;
@@ -180,8 +195,9 @@ int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count)
 		 */
 		if (!begun || (begun < count && time_after_eq(jiffies, begin + wait)))
 			for (unsigned int end = begun ? count : 1; begun < end; begun++)
-				conns[begun] = krdma_blk_probe_begin(device, begun);
-		ret = krdma_blk_probe_look(device, conns, begun);
+				conns[begun] = tried & BIT(begun) ? ERR_PTR(-EIO) :
+					       krdma_blk_probe_begin(device, begun);
+		ret = krdma_blk_probe_look(device, conns, begun, says);
 		if (ret != -EAGAIN && (ret >= 0 || begun == count))
 			break;
 		/* If the first one has failed, the others need not wait. */
@@ -193,7 +209,7 @@ int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count)
 		ret = -ETIMEDOUT;
 		left = begin + (begun < count ? wait : limit) - jiffies;
 		if (left <= 0 && begun == count) {
-			if (krdma_blk_path_state(device) != KRDMA_BLK_LIVE)
+			if (says)
 				krdma_blk_path_say(device, "the server does not answer");
 			break;
 		}
@@ -222,7 +238,7 @@ static void krdma_blk_failback_work(struct work_struct *work)
 	bool answers;
 
 	answers = krdma_blk_path_state(device) == KRDMA_BLK_LIVE &&
-		  krdma_blk_probe(device, 1) >= 0;
+		  krdma_blk_probe(device, 1, 0) >= 0;
 	memalloc_noreclaim_restore(noreclaim);
 	memalloc_noio_restore(noio);
 	if (!answers) {

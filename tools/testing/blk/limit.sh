@@ -21,6 +21,11 @@ now()
 	cut -d . -f 1 /proc/uptime
 }
 
+now_ms()
+{
+	awk '{ print int($1 * 1000) }' /proc/uptime
+}
+
 # one read|write: transfer one block in the background.  $work/ended then has the exit status and
 # the time of its end.
 one()
@@ -85,6 +90,23 @@ await_blame()
 		usleep 100000
 		tries=$((tries + 1))
 	done
+}
+
+# await_moved REMOTE: wait until the device is live at that address.  Sets $lost to the time when it was
+# last seen live at another one, and $live to that when it is live there, in milliseconds.
+await_moved()
+{
+	local state='' remote='' tries=0
+
+	lost=$(now_ms)
+	until [ "$state" = live ] && [ "$remote" = "$1" ] || [ $tries -ge 600 ]; do
+		tries=$((tries + 1))
+		usleep 50000
+		read -r state <$attach/state
+		read -r remote <"/sys/block/${disk#/dev/}/krdma/remote"
+		[ "$state" != live ] || [ "$remote" = "$1" ] || lost=$(now_ms)
+	done
+	live=$(now_ms)
 }
 
 # batch: fio writes 64 blocks, up to 16 at a time, in the background; its process is $batch.
@@ -523,6 +545,67 @@ check "and attached again" put $attach/enabled 1
 check "what was dirty has been written" same $work/wanted "$(disk limit)"
 check "the device is detached" device_end limit
 ip address del $nobody/32 dev dummy0
+
+# The address in use goes away, and the other one answers.  The keepalive notices that, or a request
+# that is not acknowledged.  From then on the device needs the time that it gives the first address.
+for how in idle busy; do
+	ip address add $nobody/32 dev dummy0
+	check "$how: attached at the first of two addresses" \
+		device_new limit "$nobody $here_address" queues=2
+	disk=$(disk limit)
+	is "$how: it says which" "$nobody:7475" "/sys/block/${disk#/dev/}/krdma/remote"
+	if [ $how = busy ]; then
+		fio --name=moved --filename="$disk" --rw=randwrite --bs=4k --ioengine=libaio --direct=1 \
+			--iodepth=4 --rate_iops=20 --time_based --runtime=20 >$work/fio 2>&1 &
+		writer=$!
+		check "$how: it is written" await_write "$disk"
+	fi
+	since=$(now_ms)
+	ip address del $nobody/32 dev dummy0
+	await_moved "$here_address:7475"
+	check "$how: it notices the loss of the address in time: $((lost - since)) ms" \
+		[ $((lost - since)) -le 15000 ]
+	# Proves: F3
+	check "$how: and is live at the other one soon: $((live - lost)) ms" [ $((live - lost)) -le 2000 ]
+	is "$how: which it says" "$here_address:7475" "/sys/block/${disk#/dev/}/krdma/remote"
+	[ $how = idle ] || {
+		wait $writer
+		check "$how: no request has failed" [ $? = 0 ]
+	}
+	check "$how: it works" read_one "$disk"
+	check "$how: it is detached" device_end limit
+done
+
+# The first address does not answer, and at the second one the server has too many requests to answer
+# when the device connects again.  It asks there again soon, and does not wait for the first one.
+check "attached at the second of two addresses" device_new limit "$nobody $here_address" queues=1
+check "another export" export_new crowded 1M
+put $test/stall "krdma_blk_window_open any"
+device_new crowded $here_address queues=1 &
+attacher=$!
+becomes "its memory is being registered" stalled $test/stall 30
+"$here/outsider" crowd $here_address crowded 40 >$work/crowd &
+crowd=$!
+tries=0
+until [ "$(grep -c '^refused, reason 7$' $work/crowd)" -ge 20 ] || [ $tries -ge 100 ]; do
+	usleep 100000
+	tries=$((tries + 1))
+done
+check "the connections of the device end" put $config/exports/limit/size 8M
+becomes "it is refused when it connects again" \
+	"there are too many connections, or too many requests from this address" $attach/error 10
+since=$(now_ms)
+put $test/stall go
+disk=$(disk limit)
+await_moved "$here_address:7475"
+# Proves: F3
+check "when the others are answered, so is the device: after $((live - since)) ms" \
+	[ $((live - since)) -le 2000 ]
+wait $attacher $crowd
+check "it works" read_one "$(disk limit)"
+check "and is detached" device_end limit
+check "and so is the first one" device_end crowded
+check "its export is ended" export_end crowded
 
 # The connections are lost while the disk is being added.
 early=$config/devices/early
