@@ -940,7 +940,9 @@ static void expect_notified(struct kunit *test, struct actor *actor, const char 
 	KUNIT_EXPECT_EQ(test, actor->heard & ~BIT(KRDMA_EVENT_CLOSED), actor->atomic);
 }
 
-/* The events of which notify() was told stay until they are taken, in the same order. */
+/*
+ * The events of which notify() was told stay until they are taken, in the same order.  Puts @conn.
+ */
 static void expect_taken(struct kunit *test, struct krdma_conn *conn,
 			 const struct krdma_event *expected, unsigned int count)
 {
@@ -950,12 +952,14 @@ static void expect_taken(struct kunit *test, struct krdma_conn *conn,
 	krdma_conn_query(conn, &info);
 	KUNIT_EXPECT_EQ(test, count, info.events);
 	for (unsigned int i = 0; i < count; i++) {
-		KUNIT_ASSERT_EQ(test, 0, krdma_conn_next_event(conn, &event));
+		event = (struct krdma_event) {};
+		KUNIT_EXPECT_EQ(test, 0, krdma_conn_next_event(conn, &event));
 		KUNIT_EXPECT_EQ(test, expected[i].type, event.type);
 		KUNIT_EXPECT_EQ(test, expected[i].error, event.error);
 		KUNIT_EXPECT_EQ(test, expected[i].reason, event.reason);
 	}
 	KUNIT_EXPECT_EQ(test, -EAGAIN, krdma_conn_next_event(conn, &event));
+	krdma_conn_put(conn);
 }
 
 /* Proves: B6 */
@@ -975,6 +979,7 @@ static void test_notified(struct kunit *test)
 	};
 	struct stage *stage = stage_new(test, NULL);
 	struct actor *client = &stage->client, *server = &stage->server;
+	struct krdma_conn *conns[2];
 	struct krdma_event event;
 
 	stage_listen(stage);
@@ -997,10 +1002,15 @@ static void test_notified(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, 0, krdma_conn_disconnect(client->conn));
 	KUNIT_EXPECT_TRUE(test, actor_hears(server, KRDMA_EVENT_DISCONNECTED));
+	/* What follows closes and puts them. */
+	conns[0] = client->conn;
+	conns[1] = server->conn;
+	krdma_conn_get(conns[0]);
+	krdma_conn_get(conns[1]);
 	expect_notified(test, client, RESOLVED ENDED_HERE);
 	expect_notified(test, server, "established, disconnected -104, closed -104");
-	expect_taken(test, client->conn, client_events, ARRAY_SIZE(client_events));
-	expect_taken(test, server->conn, server_events, ARRAY_SIZE(server_events));
+	expect_taken(test, conns[0], client_events, ARRAY_SIZE(client_events));
+	expect_taken(test, conns[1], server_events, ARRAY_SIZE(server_events));
 }
 
 /* Proves: B6 */
