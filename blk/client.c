@@ -196,8 +196,8 @@ static void krdma_blk_clients_fence(struct krdma_blk_export *export,
  * Frees a record for a new client that has one: an address, or an IPv6 network, that has used its
  * share loses one of its own.
  */
-static bool krdma_blk_clients_make_room(struct krdma_blk_export *export,
-					const struct krdma_blk_client *self)
+static bool krdma_blk_clients_free_record(struct krdma_blk_export *export,
+					  const struct krdma_blk_client *self)
 {
 	struct krdma_blk_client *client, *own = NULL, *near = NULL, *oldest = NULL;
 	unsigned int count = 0, near_count = 0;
@@ -314,7 +314,7 @@ int krdma_blk_client_settle(struct krdma_blk_export *export, struct krdma_blk_cl
 	/* One that was disconnected may have returned meanwhile. */
 	if (!krdma_blk_client_fits(export, client->role, client))
 		return KRDMA_BLK_BUSY;
-	if (!krdma_blk_clients_make_room(export, client))
+	if (!krdma_blk_clients_free_record(export, client))
 		return KRDMA_BLK_FULL;
 	krdma_blk_clients_fence(export, client);
 	client->settled = true;

@@ -59,7 +59,7 @@ static_assert(KRDMA_BLK_DEPTH <= KRDMA_BLK_COMMANDS_MAX);
 #define KRDMA_BLK_DENIALS_FAST	3
 
 /* Requests that are posted at a time. */
-#define KRDMA_BLK_CHAIN		16
+#define KRDMA_BLK_BATCH		16
 
 /**
  * enum krdma_blk_state - state of a device
@@ -107,22 +107,22 @@ struct krdma_blk_chunk {
  *	rcu_read_unlock()
  * @open: requests may be posted
  * @epoch: number of the last opening of the queue, from 1
- * @chain: list of &struct krdma_blk_request that are mapped, and posted together with the last
+ * @batch: list of &struct krdma_blk_request that are mapped, and posted together with the last
  *	one that the block layer has at hand
- * @chain_length: number of entries of @chain
- * @chain_most: number of entries that are posted at a time; does not change while @open
+ * @batch_length: number of entries of @batch
+ * @batch_max: number of entries that are posted at a time; does not change while @open
  * @fits: the SQ has space for all requests to a store; does not change while @open
  * @data_status: why the device, or the server's, has refused data of a write, &enum
  *	krdma_wc_status, while the end of the write's command is still to come; for the context of
  *	completions
- * @wrs: work requests of @chain, while they are posted
+ * @wrs: work requests of @batch, while they are posted
  * @unreported: the last request that was posted, if it was to be reported by one that was refused
  *	then; or NULL.  The next one reports it.
  * @held: list of &struct krdma_blk_request that wait
  * @failed: list of &struct krdma_blk_request that have failed, and wait for the fence
  * @commands: list of &struct krdma_blk_request that are posted as commands, without a reply
  * @chunks: locations of the chunks, of the export or of the slots; do not change while @open
- * @chunk_room: number of entries allocated for @chunks
+ * @chunk_max: number of entries allocated for @chunks
  * @chunk_shift: log2 of the size of a chunk
  * @read_sg: buffer into which the table is read
  * @read_end: completed when a read of the table has ended
@@ -140,18 +140,18 @@ struct krdma_blk_queue {
 	struct krdma_conn *conn;
 	bool open;
 	u32 epoch;
-	struct list_head chain;
-	unsigned int chain_length;
-	unsigned int chain_most;
+	struct list_head batch;
+	unsigned int batch_length;
+	unsigned int batch_max;
 	bool fits;
 	u8 data_status;
-	struct krdma_send_wr wrs[KRDMA_BLK_CHAIN];
+	struct krdma_send_wr wrs[KRDMA_BLK_BATCH];
 	struct krdma_blk_request *unreported;
 	struct list_head held;
 	struct list_head failed;
 	struct list_head commands;
 	struct krdma_blk_chunk *chunks;
-	u32 chunk_room;
+	u32 chunk_max;
 	unsigned int chunk_shift;
 	struct scatterlist read_sg;
 	struct completion read_end;
@@ -172,7 +172,7 @@ struct krdma_blk_queue {
  * @denials: how often the server has refused its key, or this side's device could not send it, up
  *	to KRDMA_BLK_DENIALS_FAST
  * @epoch: the epoch in which it was last posted, if it writes; 0: none
- * @last_epoch: @epoch before it was taken out of the chain
+ * @last_epoch: @epoch before it was taken out of the batch
  * @unmapped_at: low 32 bits of the time in jiffies when its pages could first not be mapped, since
  *	they were last mapped, or it was held for want of a connection
  * @since: time in jiffies when it could first not be completed
@@ -435,7 +435,7 @@ void krdma_blk_queue_return(struct krdma_blk_queue *queue);
 /* request.c: requests */
 extern const struct blk_mq_ops krdma_blk_mq_ops;
 void krdma_blk_request_done(const struct krdma_wc *completion);
-void krdma_blk_queue_unchain(struct krdma_blk_queue *queue, struct krdma_conn *conn);
+void krdma_blk_queue_unbatch(struct krdma_blk_queue *queue, struct krdma_conn *conn);
 void krdma_blk_queue_unreported(struct krdma_blk_queue *queue, struct krdma_conn *conn);
 void krdma_blk_queue_push(struct krdma_blk_queue *queue);
 

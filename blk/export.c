@@ -64,7 +64,7 @@ static void krdma_blk_export_free(struct krdma_blk_export *export)
 }
 
 /* The largest size that the export can have. */
-static u64 krdma_blk_export_room(const struct krdma_blk_export *export)
+static u64 krdma_blk_export_max_size(const struct krdma_blk_export *export)
 {
 	return round_down(krdma_blk_store_size(&export->store), export->block_size);
 }
@@ -78,7 +78,7 @@ static int krdma_blk_export_open_store(struct krdma_blk_export *export)
 				   export->read_only);
 	if (ret)
 		return ret;
-	room = krdma_blk_export_room(export);
+	room = krdma_blk_export_max_size(export);
 	if (!room || export->size > room)
 		return -EFBIG;
 	export->whole = !export->size;
@@ -218,7 +218,7 @@ static int krdma_blk_export_disable(struct krdma_blk_export *export)
 /* The clients learn the size when they connect again. */
 static int krdma_blk_export_grow_stored(struct krdma_blk_export *export, u64 size)
 {
-	if (size > krdma_blk_export_room(export))
+	if (size > krdma_blk_export_max_size(export))
 		return -EFBIG;
 	krdma_blk_serve_pause(export);
 	WRITE_ONCE(export->size, size);

@@ -37,7 +37,7 @@ int krdma_blk_request_map(struct krdma_conn *conn, struct krdma_blk_request *req
 	if (mapped < 0)
 		return mapped == -EIO ? -ENOMEM : mapped;
 	key = krdma_conn_lkey(conn);
-	/* The table is not chained, and the SGEs have no MR: see krdma_blk_init_request(). */
+	/* The table is in no batch, and the SGEs have no MR: see krdma_blk_init_request(). */
 	for (int i = 0; i < mapped; i++) {
 		request->sges[i].addr = sg_dma_address(&request->sg[i]);
 		request->sges[i].length = sg_dma_len(&request->sg[i]);

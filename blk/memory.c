@@ -348,20 +348,20 @@ static int krdma_blk_chunks_add(struct krdma_blk_chunks *chunks,
 	u64 offset = (u64)chunks->count * window->chunk_size;
 	const struct krdma_blk_slab *slab = &memory->slabs[offset / KRDMA_BLK_SLAB_SIZE];
 	struct krdma_mr_info info;
-	struct krdma_mr *region;
+	struct krdma_mr *mr;
 	unsigned int entries;
 
 	entries = krdma_blk_slab_sg(slab, offset % KRDMA_BLK_SLAB_SIZE, window->chunk_size, sg);
-	region = krdma_mr_register_sg(session, window->dev, sg, entries, access);
-	if (IS_ERR(region))
-		return PTR_ERR(region);
+	mr = krdma_mr_register_sg(session, window->dev, sg, entries, access);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
 
-	krdma_mr_query(region, &info);
+	krdma_mr_query(mr, &info);
 	chunks->table[chunks->count] = (struct krdma_blk_entry) {
 		.addr = cpu_to_le64(info.remote_addr),
 		.key = cpu_to_le32(info.rkey),
 	};
-	chunks->mrs[chunks->count++] = region;
+	chunks->mrs[chunks->count++] = mr;
 	return 0;
 }
 

@@ -122,7 +122,7 @@ static noinline_for_stack int krdma_blk_conn_prepare(struct krdma_blk_queue *que
 			      dev.limits.max_send_wr);
 	queue->fits = attr.send_depth == KRDMA_BLK_DEPTH * 2 * (parts + 1);
 	/* Requests that are not signaled stay in the SQ until one that is completes. */
-	queue->chain_most = attr.send_depth >= KRDMA_BLK_DEPTH * parts ? KRDMA_BLK_CHAIN : 1;
+	queue->batch_max = attr.send_depth >= KRDMA_BLK_DEPTH * parts ? KRDMA_BLK_BATCH : 1;
 	if (!plain) {
 		attr.recv_depth = KRDMA_BLK_DEPTH;
 		attr.max_inline = sizeof(struct krdma_blk_command);
@@ -254,8 +254,8 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 		if (queue->conn)
 			krdma_conn_abort(queue->conn);
 		spin_unlock_irqrestore(&queue->lock, flags);
-		/* From here on nothing is added to the chain, and no command is posted. */
-		krdma_blk_queue_unchain(queue, queue->conn);
+		/* From here on nothing is added to the batch, and no command is posted. */
+		krdma_blk_queue_unbatch(queue, queue->conn);
 		krdma_blk_queue_unmap_commands(queue, queue->conn);
 	}
 	for (unsigned int i = 0; i < device->conn_count; i++) {
@@ -667,8 +667,8 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 		spin_lock_init(&queue->lock);
 		spin_lock_init(&queue->poll_lock);
 		queue->complete = krdma_blk_request_done;
-		INIT_LIST_HEAD(&queue->chain);
-		queue->chain_most = 1;
+		INIT_LIST_HEAD(&queue->batch);
+		queue->batch_max = 1;
 		INIT_LIST_HEAD(&queue->held);
 		INIT_LIST_HEAD(&queue->failed);
 		INIT_LIST_HEAD(&queue->commands);

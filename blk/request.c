@@ -49,24 +49,24 @@ static void krdma_blk_request_set_wr(const struct krdma_blk_queue *queue,
 	wr->rkey = chunk->key;
 }
 
-static void krdma_blk_chain_add(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
+static void krdma_blk_batch_add(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 				int mapped)
 {
 	lockdep_assert_held(&queue->lock);
 
 	request->mapped = mapped;
 	request->unmapped = false;
-	list_add_tail(&request->node, &queue->chain);
-	queue->chain_length++;
+	list_add_tail(&request->node, &queue->batch);
+	queue->batch_length++;
 }
 
-/* Adds a request that is mapped to the chain, or posts its command: krdma_blk_command_place(). */
+/* Adds a request that is mapped to the batch, or posts its command: krdma_blk_command_place(). */
 static inline int krdma_blk_request_place(struct krdma_blk_queue *queue,
 					  struct krdma_blk_request *request, int mapped)
 {
 	if (krdma_blk_is_stored(queue->device))
 		return krdma_blk_command_place(queue, request, mapped);
-	krdma_blk_chain_add(queue, request, mapped);
+	krdma_blk_batch_add(queue, request, mapped);
 	return 0;
 }
 
@@ -139,16 +139,16 @@ static __always_inline blk_status_t krdma_blk_check(const struct krdma_blk_devic
  */
 
 /*
- * Takes the requests out of the chain, and prepares to post them.  Returns their number.  They may
+ * Takes the requests out of the batch, and prepares to post them.  Returns their number.  They may
  * complete before the call that posts them returns, so all that this writes is written before.
  */
-static int krdma_blk_chain_take(struct krdma_blk_queue *queue,
-				struct krdma_blk_request *requests[KRDMA_BLK_CHAIN])
+static int krdma_blk_batch_take(struct krdma_blk_queue *queue,
+				struct krdma_blk_request *requests[KRDMA_BLK_BATCH])
 {
 	struct krdma_blk_request *request, *before = queue->unreported;
 	int count = 0;
 
-	list_for_each_entry(request, &queue->chain, node) {
+	list_for_each_entry(request, &queue->batch, node) {
 		struct krdma_send_wr *wr = &queue->wrs[count];
 
 		krdma_blk_request_set_wr(queue, request, wr);
@@ -164,13 +164,13 @@ static int krdma_blk_chain_take(struct krdma_blk_queue *queue,
 		WRITE_ONCE(request->posted, true);
 	}
 	queue->wrs[count - 1].flags = 0;
-	INIT_LIST_HEAD(&queue->chain);
-	queue->chain_length = 0;
+	INIT_LIST_HEAD(&queue->batch);
+	queue->batch_length = 0;
 	return count;
 }
 
-/* Puts a request that was not posted back to the head of the chain. */
-static void krdma_blk_chain_untake(struct krdma_blk_queue *queue,
+/* Puts a request that was not posted back to the head of the batch. */
+static void krdma_blk_batch_untake(struct krdma_blk_queue *queue,
 				   struct krdma_blk_request *request)
 {
 	if (request->before)
@@ -178,50 +178,50 @@ static void krdma_blk_chain_untake(struct krdma_blk_queue *queue,
 	request->before = NULL;
 	request->epoch = request->last_epoch;
 	WRITE_ONCE(request->posted, false);
-	list_add(&request->node, &queue->chain);
-	queue->chain_length++;
+	list_add(&request->node, &queue->batch);
+	queue->batch_length++;
 }
 
-/* Takes one request out of the chain for good. */
-static void krdma_blk_chain_remove(struct krdma_blk_queue *queue,
+/* Takes one request out of the batch for good. */
+static void krdma_blk_batch_remove(struct krdma_blk_queue *queue,
 				   struct krdma_blk_request *request, struct krdma_conn *conn)
 {
 	list_del(&request->node);
-	queue->chain_length--;
+	queue->batch_length--;
 	krdma_blk_request_unmap(conn, request);
 }
 
 /*
- * Posts the chain, and leaves it empty.  Requests that were not posted are held, or fail, or are
+ * Posts the batch, and leaves it empty.  Requests that were not posted are held, or fail, or are
  * added to @refused: they go back to the block layer, see krdma_blk_refused_end().  Returns 0,
  * -EAGAIN if the SQ is full, or the error with which the connection was lost.
  */
-static int krdma_blk_chain_post(struct krdma_blk_queue *queue, struct list_head *refused)
+static int krdma_blk_batch_post(struct krdma_blk_queue *queue, struct list_head *refused)
 {
-	struct krdma_blk_request *requests[KRDMA_BLK_CHAIN];
+	struct krdma_blk_request *requests[KRDMA_BLK_BATCH];
 	struct krdma_blk_request *request, *next;
 	LIST_HEAD(full);
 	int error = 0;
 
 	lockdep_assert_held(&queue->lock);
 
-	/* A chain whose queue was closed is left to krdma_blk_queue_unchain(). */
-	while (queue->open && !list_empty(&queue->chain)) {
-		int count = krdma_blk_chain_take(queue, requests);
+	/* A batch whose queue was closed is left to krdma_blk_queue_unbatch(). */
+	while (queue->open && !list_empty(&queue->batch)) {
+		int count = krdma_blk_batch_take(queue, requests);
 		int ret = krdma_conn_post_send(queue->conn, queue->wrs, count);
 		int posted = max(ret, 0);
 
 		if (posted)
 			queue->unreported = posted < count ? requests[posted - 1] : NULL;
 		while (count > posted)
-			krdma_blk_chain_untake(queue, requests[--count]);
+			krdma_blk_batch_untake(queue, requests[--count]);
 		/* The next one, posted alone, gets the reason. */
 		if (posted)
 			continue;
 
 		error = ret == -EAGAIN || krdma_blk_is_lost(ret) ? ret : 0;
-		list_for_each_entry_safe(request, next, &queue->chain, node) {
-			krdma_blk_chain_remove(queue, request, queue->conn);
+		list_for_each_entry_safe(request, next, &queue->batch, node) {
+			krdma_blk_batch_remove(queue, request, queue->conn);
 			if (ret == -EAGAIN)
 				list_add_tail(&request->node, &full);
 			else if (!krdma_blk_request_refused(queue, request, ret))
@@ -343,8 +343,8 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 	ret = krdma_blk_request_enter(queue, request, conn, mapped, &flags, &kept);
 	if (!kept)
 		result = request->result;
-	if (bd->last || queue->chain_length >= queue->chain_most)
-		posted = krdma_blk_chain_post(queue, &refused);
+	if (bd->last || queue->batch_length >= queue->batch_max)
+		posted = krdma_blk_batch_post(queue, &refused);
 	spin_unlock_irqrestore(&queue->lock, flags);
 	rcu_read_unlock();
 
@@ -375,8 +375,8 @@ static void krdma_blk_queue_many(struct krdma_blk_queue *queue, struct krdma_con
 		lost |= krdma_blk_is_lost(ret);
 		if (!kept)
 			list_add_tail(&requests[i]->node, &refused);
-		if (queue->chain_length >= queue->chain_most || i == count - 1)
-			lost |= krdma_blk_is_lost(krdma_blk_chain_post(queue, &refused));
+		if (queue->batch_length >= queue->batch_max || i == count - 1)
+			lost |= krdma_blk_is_lost(krdma_blk_batch_post(queue, &refused));
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
 
@@ -391,7 +391,7 @@ static void krdma_blk_queue_many(struct krdma_blk_queue *queue, struct krdma_con
  */
 static noinline void krdma_blk_queue_list(krdma_blk_rqs_t *rqs)
 {
-	struct krdma_blk_request *requests[KRDMA_BLK_CHAIN];
+	struct krdma_blk_request *requests[KRDMA_BLK_BATCH];
 	struct krdma_blk_queue *queue = NULL;
 	struct krdma_conn *conn = NULL;
 	unsigned int count = 0;
@@ -407,7 +407,7 @@ static noinline void krdma_blk_queue_list(krdma_blk_rqs_t *rqs)
 			krdma_blk_rqs_unpop(rqs, rq);
 			break;
 		}
-		if (next != queue || count == KRDMA_BLK_CHAIN) {
+		if (next != queue || count == KRDMA_BLK_BATCH) {
 			if (count)
 				krdma_blk_queue_many(queue, conn, requests, count);
 			count = 0;
@@ -443,7 +443,7 @@ static void krdma_blk_commit_rqs(struct blk_mq_hw_ctx *hctx)
 
 	rcu_read_lock();
 	spin_lock_irqsave(&queue->lock, flags);
-	ret = krdma_blk_chain_post(queue, &refused);
+	ret = krdma_blk_batch_post(queue, &refused);
 	spin_unlock_irqrestore(&queue->lock, flags);
 	rcu_read_unlock();
 
@@ -480,11 +480,11 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 		/* An error of this request alone. */
 		if (ret != -EAGAIN && !krdma_blk_is_lost(ret))
 			ret = 0;
-		if (!ret && (queue->chain_length >= queue->chain_most || list_empty(&queue->held)))
-			ret = krdma_blk_chain_post(queue, &refused);
+		if (!ret && (queue->batch_length >= queue->batch_max || list_empty(&queue->held)))
+			ret = krdma_blk_batch_post(queue, &refused);
 	}
 	/* What was mapped before an error. */
-	krdma_blk_chain_post(queue, &refused);
+	krdma_blk_batch_post(queue, &refused);
 	spin_unlock_irqrestore(&queue->lock, flags);
 	rcu_read_unlock();
 
@@ -572,7 +572,7 @@ static void krdma_blk_request_failed(struct krdma_blk_queue *queue, struct krdma
 }
 
 /**
- * krdma_blk_queue_unchain() - Hold the requests of a queue that were still to be posted
+ * krdma_blk_queue_unbatch() - Hold the requests of a queue that were still to be posted
  * @queue: the queue, not open any more
  * @conn: its connection
  *
@@ -581,15 +581,15 @@ static void krdma_blk_request_failed(struct krdma_blk_queue *queue, struct krdma
  *
  * Context: process context.
  */
-void krdma_blk_queue_unchain(struct krdma_blk_queue *queue, struct krdma_conn *conn)
+void krdma_blk_queue_unbatch(struct krdma_blk_queue *queue, struct krdma_conn *conn)
 {
 	struct krdma_blk_request *request, *next;
 	LIST_HEAD(ended);
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->lock, flags);
-	list_for_each_entry_safe(request, next, &queue->chain, node) {
-		krdma_blk_chain_remove(queue, request, conn);
+	list_for_each_entry_safe(request, next, &queue->batch, node) {
+		krdma_blk_batch_remove(queue, request, conn);
 		krdma_blk_request_return(queue, request, &ended);
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);

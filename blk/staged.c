@@ -92,7 +92,8 @@ static void krdma_blk_slot_set_wr(const struct krdma_blk_queue *queue,
  * The data of a write were posted, and its command was not, so nothing reports their end.  The
  * connection is lost with that.
  */
-static void krdma_blk_command_cut(struct krdma_blk_queue *queue, struct krdma_blk_request *request)
+static void krdma_blk_command_posted_in_part(struct krdma_blk_queue *queue,
+					     struct krdma_blk_request *request)
 {
 	lockdep_assert_held(&queue->lock);
 
@@ -143,7 +144,7 @@ static int krdma_blk_command_post(struct krdma_blk_queue *queue, struct krdma_bl
 	if (ret == post - posts + 1)
 		return 0;
 	if (ret == 1) {
-		krdma_blk_command_cut(queue, request);
+		krdma_blk_command_posted_in_part(queue, request);
 		return 0;
 	}
 	list_del(&request->node);

@@ -31,7 +31,7 @@ static int krdma_blk_table_alloc(struct krdma_blk_queue *queue,
 		device->table = kmalloc(KRDMA_BLK_READ_BYTES, GFP_KERNEL);
 	if (!device->table)
 		return -ENOMEM;
-	if (queue->chunk_room >= geometry->chunks)
+	if (queue->chunk_max >= geometry->chunks)
 		return 0;
 
 	chunks = kvmalloc_objs(*chunks, geometry->chunks, GFP_KERNEL);
@@ -39,7 +39,7 @@ static int krdma_blk_table_alloc(struct krdma_blk_queue *queue,
 		return -ENOMEM;
 	kvfree(queue->chunks);
 	queue->chunks = chunks;
-	queue->chunk_room = geometry->chunks;
+	queue->chunk_max = geometry->chunks;
 	return 0;
 }
 

@@ -464,12 +464,12 @@ static inline void lane_frame_check_room(struct case_report *report)
 	u32 count = 0;
 
 	krdma_lane_frame_begin(&writer, frame, LANE_SMALL);
-	record.length = krdma_lane_frame_room(&writer, record.type, record.flags);
+	record.length = krdma_lane_frame_left(&writer, record.type, record.flags);
 	check_expect(report, "room", 0, LANE_SMALL - 16 - 16 - 8, record.length);
 	memset(krdma_lane_frame_add(&writer, &record), 1, record.length);
 	check_expect(report, "used", 0, LANE_SMALL, writer.used);
 	check_expect(report, "room when full", 0, U32_MAX,
-		     krdma_lane_frame_room(&writer, KRDMA_LANE_CREDIT, 0));
+		     krdma_lane_frame_left(&writer, KRDMA_LANE_CREDIT, 0));
 	check_expect(report, "full", 0, true,
 		     lane_is_valid(frame, krdma_lane_frame_end(&writer, 1)));
 
@@ -479,13 +479,13 @@ static inline void lane_frame_check_room(struct case_report *report)
 	record.flags = KRDMA_LANE_FIRST;
 	memset(krdma_lane_frame_add(&writer, &record), 1, record.length);
 	check_expect(report, "room for a header", 0, 0,
-		     krdma_lane_frame_room(&writer, KRDMA_LANE_CREDIT, 0));
+		     krdma_lane_frame_left(&writer, KRDMA_LANE_CREDIT, 0));
 	check_expect(report, "room for more than a header", 0, U32_MAX,
-		     krdma_lane_frame_room(&writer, KRDMA_LANE_OPEN, 0));
+		     krdma_lane_frame_left(&writer, KRDMA_LANE_OPEN, 0));
 
 	record = (struct krdma_lane_record) { .type = KRDMA_LANE_CREDIT };
 	krdma_lane_frame_begin(&writer, frame, LANE_SMALL);
-	while (krdma_lane_frame_room(&writer, record.type, 0) != U32_MAX) {
+	while (krdma_lane_frame_left(&writer, record.type, 0) != U32_MAX) {
 		krdma_lane_frame_add(&writer, &record);
 		count++;
 	}
@@ -493,7 +493,7 @@ static inline void lane_frame_check_room(struct case_report *report)
 	writer.records = KRDMA_LANE_RECORDS_MAX;
 	writer.used = KRDMA_LANE_FRAME_HEADER;
 	check_expect(report, "room after the last record", 0, U32_MAX,
-		     krdma_lane_frame_room(&writer, record.type, 0));
+		     krdma_lane_frame_left(&writer, record.type, 0));
 }
 
 static inline void lane_frame_check_hello(struct case_report *report)

@@ -366,9 +366,9 @@ static void test_full_trunk_takes_no_lane(struct kunit *test)
 	trunk = lane_of(&stage->client)->trunk;
 	spin_lock_bh(&trunk->lock);
 	KUNIT_EXPECT_EQ(test, 1, trunk->bound);
-	KUNIT_EXPECT_TRUE(test, krdma_trunk_has_room(trunk));
+	KUNIT_EXPECT_TRUE(test, krdma_trunk_takes_lane(trunk));
 	trunk->lanes_max = 1;
-	KUNIT_EXPECT_FALSE(test, krdma_trunk_has_room(trunk));
+	KUNIT_EXPECT_FALSE(test, krdma_trunk_takes_lane(trunk));
 	spin_unlock_bh(&trunk->lock);
 	stage_close(stage);
 }
@@ -661,7 +661,7 @@ static void test_slow_trunk_keeps_no_worker(struct kunit *test)
 
 /* So many come at a time, and so often.  Together they are more than may wait for their end. */
 #define LANE_REQUESTS	64
-#define LANE_ROUNDS	(KRDMA_TRUNK_UNTOLD / LANE_REQUESTS + 4)
+#define LANE_ROUNDS	(KRDMA_TRUNK_UNSENT_ANSWERS / LANE_REQUESTS + 4)
 
 /**
  * struct lane_keeper - connections that keep all turns of a session
@@ -793,7 +793,7 @@ static void test_requests_taken_back_are_limited(struct kunit *test)
 		most = max(most, READ_ONCE(passive->lane_count));
 	}
 	/* With the one that is connected, and those of a round. */
-	KUNIT_EXPECT_LE(test, most, 1 + KRDMA_TRUNK_UNTOLD + LANE_REQUESTS);
+	KUNIT_EXPECT_LE(test, most, 1 + KRDMA_TRUNK_UNSENT_ANSWERS + LANE_REQUESTS);
 
 	complete_all(&keeper->wake);
 	KUNIT_EXPECT_TRUE(test, lane_until(READ_ONCE(passive->lane_count) == 1));

@@ -354,7 +354,7 @@ struct krdma_user_account *stage_account(struct kunit *test, unsigned int user,
 		cred->user_ns = &ns;
 	}
 	saved = override_creds(cred);
-	account = krdma_user_account_get();
+	account = krdma_user_account_create();
 	revert_creds(saved);
 	cred->user_ns = saved_ns;
 	put_cred(cred);

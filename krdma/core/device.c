@@ -584,7 +584,7 @@ static int krdma_device_add(struct ib_device *ibdev)
 		goto err_report;
 	}
 
-	dev->notifier_device = krdma_notifier_device_prepare(ibdev, dev->ports);
+	dev->notifier_device = krdma_notifier_device_create(ibdev, dev->ports);
 	if (IS_ERR(dev->notifier_device)) {
 		ret = PTR_ERR(dev->notifier_device);
 		goto err_free;
@@ -594,7 +594,7 @@ static int krdma_device_add(struct ib_device *ibdev)
 	ret = xa_alloc_cyclic(&krdma_devices, &dev->id, dev, KRDMA_DEVICE_IDS,
 			      &krdma_devices_next_id, GFP_KERNEL);
 	if (ret < 0)
-		goto err_watched;
+		goto err_notifier;
 
 	/* ib_core calls neither remove nor rename before this function has returned. */
 	ib_set_client_data(ibdev, &krdma_client, dev);
@@ -602,7 +602,7 @@ static int krdma_device_add(struct ib_device *ibdev)
 	krdma_notifier_device_added(dev->notifier_device, dev->id);
 	return 0;
 
-err_watched:
+err_notifier:
 	krdma_notifier_device_removed(dev->notifier_device);
 err_free:
 	percpu_ref_exit(&dev->gate);

@@ -71,7 +71,7 @@ struct krdma_notifier_device {
  * @notifier: the consumer's part
  * @node: entry of krdma_notifiers
  * @work: delivers events to the consumer
- * @teller: the task that runs the consumer's callback now
+ * @caller: the task that runs the consumer's callback now
  * @links: links to all devices.  Protected by krdma_notifier_lock.
  * @news: those links that have pending events.  Protected by krdma_notifier_lock.
  */
@@ -79,7 +79,7 @@ struct krdma_notifier {
 	struct krdma_device_notifier *notifier;
 	struct list_head node;
 	struct work_struct work;
-	struct task_struct *teller;
+	struct task_struct *caller;
 	struct list_head links;
 	struct list_head news;
 };
@@ -87,10 +87,10 @@ struct krdma_notifier {
 /**
  * struct krdma_notifier_link - link between a device notifier and a device
  * @state: the notifier
- * @watcher_node: entry of @state's list links
+ * @state_node: entry of @state's list links
  * @news_node: entry of @state's list news, while events are pending
  * @notifier_device: the device, until it is removed
- * @watched_node: entry of @notifier_device's list links, until it is removed
+ * @device_node: entry of @notifier_device's list links, until it is removed
  * @device_id: the device's number, 0 until the notifier reports it
  * @port_count: the device's ports
  * @pending: events to deliver, by port, with 0 for the device itself: bits by
@@ -100,10 +100,10 @@ struct krdma_notifier {
  */
 struct krdma_notifier_link {
 	struct krdma_notifier *state;
-	struct list_head watcher_node;
+	struct list_head state_node;
 	struct list_head news_node;
 	struct krdma_notifier_device *notifier_device;
-	struct list_head watched_node;
+	struct list_head device_node;
 	u32 device_id;
 	u32 port_count;
 	u8 pending[];
@@ -231,7 +231,7 @@ static bool krdma_notifier_take(struct krdma_notifier *state, struct krdma_devic
 	}
 	if (over) {
 		list_del(&over->news_node);
-		list_del(&over->watcher_node);
+		list_del(&over->state_node);
 	}
 	spin_unlock_irq(&krdma_notifier_lock);
 
@@ -246,9 +246,9 @@ static void krdma_notifier_work(struct work_struct *work)
 	struct krdma_device_event event;
 
 	while (krdma_notifier_take(state, &event)) {
-		WRITE_ONCE(state->teller, current);
+		WRITE_ONCE(state->caller, current);
 		notifier->event(notifier, &event);
-		WRITE_ONCE(state->teller, NULL);
+		WRITE_ONCE(state->caller, NULL);
 	}
 }
 
@@ -284,8 +284,8 @@ static int krdma_notifier_link_create(struct krdma_notifier *state,
 	INIT_LIST_HEAD(&link->news_node);
 
 	spin_lock_irq(&krdma_notifier_lock);
-	list_add_tail(&link->watcher_node, &state->links);
-	list_add_tail(&link->watched_node, &notifier_device->links);
+	list_add_tail(&link->state_node, &state->links);
+	list_add_tail(&link->device_node, &notifier_device->links);
 	spin_unlock_irq(&krdma_notifier_lock);
 
 	return 0;
@@ -313,8 +313,8 @@ krdma_notifier_visit(struct krdma_notifier_device *notifier_device,
 	spin_lock_irq(&krdma_notifier_lock);
 	list_splice_init(&notifier_device->links, &rest);
 	while (!list_empty(&rest)) {
-		link = list_first_entry(&rest, struct krdma_notifier_link, watched_node);
-		list_move_tail(&link->watched_node, &notifier_device->links);
+		link = list_first_entry(&rest, struct krdma_notifier_link, device_node);
+		list_move_tail(&link->device_node, &notifier_device->links);
 		visit(link, argument);
 		if (++count % KRDMA_LINKS_AT_A_TIME)
 			continue;
@@ -420,7 +420,7 @@ static struct krdma_notifier_device *krdma_notifier_device_alloc(u32 ports)
 }
 
 /**
- * krdma_notifier_device_prepare() - Set up event delivery for a device that is about to be
+ * krdma_notifier_device_create() - Set up event delivery for a device that is about to be
  * added
  * @ibdev: the RDMA device
  * @ports: its ports, valid until krdma_notifier_device_removed()
@@ -431,8 +431,8 @@ static struct krdma_notifier_device *krdma_notifier_device_alloc(u32 ports)
  * Return: a handle for krdma_notifier_device_added() and krdma_notifier_device_removed(), or an
  * ERR_PTR of -ENOMEM.
  */
-struct krdma_notifier_device *krdma_notifier_device_prepare(struct ib_device *ibdev,
-							    struct krdma_ports *ports)
+struct krdma_notifier_device *krdma_notifier_device_create(struct ib_device *ibdev,
+							   struct krdma_ports *ports)
 {
 	struct krdma_notifier_device *notifier_device;
 	struct krdma_notifier *state;
@@ -474,7 +474,7 @@ static void krdma_notifier_added_link(struct krdma_notifier_link *link, void *ar
 
 /**
  * krdma_notifier_device_added() - Report that a device can be found now
- * @notifier_device: from krdma_notifier_device_prepare()
+ * @notifier_device: from krdma_notifier_device_create()
  * @id: the device's number
  *
  * Context: process context; may sleep.  Called by ib_core's "add".
@@ -491,16 +491,16 @@ static void krdma_notifier_removed_link(struct krdma_notifier_link *link, void *
 {
 	struct list_head *unknown = argument;
 
-	list_del_init(&link->watched_node);
+	list_del_init(&link->device_node);
 	if (link->device_id)
 		krdma_notifier_link_set(link, krdma_notifier_bits(KRDMA_DEVICE_EVENT_REMOVED), 0);
 	else
-		list_move(&link->watcher_node, unknown);
+		list_move(&link->state_node, unknown);
 }
 
 /**
  * krdma_notifier_device_removed() - Report that a device can no longer be found
- * @notifier_device: from krdma_notifier_device_prepare(); freed.  If the device was never
+ * @notifier_device: from krdma_notifier_device_create(); freed.  If the device was never
  *	added, no notifier hears of it.
  *
  * Waits for running event handlers of the device, and for callers that register or unregister a
@@ -524,7 +524,7 @@ void krdma_notifier_device_removed(struct krdma_notifier_device *notifier_device
 	krdma_notifier_visit(notifier_device, krdma_notifier_removed_link, &unknown);
 	mutex_unlock(&krdma_notifier_mutex);
 
-	list_for_each_entry_safe(link, next, &unknown, watcher_node)
+	list_for_each_entry_safe(link, next, &unknown, state_node)
 		kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_LINK, link));
 	kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_DEVICE, notifier_device));
 }
@@ -540,8 +540,8 @@ static void krdma_notifier_free(struct krdma_notifier *state)
 	LIST_HEAD(links);
 
 	spin_lock_irq(&krdma_notifier_lock);
-	list_for_each_entry(link, &state->links, watcher_node)
-		list_del_init(&link->watched_node);
+	list_for_each_entry(link, &state->links, state_node)
+		list_del_init(&link->device_node);
 	list_splice_init(&state->links, &links);
 	INIT_LIST_HEAD(&state->news);
 	spin_unlock_irq(&krdma_notifier_lock);
@@ -549,7 +549,7 @@ static void krdma_notifier_free(struct krdma_notifier *state)
 	/* Without links nothing queues the work again, and it finds no pending events. */
 	cancel_work_sync(&state->work);
 
-	list_for_each_entry_safe(link, next, &links, watcher_node)
+	list_for_each_entry_safe(link, next, &links, state_node)
 		kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_LINK, link));
 	put_net(state->notifier->net);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE_NOTIFIER, state));
@@ -598,7 +598,7 @@ int krdma_device_notifier_register(struct krdma_device_notifier *notifier, struc
 	/* Devices that are not added yet are reported when they are. */
 	list_add_tail(&state->node, &krdma_notifiers);
 	spin_lock_irq(&krdma_notifier_lock);
-	list_for_each_entry(link, &state->links, watcher_node)
+	list_for_each_entry(link, &state->links, state_node)
 		if (link->notifier_device->id)
 			krdma_notifier_link_begin(link, link->notifier_device->id);
 	spin_unlock_irq(&krdma_notifier_lock);
@@ -640,7 +640,7 @@ void krdma_device_notifier_unregister(struct krdma_device_notifier *notifier)
 	struct krdma_notifier *state = notifier->state;
 
 	might_sleep();
-	WARN_ON_ONCE(READ_ONCE(state->teller) == current);
+	WARN_ON_ONCE(READ_ONCE(state->caller) == current);
 
 	mutex_lock(&krdma_notifier_mutex);
 	list_del(&state->node);

@@ -14,8 +14,8 @@ struct krdma_notifier_device;
  * A device is added in two steps: the steps that can fail run before the device can be found,
  * and device notifiers hear of the device after that.
  */
-struct krdma_notifier_device *krdma_notifier_device_prepare(struct ib_device *ibdev,
-							    struct krdma_ports *ports);
+struct krdma_notifier_device *krdma_notifier_device_create(struct ib_device *ibdev,
+							   struct krdma_ports *ports);
 void krdma_notifier_device_added(struct krdma_notifier_device *notifier_device, u32 id);
 void krdma_notifier_device_removed(struct krdma_notifier_device *notifier_device);
 

@@ -464,7 +464,7 @@
  * would be no better: a group that has read large files is always at its limit.  So the charge may
  * exceed the limit (__GFP_HIGH), and the next allocation of the group's own processes makes room.
  * Code that uses this bounds by other means what a peer can cause: a listener's backlog, and for
- * each trunk KRDMA_TRUNK_UNTOLD lanes.
+ * each trunk KRDMA_TRUNK_UNSENT_ANSWERS lanes.
  */
 #define KRDMA_GFP_OTHERS	(GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN)
 

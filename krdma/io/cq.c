@@ -132,9 +132,9 @@ static void krdma_cq_handle(struct krdma_cq *cq, int count)
 	int i;
 
 	for (i = 0; i < count; i++) {
-		if (cq->out_room > 0 && cq->ib_wcs[i].wr_cqe->done == krdma_send_done)
+		if (cq->out_free > 0 && cq->ib_wcs[i].wr_cqe->done == krdma_send_done)
 			i += krdma_send_complete(cq, &cq->ib_wcs[i],
-						 min(count - i, cq->out_room));
+						 min(count - i, cq->out_free));
 		if (i == count)
 			break;
 		/* Nearly always one of these two; a direct call is cheaper. */
@@ -402,7 +402,7 @@ static void krdma_cq_poll_backlog(struct krdma_cq *cq)
 {
 	struct krdma_cq_backlog_entry entry;
 
-	while (cq->out_room && krdma_cq_backlog_take(cq, &entry)) {
+	while (cq->out_free && krdma_cq_backlog_take(cq, &entry)) {
 		krdma_cq_store(cq, &entry.wc);
 		entry.credits->waiting--;
 		if (unlikely(entry.credits->left_behind)) {
@@ -427,7 +427,7 @@ static noinline int krdma_cq_take_more(struct krdma_cq *cq, struct krdma_wc *out
 
 	cq->out = out;
 	cq->flat = ring;
-	cq->out_room = count;
+	cq->out_free = count;
 	if (batch) {
 		krdma_cq_handle(cq, batch);
 	} else {
@@ -440,16 +440,16 @@ static noinline int krdma_cq_take_more(struct krdma_cq *cq, struct krdma_wc *out
 	 * Unsignaled work requests yield no completion: poll until there is no room or the CQ is
 	 * empty.  But not for long: interrupts are off, and there can be as many as the CQ has.
 	 */
-	while (batch == budget && cq->out_room > 0 && left > 0) {
-		budget = cq->out_room;
+	while (batch == budget && cq->out_free > 0 && left > 0) {
+		budget = cq->out_free;
 		batch = krdma_cq_process(cq, budget);
 		left -= batch;
 	}
 	krdma_wq_end_batch(cq);
-	taken = count - cq->out_room;
+	taken = count - cq->out_free;
 	WRITE_ONCE(cq->more, batch == budget);
 	/* Without room, no function looks at @out or @flat. */
-	cq->out_room = 0;
+	cq->out_free = 0;
 	if (likely(taken))
 		return taken;
 	return cq->ended ? -ENODEV : 0;

@@ -167,7 +167,7 @@ struct krdma_cq_backlog_entry {
  * @ib_wcs: batch of completions from the device; protected by the poll lock
  * @out: where krdma_cq_poll() wants the next completion; protected by the poll lock
  * @flat: where krdma_cq_poll_flat() wants it, or NULL; protected by the poll lock
- * @out_room: completions that still fit there; protected by the poll lock
+ * @out_free: completions that still fit there; protected by the poll lock
  * @more: 1: the last poll of the device has got as many as it asked for, so there may be more; any
  *	other value: it has not; protected by the poll lock
  * @batch: the work queue of the completions that the current krdma_cq_poll() has taken and not
@@ -215,7 +215,7 @@ struct krdma_cq {
 	struct ib_wc ib_wcs[KRDMA_CQ_BATCH];
 	struct krdma_wc *out;
 	struct krdma_flat_ring *flat;
-	int out_room;
+	int out_free;
 	struct krdma_wq *batch;
 	int batch_count;
 	int put_count;
@@ -268,7 +268,7 @@ static inline void krdma_cq_assert_held(struct krdma_cq *cq)
  */
 static inline struct krdma_wc *krdma_cq_next_wc(struct krdma_cq *cq)
 {
-	return cq->out_room > 0 && !cq->flat ? cq->out : &cq->spare;
+	return cq->out_free > 0 && !cq->flat ? cq->out : &cq->spare;
 }
 
 void krdma_flat_store(struct krdma_flat_ring *ring, const struct krdma_wc *wc);
@@ -276,7 +276,7 @@ void krdma_flat_store(struct krdma_flat_ring *ring, const struct krdma_wc *wc);
 /* Stores a completion for the consumer that is polling. */
 static inline void krdma_cq_store(struct krdma_cq *cq, const struct krdma_wc *wc)
 {
-	cq->out_room--;
+	cq->out_free--;
 	if (cq->flat) {
 		krdma_flat_store(cq->flat, wc);
 		return;
@@ -302,7 +302,7 @@ static inline void krdma_cq_complete(struct krdma_cq *cq,
 {
 	krdma_cq_assert_held(cq);
 
-	if (cq->out_room <= 0) {
+	if (cq->out_free <= 0) {
 		krdma_cq_complete_slow(cq, wc, complete, credits);
 		return;
 	}

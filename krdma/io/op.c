@@ -94,14 +94,14 @@ const struct krdma_op krdma_ops[KRDMA_OPS_SIZE] = {
  */
 u32 krdma_op_fast(u64 caps)
 {
-	u32 plain = 0;
+	u32 fast = 0;
 	u32 i;
 
 	static_assert(KRDMA_OPS <= 32);
 	for (i = 0; i < KRDMA_OPS; i++)
 		if (krdma_ops[i].form != KRDMA_FORM_OTHER && !(krdma_ops[i].caps & ~caps))
-			plain |= BIT(i);
-	return plain;
+			fast |= BIT(i);
+	return fast;
 }
 
 /* Checks range and type as the wire defines them, although the flush is emulated. */

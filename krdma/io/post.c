@@ -22,9 +22,9 @@
 
 static int krdma_send_post_list(struct krdma_wq *wq)
 {
-	union krdma_wr *wrs = wq->chain.scratch->wrs;
+	union krdma_wr *wrs = wq->list.scratch->wrs;
 	const struct ib_send_wr *bad = NULL;
-	u32 count = wq->chain.count;
+	u32 count = wq->list.count;
 	u32 taken;
 	int ret;
 
@@ -57,7 +57,7 @@ static void krdma_send_partial(struct krdma_wq *wq)
 	wq->open = false;
 	qp->partial = true;
 	qp->partial_wqe = *krdma_wq_wqe(wq, wq->tail - 1);
-	wq->chain.accepted++;
+	wq->list.accepted++;
 }
 
 static bool krdma_sge_is_used(const struct krdma_send_wr *wr, u32 index)
@@ -80,7 +80,7 @@ static bool krdma_send_key_is_local(const struct krdma_qp *qp, u32 access, u32 k
 static int krdma_send_sges(struct krdma_wq *wq, const struct krdma_op *op,
 			   const struct krdma_send_wr *wr, u64 *length)
 {
-	struct krdma_wr_scratch *scratch = wq->chain.scratch;
+	struct krdma_wr_scratch *scratch = wq->list.scratch;
 	u32 access = krdma_send_access(wq->qp, op);
 	const struct krdma_sge *sge;
 	u32 count = 0;
@@ -134,7 +134,7 @@ static void krdma_send_keep_mrs(struct krdma_wq *wq,
 
 	wqe->mr_count = 0;
 	for (; *next_sge < wr->sge_count; (*next_sge)++) {
-		if (wq->chain.scratch->sge_ends[*next_sge] > used_sges)
+		if (wq->list.scratch->sge_ends[*next_sge] > used_sges)
 			break;
 		if (krdma_sge_is_used(wr, *next_sge))
 			mrs[wqe->mr_count++] = wr->sges[*next_sge].mr;
@@ -155,7 +155,7 @@ static void krdma_send_commit_mrs(struct krdma_wq *wq,
 	for (; next_sge < wr->sge_count; next_sge++) {
 		if (!krdma_sge_is_used(wr, next_sge))
 			continue;
-		if (wq->chain.open_parts)
+		if (wq->list.open_parts)
 			krdma_partial_keep(wq->qp, wr->sges[next_sge].mr);
 		else
 			krdma_mr_end_use(wr->sges[next_sge].mr);
@@ -189,9 +189,9 @@ static void krdma_send_build(struct krdma_wq *wq, const struct krdma_op *op,
 {
 	struct krdma_qp *qp = wq->qp;
 	struct krdma_wqe *wqe = krdma_wq_wqe(wq, wq->tail);
-	struct krdma_wr_scratch *scratch = wq->chain.scratch;
-	union krdma_wr *ib_wr = &scratch->wrs[wq->chain.count];
-	struct ib_sge *sges = &scratch->sges[wq->chain.sges];
+	struct krdma_wr_scratch *scratch = wq->list.scratch;
+	union krdma_wr *ib_wr = &scratch->wrs[wq->list.count];
+	struct ib_sge *sges = &scratch->sges[wq->list.sges];
 	bool unsignaled = wr->flags & KRDMA_POST_UNSIGNALED;
 	u32 count = part->count;
 
@@ -199,7 +199,7 @@ static void krdma_send_build(struct krdma_wq *wq, const struct krdma_op *op,
 	/* No other SGE is of length 0: to most devices that is one of 2 GiB. */
 	if (!count && op->last == IB_WR_RDMA_READ && qp->empty_read > 0)
 		sges[count++] = (struct ib_sge) { .lkey = qp->pd->ib->local_dma_lkey };
-	wq->chain.sges += count;
+	wq->list.sges += count;
 
 	krdma_op_fill(op, wr, part, last, ib_wr);
 	/* The data is copied to the bounce buffer instead. */
@@ -225,7 +225,7 @@ static u32 krdma_send_sink(struct krdma_wq *wq, const struct krdma_op *op)
 {
 	struct krdma_qp *qp = wq->qp;
 
-	wq->chain.scratch->wr_sges[0] = (struct ib_sge) {
+	wq->list.scratch->wr_sges[0] = (struct ib_sge) {
 		.addr = krdma_wqe_memory_dma(&qp->sink, wq->tail & wq->mask),
 		.length = op->scratch_length,
 		.lkey = qp->pd->ib->local_dma_lkey,
@@ -242,7 +242,7 @@ static void krdma_send_fill_sink(struct krdma_wq *wq, const struct krdma_op *op,
 
 	if (op->last == IB_WR_RDMA_WRITE)
 		*word = wr->operand;
-	ib_dma_sync_single_for_device(qp->ib->device, wq->chain.scratch->wr_sges[0].addr,
+	ib_dma_sync_single_for_device(qp->ib->device, wq->list.scratch->wr_sges[0].addr,
 				      sizeof(u64), DMA_BIDIRECTIONAL);
 }
 
@@ -251,14 +251,14 @@ static int krdma_send_parts(struct krdma_wq *wq, const struct krdma_op *op,
 			    const struct krdma_send_wr *wr, u32 length,
 			    struct krdma_wr_split *split, u32 parts)
 {
-	struct ib_sge *ib_sges = wq->chain.scratch->part_sges;
+	struct ib_sge *ib_sges = wq->list.scratch->part_sges;
 	struct krdma_wr_part part;
 	u32 next_sge = 0;
 	int ret;
 
 	while (parts--) {
 		krdma_wr_split_next(split, ib_sges, &part);
-		if (!krdma_wr_list_has_room(&wq->chain, part.count)) {
+		if (!krdma_wr_list_fits(&wq->list, part.count)) {
 			ret = krdma_send_post_list(wq);
 			if (ret) {
 				krdma_send_commit_mrs(wq, wr, next_sge);
@@ -277,7 +277,7 @@ static int krdma_send_parts(struct krdma_wq *wq, const struct krdma_op *op,
 static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 			  const struct krdma_send_wr *wr)
 {
-	const struct ib_sge *all = wq->chain.scratch->wr_sges;
+	const struct ib_sge *all = wq->list.scratch->wr_sges;
 	struct krdma_qp *qp = wq->qp;
 	struct krdma_wr_split split;
 	int count = 0;
@@ -316,7 +316,7 @@ static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 		krdma_send_fill_sink(wq, op, wr);
 	/* Without data there is nothing to copy. */
 	if ((wr->flags & KRDMA_POST_INLINE) && length && krdma_send_bounces(qp, op, length)) {
-		krdma_bounce_copy(wq, wr, wq->chain.scratch->wr_sges);
+		krdma_bounce_copy(wq, wr, wq->list.scratch->wr_sges);
 		count = 1;
 	}
 	ret = krdma_wr_split_init(&split, all, count, max_sge, qp->max_message);
@@ -407,7 +407,7 @@ static int krdma_send_fast(struct krdma_wq *wq, const struct krdma_op *op,
 {
 	u32 access = krdma_send_access(wq->qp, op);
 	const struct krdma_sge *sge = wr->sges;
-	struct krdma_wr_scratch *scratch = wq->chain.scratch;
+	struct krdma_wr_scratch *scratch = wq->list.scratch;
 	struct krdma_mr *used;
 	struct ib_sge *to;
 	struct krdma_wqe *wqe;
@@ -415,12 +415,12 @@ static int krdma_send_fast(struct krdma_wq *wq, const struct krdma_op *op,
 	u32 index;
 	int ret;
 
-	if (unlikely(wq->chain.count == KRDMA_WR_LIST_MAX)) {
+	if (unlikely(wq->list.count == KRDMA_WR_LIST_MAX)) {
 		ret = krdma_send_post_list(wq);
 		if (ret)
 			return ret;
 	}
-	to = &scratch->sges[wq->chain.sges];
+	to = &scratch->sges[wq->list.sges];
 	used = likely(!flags) || !(flags & KRDMA_POST_INLINE) ? sge->mr : NULL;
 	if (unlikely(!used)) {
 		if (unlikely(krdma_send_key_is_local(wq->qp, access, sge->key)))
@@ -454,14 +454,14 @@ static int krdma_send_fast(struct krdma_wq *wq, const struct krdma_op *op,
 		wq->mrs[index * wq->max_sge] = used;
 	}
 
-	ib_wr = &scratch->wrs[wq->chain.count++];
+	ib_wr = &scratch->wrs[wq->list.count++];
 	/* Compute the address once: the compiler would do so for each member. */
 	OPTIMIZER_HIDE_VAR(ib_wr);
 	ib_wr->send.next = &(ib_wr + 1)->send;
 	ib_wr->send.wr_cqe = &wqe->cqe;
 	ib_wr->send.sg_list = (struct ib_sge *)to;
 	ib_wr->send.num_sge = 1;
-	wq->chain.sges++;
+	wq->list.sges++;
 	krdma_send_fill_fast(wq, op, wr, flags, wqe, ib_wr);
 	/* Pairs with the acquire in krdma_wq_outstanding(). */
 	smp_store_release(&wq->tail, wq->tail + 1);
@@ -631,9 +631,9 @@ static __always_inline u64 krdma_usual_head(const struct krdma_send_wr *wr)
 }
 
 /* Of that many work requests, as many as there is room for in the list, and credits. */
-static __always_inline u32 krdma_usual_room(const struct krdma_wq *wq, u32 count)
+static __always_inline u32 krdma_usual_max(const struct krdma_wq *wq, u32 count)
 {
-	return min3(count, (u32)KRDMA_WR_LIST_MAX - wq->chain.count,
+	return min3(count, (u32)KRDMA_WR_LIST_MAX - wq->list.count,
 		    krdma_credits_left(&wq->credits));
 }
 
@@ -645,11 +645,11 @@ static __always_inline u32 krdma_usual_room(const struct krdma_wq *wq, u32 count
 static __always_inline u32 krdma_usual_build(struct krdma_wq *wq, struct krdma_usual *call,
 					     u32 count, const bool ring)
 {
-	union krdma_wr *ib_wr = &wq->chain.scratch->wrs[wq->chain.count];
-	struct ib_sge *to = &wq->chain.scratch->sges[wq->chain.sges];
+	union krdma_wr *ib_wr = &wq->list.scratch->wrs[wq->list.count];
+	struct ib_sge *to = &wq->list.scratch->sges[wq->list.sges];
 	struct krdma_usual usual = {
-		.mr = wq->chain.mr,
-		.uses = wq->chain.uses,
+		.mr = wq->list.mr,
+		.uses = wq->list.uses,
 		/* Of a consumer's work request, the upper half is 0. */
 		.head = U64_MAX,
 	};
@@ -747,10 +747,10 @@ static __always_inline u32 krdma_usual_build(struct krdma_wq *wq, struct krdma_u
 		else
 			wq->batch = 0;
 	}
-	wq->chain.count += built;
-	wq->chain.sges += built;
-	wq->chain.mr = usual.mr;
-	wq->chain.uses = usual.uses;
+	wq->list.count += built;
+	wq->list.sges += built;
+	wq->list.mr = usual.mr;
+	wq->list.uses = usual.uses;
 	wq->credits.taken += built;
 	/* Pairs with the acquire in krdma_wq_outstanding(). */
 	smp_store_release(&wq->tail, tail);
@@ -804,8 +804,8 @@ static noinline int krdma_lone_flags(const struct krdma_op *op, u32 flags)
  */
 noinline int krdma_lone_refused(struct krdma_wq *wq, int error)
 {
-	wq->chain.open_parts = 0;
-	wq->chain.count = 1;
+	wq->list.open_parts = 0;
+	wq->list.count = 1;
 	krdma_wr_list_account(wq, 0);
 	krdma_credits_untake(&wq->credits, 1);
 	return krdma_post_error(error);
@@ -818,7 +818,7 @@ noinline int krdma_lone_refused(struct krdma_wq *wq, int error)
 static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krdma_send_wr *wr,
 					   struct krdma_flat_post *post, const bool ring)
 {
-	const union krdma_flat_head plain = { .sge_count = 1 };
+	const union krdma_flat_head usual = { .sge_count = 1 };
 	const union krdma_flat_head ignored = { .opcode = U8_MAX, .dest = U32_MAX };
 	const struct krdma_flat_wr *flat = NULL;
 	struct krdma_wr_scratch *scratch;
@@ -852,7 +852,7 @@ static __always_inline int krdma_lone_post(struct krdma_qp *qp, const struct krd
 	/* Compute the address once: the compiler would do so for each member. */
 	OPTIMIZER_HIDE_VAR(op);
 	send_flags = op->send_flags | IB_SEND_SIGNALED;
-	if (unlikely((head.word & ~ignored.word) != plain.word)) {
+	if (unlikely((head.word & ~ignored.word) != usual.word)) {
 		if (head.sge_count != 1)
 			return 0;
 		send_flags = krdma_lone_flags(op, head.flags);
@@ -955,12 +955,12 @@ static noinline int krdma_send_post(struct krdma_qp *qp, const struct krdma_send
 	if (!wq->open)
 		return -ENOTCONN;
 	krdma_wr_scratch_lock(wq);
-	wq->chain.accepted = 0;
-	wq->chain.open_parts = 0;
+	wq->list.accepted = 0;
+	wq->list.open_parts = 0;
 	do {
 		/* It pays from the second work request on. */
 		if (count > 1) {
-			built = krdma_usual_build(wq, &usual, krdma_usual_room(wq, count),
+			built = krdma_usual_build(wq, &usual, krdma_usual_max(wq, count),
 						  false);
 			usual.wrs += built;
 			count -= built;
@@ -976,9 +976,9 @@ static noinline int krdma_send_post(struct krdma_qp *qp, const struct krdma_send
 	ret = ret ?: sent;
 	/* Return the credits of parts that were not built, or not accepted. */
 	krdma_credits_untake(&wq->credits, wq->credits.taken - wq->tail);
-	if (wq->chain.open_parts)
+	if (wq->list.open_parts)
 		krdma_send_partial(wq);
-	WRITE_ONCE(wq->posted, wq->posted + wq->chain.accepted);
+	WRITE_ONCE(wq->posted, wq->posted + wq->list.accepted);
 	return krdma_post_result(wq, ret);
 }
 
@@ -1058,8 +1058,8 @@ static noinline int krdma_send_post_flat(struct krdma_wq *wq, struct krdma_flat_
 	int accepted;
 
 	krdma_wr_scratch_lock(wq);
-	wq->chain.accepted = 0;
-	wq->chain.open_parts = 0;
+	wq->list.accepted = 0;
+	wq->list.open_parts = 0;
 	left = min(post->count, krdma_credits_left(&wq->credits));
 	while (left) {
 		count = min_t(u32, left, KRDMA_WR_LIST_MAX);
@@ -1072,7 +1072,7 @@ static noinline int krdma_send_post_flat(struct krdma_wq *wq, struct krdma_flat_
 	krdma_wr_scratch_unlock();
 	/* Return the credits of those that were not accepted. */
 	krdma_credits_untake(&wq->credits, wq->credits.taken - wq->tail);
-	accepted = wq->chain.accepted;
+	accepted = wq->list.accepted;
 	WRITE_ONCE(wq->posted, wq->posted + accepted);
 	return accepted;
 }

@@ -73,9 +73,9 @@ err:
 
 static int krdma_recv_post_list(struct krdma_wq *wq)
 {
-	struct ib_recv_wr *wrs = wq->chain.scratch->recv_wrs;
+	struct ib_recv_wr *wrs = wq->list.scratch->recv_wrs;
 	const struct ib_recv_wr *bad = NULL;
-	u32 count = wq->chain.count;
+	u32 count = wq->list.count;
 	u32 taken;
 	int ret;
 
@@ -98,12 +98,12 @@ static int krdma_recv_post_list(struct krdma_wq *wq)
 static int krdma_recv_one(struct krdma_wq *wq, const struct krdma_recv_wr *wr)
 {
 	u32 max_sge = min_t(u32, wq->max_sge, KRDMA_WR_SGES);
-	struct krdma_wr_scratch *scratch = wq->chain.scratch;
+	struct krdma_wr_scratch *scratch = wq->list.scratch;
 	struct krdma_wqe *wqe;
 	struct ib_recv_wr *ib_wr;
 	int ret;
 
-	if (!krdma_wr_list_has_room(&wq->chain, max_sge)) {
+	if (!krdma_wr_list_fits(&wq->list, max_sge)) {
 		ret = krdma_recv_post_list(wq);
 		if (ret)
 			return ret;
@@ -111,10 +111,10 @@ static int krdma_recv_one(struct krdma_wq *wq, const struct krdma_recv_wr *wr)
 	if (!krdma_credits_take(&wq->credits, 1))
 		return -EAGAIN;
 
-	ib_wr = &scratch->recv_wrs[wq->chain.count];
+	ib_wr = &scratch->recv_wrs[wq->list.count];
 	wqe = krdma_wq_wqe(wq, wq->tail);
 	ret = krdma_recv_build(wr, wq->qp->pd, max_sge,
-			       &scratch->sges[wq->chain.sges],
+			       &scratch->sges[wq->list.sges],
 			       krdma_wq_mrs(wq, wq->tail), &wqe->mr_count, ib_wr);
 	if (ret) {
 		krdma_credits_untake(&wq->credits, 1);
@@ -125,7 +125,7 @@ static int krdma_recv_one(struct krdma_wq *wq, const struct krdma_recv_wr *wr)
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = KRDMA_OP_RECV;
 	wqe->flags = KRDMA_WQE_LAST;
-	wq->chain.sges += ib_wr->num_sge;
+	wq->list.sges += ib_wr->num_sge;
 	krdma_wqe_commit(wq, true);
 	return 0;
 }
@@ -156,15 +156,15 @@ int krdma_qp_post_recv(struct krdma_qp *qp, const struct krdma_recv_wr *wrs, int
 		goto out_unlock;
 	}
 	krdma_wr_scratch_lock(wq);
-	wq->chain.accepted = 0;
-	wq->chain.open_parts = 0;
+	wq->list.accepted = 0;
+	wq->list.open_parts = 0;
 	for (i = 0; i < count && !ret; i++)
 		ret = krdma_recv_one(wq, &wrs[i]);
 	sent = krdma_recv_post_list(wq);
 	krdma_wr_scratch_unlock();
 	ret = ret ?: sent;
 	krdma_credits_untake(&wq->credits, wq->credits.taken - wq->tail);
-	WRITE_ONCE(wq->posted, wq->posted + wq->chain.accepted);
+	WRITE_ONCE(wq->posted, wq->posted + wq->list.accepted);
 	ret = krdma_post_result(wq, ret);
 
 out_unlock:

@@ -34,7 +34,7 @@
 #include "mr/mr.h"
 
 /* Takers that are notified at a time. */
-#define KRDMA_SRQ_TELL		8
+#define KRDMA_SRQ_NOTIFY_BATCH		8
 
 /**
  * struct krdma_srq_share - what a peer has of an SRQ
@@ -562,7 +562,7 @@ static u32 krdma_srq_collect(struct krdma_srq *srq, struct krdma_srq_taker **tak
 	u32 count = 0;
 
 	spin_lock_irqsave(&srq->lock, flags);
-	while (count < KRDMA_SRQ_TELL) {
+	while (count < KRDMA_SRQ_NOTIFY_BATCH) {
 		taker = next(srq);
 		if (!taker)
 			break;
@@ -584,7 +584,7 @@ static u32 krdma_srq_collect(struct krdma_srq *srq, struct krdma_srq_taker **tak
  */
 void krdma_srq_distribute(struct krdma_srq *srq)
 {
-	struct krdma_srq_taker *takers[KRDMA_SRQ_TELL];
+	struct krdma_srq_taker *takers[KRDMA_SRQ_NOTIFY_BATCH];
 	u32 count;
 
 	do {
@@ -593,14 +593,14 @@ void krdma_srq_distribute(struct krdma_srq *srq)
 			takers[i]->ops->given(takers[i]);
 			takers[i]->ops->put(takers[i]);
 		}
-	} while (count == KRDMA_SRQ_TELL);
+	} while (count == KRDMA_SRQ_NOTIFY_BATCH);
 	do {
 		count = krdma_srq_collect(srq, takers, krdma_srq_recall_one);
 		for (u32 i = 0; i < count; i++) {
 			takers[i]->ops->recall(takers[i]);
 			takers[i]->ops->put(takers[i]);
 		}
-	} while (count == KRDMA_SRQ_TELL);
+	} while (count == KRDMA_SRQ_NOTIFY_BATCH);
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_srq_distribute);
 

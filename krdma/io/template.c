@@ -565,12 +565,12 @@ static u32 krdma_template_post_list(struct krdma_template *template, u32 count, 
 	for (taken = 0; taken < count; taken++)
 		if (&template->entries[taken].wr.send == template->bad)
 			break;
-	wq->chain.accepted = 0;
-	wq->chain.open_parts = 0;
-	wq->chain.count = count;
+	wq->list.accepted = 0;
+	wq->list.open_parts = 0;
+	wq->list.count = count;
 	/* A provider that does not report the failing work request has accepted none. */
 	krdma_wr_list_account(wq, taken == count ? 0 : taken);
-	return wq->chain.accepted;
+	return wq->list.accepted;
 }
 
 /*

@@ -292,7 +292,7 @@ static __always_inline bool krdma_send_end_wqe(struct krdma_cq *cq, struct krdma
 }
 
 /* The batch of the poll is that of its last work queue. */
-static void krdma_send_end_run(struct krdma_cq *cq, struct krdma_wq *wq, u32 head)
+static void krdma_send_end_batch(struct krdma_cq *cq, struct krdma_wq *wq, u32 head)
 {
 	u32 count = head - wq->head;
 
@@ -307,9 +307,9 @@ static void krdma_send_end_run(struct krdma_cq *cq, struct krdma_wq *wq, u32 hea
 }
 
 /* Completes those at the beginning of @wcs, all of one SQ.  Returns their number. */
-static __always_inline int krdma_send_complete_run(struct krdma_cq *cq, struct krdma_wq *wq,
-						   struct krdma_flat_ring *ring,
-						   const struct ib_wc *wcs, int count)
+static __always_inline int krdma_send_complete_batch(struct krdma_cq *cq, struct krdma_wq *wq,
+						     struct krdma_flat_ring *ring,
+						     const struct ib_wc *wcs, int count)
 {
 	const struct krdma_wqe *first = wq->wqes;
 	u32 dest = (u32)(uintptr_t)wq->qp->context;
@@ -361,8 +361,8 @@ static __always_inline int krdma_send_complete_run(struct krdma_cq *cq, struct k
 out:
 	if (ring)
 		ring->tail = place;
-	cq->out_room -= stored;
-	krdma_send_end_run(cq, wq, head);
+	cq->out_free -= stored;
+	krdma_send_end_batch(cq, wq, head);
 	return i;
 }
 
@@ -391,8 +391,8 @@ int krdma_send_complete(struct krdma_cq *cq, const struct ib_wc *wcs, int count)
 		if (unlikely(wq->failed))
 			break;
 		/* The compiler makes two functions of it, which do not look where to store each. */
-		run = ring ? krdma_send_complete_run(cq, wq, ring, &wcs[taken], count - taken) :
-			     krdma_send_complete_run(cq, wq, NULL, &wcs[taken], count - taken);
+		run = ring ? krdma_send_complete_batch(cq, wq, ring, &wcs[taken], count - taken) :
+			     krdma_send_complete_batch(cq, wq, NULL, &wcs[taken], count - taken);
 		taken += run;
 	} while (run && taken < count && wcs[taken].wr_cqe->done == krdma_send_done);
 	return taken;

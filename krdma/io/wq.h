@@ -142,7 +142,7 @@ struct krdma_wr_list {
  * @head: the next WQE to complete; protected by the poll lock of @cq
  * @tail: the next WQE to be posted
  * @batch: work requests posted since the last signaled one
- * @chain: state of the call that posts; protected by @lock
+ * @list: state of the call that posts; protected by @lock
  * @wqes: the WQEs
  * @mrs: MRs in use, @max_sge for each WQE
  * @failed: status of the current work request if a part of it failed; protected by the poll lock
@@ -168,7 +168,7 @@ struct krdma_wq {
 	u32 head;
 	u32 tail;
 	u32 batch;
-	struct krdma_wr_list chain;
+	struct krdma_wr_list list;
 	struct krdma_wqe *wqes;
 	struct krdma_mr **mrs;
 	u8 failed;

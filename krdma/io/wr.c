@@ -67,7 +67,7 @@ void krdma_partial_keep(struct krdma_qp *qp, struct krdma_mr *mr)
 /* The device did not accept the WQEs from @position to the tail. */
 static void krdma_wr_list_reject(struct krdma_wq *wq, u32 position)
 {
-	bool partial = wq->chain.open_parts;
+	bool partial = wq->list.open_parts;
 	struct krdma_mr **mrs;
 	struct krdma_wqe *wqe;
 	u16 i;
@@ -100,14 +100,14 @@ static void krdma_wr_list_reject(struct krdma_wq *wq, u32 position)
  */
 void krdma_wr_list_account(struct krdma_wq *wq, u32 taken)
 {
-	u32 position = wq->tail - wq->chain.count;
+	u32 position = wq->tail - wq->list.count;
 
 	for (; taken; taken--, position++) {
 		if (krdma_wq_wqe(wq, position)->flags & KRDMA_WQE_LAST) {
-			wq->chain.accepted++;
-			wq->chain.open_parts = 0;
+			wq->list.accepted++;
+			wq->list.open_parts = 0;
 		} else {
-			wq->chain.open_parts++;
+			wq->list.open_parts++;
 		}
 	}
 	if (position != wq->tail)
@@ -126,13 +126,13 @@ void krdma_wr_list_account(struct krdma_wq *wq, u32 taken)
  */
 void krdma_wr_list_unuse(struct krdma_wq *wq, struct krdma_mr *mr)
 {
-	struct krdma_wr_list *chain = &wq->chain;
+	struct krdma_wr_list *list = &wq->list;
 
-	if (chain->uses) {
-		chain->uses--;
+	if (list->uses) {
+		list->uses--;
 		return;
 	}
-	chain->mr = NULL;
+	list->mr = NULL;
 	krdma_mr_end_use(mr);
 }
 

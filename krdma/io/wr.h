@@ -56,7 +56,7 @@ static inline bool krdma_send_is_signaled(struct krdma_wq *wq, bool unsignaled)
 /* Returns the number of accepted work requests, or the errno if there are none. */
 static inline int krdma_post_result(const struct krdma_wq *wq, int ret)
 {
-	return wq->chain.accepted ?: ret;
+	return wq->list.accepted ?: ret;
 }
 
 /*
@@ -75,7 +75,7 @@ static inline void krdma_wr_scratch_lock(struct krdma_wq *wq)
 {
 	lockdep_assert_held(&wq->lock);
 	krdma_wr_scratch_enter();
-	wq->chain.scratch = this_cpu_ptr(krdma_wr_scratches);
+	wq->list.scratch = this_cpu_ptr(krdma_wr_scratches);
 }
 
 static inline void krdma_wr_scratch_unlock(void)
@@ -85,11 +85,11 @@ static inline void krdma_wr_scratch_unlock(void)
 }
 
 /* Is there room in the list for one more part with that many SGEs? */
-static inline bool krdma_wr_list_has_room(const struct krdma_wr_list *chain, u32 sges)
+static inline bool krdma_wr_list_fits(const struct krdma_wr_list *list, u32 sges)
 {
 	/* Each part that can still follow has room for one SGE. */
-	return chain->count < KRDMA_WR_LIST_MAX &&
-	       chain->sges + sges <= KRDMA_WR_LIST_SGES - KRDMA_WR_LIST_MAX;
+	return list->count < KRDMA_WR_LIST_MAX &&
+	       list->sges + sges <= KRDMA_WR_LIST_SGES - KRDMA_WR_LIST_MAX;
 }
 
 /* Appends the part in the WQE at the tail to the list.  From here on the WQE may complete. */
@@ -97,45 +97,45 @@ static inline void krdma_wqe_commit(struct krdma_wq *wq, bool last)
 {
 	/* Pairs with the acquire in krdma_wq_outstanding(). */
 	smp_store_release(&wq->tail, wq->tail + 1);
-	wq->chain.count++;
+	wq->list.count++;
 	if (last) {
-		wq->chain.open = 0;
+		wq->list.open = 0;
 	} else {
-		wq->chain.parts++;
-		wq->chain.open++;
+		wq->list.parts++;
+		wq->list.open++;
 	}
 }
 
 static inline void krdma_wr_list_begin(struct krdma_wq *wq)
 {
-	wq->chain.count = 0;
-	wq->chain.sges = 0;
-	wq->chain.parts = 0;
-	wq->chain.open = 0;
-	wq->chain.mr = NULL;
+	wq->list.count = 0;
+	wq->list.sges = 0;
+	wq->list.parts = 0;
+	wq->list.open = 0;
+	wq->list.mr = NULL;
 }
 
 /* The device has accepted the whole list. */
 static inline void krdma_wr_list_accept(struct krdma_wq *wq)
 {
-	struct krdma_wr_list *chain = &wq->chain;
+	struct krdma_wr_list *list = &wq->list;
 
-	chain->accepted += chain->count - chain->parts;
-	if (chain->open == chain->count)
-		chain->open_parts += chain->open;
+	list->accepted += list->count - list->parts;
+	if (list->open == list->count)
+		list->open_parts += list->open;
 	else
-		chain->open_parts = chain->open;
+		list->open_parts = list->open;
 	krdma_wr_list_begin(wq);
 }
 
 /* Counts the uses of the MR by the WQEs of the list, before any of these can end. */
 static inline void krdma_wr_list_count_uses(struct krdma_wq *wq)
 {
-	struct krdma_wr_list *chain = &wq->chain;
+	struct krdma_wr_list *list = &wq->list;
 
-	if (chain->uses)
-		krdma_mr_use_more(chain->mr, chain->uses);
-	chain->uses = 0;
+	if (list->uses)
+		krdma_mr_use_more(list->mr, list->uses);
+	list->uses = 0;
 }
 
 /*
@@ -145,20 +145,20 @@ static inline void krdma_wr_list_count_uses(struct krdma_wq *wq)
 static inline int krdma_wr_list_use(struct krdma_wq *wq, struct krdma_mr *mr,
 				    u64 addr, u32 length, u32 access, struct ib_sge *ib_sge)
 {
-	struct krdma_wr_list *chain = &wq->chain;
+	struct krdma_wr_list *list = &wq->list;
 	struct krdma_pd *pd;
 	int ret;
 
-	if (likely(mr == chain->mr) &&
+	if (likely(mr == list->mr) &&
 	    krdma_mr_point_to(mr, addr, length, access, ib_sge)) {
-		chain->uses++;
+		list->uses++;
 		return 0;
 	}
 	krdma_wr_list_count_uses(wq);
-	chain->mr = NULL;
+	list->mr = NULL;
 	pd = wq->qp->pd;
 	if (krdma_mr_use_fast(mr, pd, addr, length, access, ib_sge)) {
-		chain->mr = mr;
+		list->mr = mr;
 		return 0;
 	}
 	ret = krdma_mr_begin_use(mr, pd, addr, length, access, ib_sge, 1);

@@ -427,7 +427,7 @@ bool krdma_lane_add_ask(struct krdma_lane_writer *writer, struct krdma_lane *lan
 
 	if (!direct->ask_due)
 		return true;
-	if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+	if (krdma_lane_frame_left(writer, record.type, 0) == U32_MAX)
 		return false;
 	record.value = direct->asks;
 	krdma_lane_frame_add(writer, &record);
@@ -584,7 +584,7 @@ bool krdma_trunk_add_revoked(struct krdma_trunk *trunk, struct krdma_lane_writer
 			.lane = window->number,
 		};
 
-		if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+		if (krdma_lane_frame_left(writer, record.type, 0) == U32_MAX)
 			return false;
 		krdma_lane_frame_add(writer, &record);
 		krdma_peer_window_forget(trunk, window);

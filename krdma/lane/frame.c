@@ -473,7 +473,7 @@ void krdma_lane_frame_begin(struct krdma_lane_writer *writer, u8 *frame, u32 siz
 EXPORT_SYMBOL_IF_KUNIT(krdma_lane_frame_begin);
 
 /**
- * krdma_lane_frame_room() - Get the room for one more record
+ * krdma_lane_frame_left() - Get the room for one more record
  * @writer: the frame
  * @type: type of the record
  * @flags: its flags
@@ -481,7 +481,7 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_lane_frame_begin);
  * Context: any.
  * Return: the bytes of data that fit, or U32_MAX if not even a record without data fits.
  */
-u32 krdma_lane_frame_room(const struct krdma_lane_writer *writer, u8 type, u8 flags)
+u32 krdma_lane_frame_left(const struct krdma_lane_writer *writer, u8 type, u8 flags)
 {
 	u32 need = KRDMA_LANE_RECORD_HEADER + krdma_lane_prefix(type, flags);
 
@@ -489,7 +489,7 @@ u32 krdma_lane_frame_room(const struct krdma_lane_writer *writer, u8 type, u8 fl
 		return U32_MAX;
 	return writer->size - writer->used - need;
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_lane_frame_room);
+EXPORT_SYMBOL_IF_KUNIT(krdma_lane_frame_left);
 
 /**
  * krdma_lane_frame_add() - Write a record

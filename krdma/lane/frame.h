@@ -237,7 +237,7 @@ int krdma_lane_frame_read(struct krdma_lane_reader *reader, const u8 *frame, u32
 bool krdma_lane_frame_next(struct krdma_lane_reader *reader, struct krdma_lane_record *record);
 
 void krdma_lane_frame_begin(struct krdma_lane_writer *writer, u8 *frame, u32 size);
-u32 krdma_lane_frame_room(const struct krdma_lane_writer *writer, u8 type, u8 flags);
+u32 krdma_lane_frame_left(const struct krdma_lane_writer *writer, u8 type, u8 flags);
 u8 *krdma_lane_frame_add(struct krdma_lane_writer *writer,
 			 const struct krdma_lane_record *record);
 u32 krdma_lane_frame_end(struct krdma_lane_writer *writer, u32 grant);

@@ -97,7 +97,7 @@ bool krdma_trunk_reach(struct krdma_trunk *trunk, struct krdma_lane *lane,
 {
 	lockdep_assert_held(&trunk->lock);
 
-	if (trunk->state != KRDMA_TRUNK_UP || trunk->link_over || !krdma_trunk_has_room(trunk) ||
+	if (trunk->state != KRDMA_TRUNK_UP || trunk->link_over || !krdma_trunk_takes_lane(trunk) ||
 	    !krdma_trunk_knows(trunk, lane))
 		return false;
 	krdma_trunk_get(trunk);

@@ -436,18 +436,18 @@ static void krdma_lane_queue_close(struct krdma_lane *lane)
 		break;
 	}
 	lane->stage = KRDMA_LANE_OVER;
-	full = lane->trunk->untold >= KRDMA_TRUNK_UNTOLD;
+	full = lane->trunk->unsent_answers >= KRDMA_TRUNK_UNSENT_ANSWERS;
 	if (lane->due == BIT(KRDMA_LANE_DUE_CLOSE) && (!krdma_lane_owes_done(lane) || full)) {
 		/* The peer cannot find the refused request without the number of those done. */
 		if (krdma_lane_owes_done(lane))
 			lane->close_reason = KRDMA_LANE_CLOSE_DISCONNECT;
 		WRITE_ONCE(lane->due, 0);
-		krdma_link_tell_closed(lane, KRDMA_LANE_CLOSE);
+		krdma_link_notify_closed(lane, KRDMA_LANE_CLOSE);
 	} else if (lane->due && full) {
 		WRITE_ONCE(lane->due, 0);
-		krdma_link_tell_closed(lane, KRDMA_LANE_REJECT);
+		krdma_link_notify_closed(lane, KRDMA_LANE_REJECT);
 	} else if (lane->due) {
-		lane->trunk->untold++;
+		lane->trunk->unsent_answers++;
 		krdma_trunk_add_ready(lane);
 	}
 	krdma_trunk_end_lane(lane);
@@ -496,7 +496,7 @@ void krdma_lane_detach(struct krdma_lane *lane)
  * A peer that waits for an answer gets it now.  That a lane has ended goes with what is sent next,
  * or soon by itself.  Returns whether the work item has to send.
  */
-static bool krdma_lane_tell_end(struct krdma_lane *lane)
+static bool krdma_lane_needs_end_notice(struct krdma_lane *lane)
 {
 	lockdep_assert_held(&lane->trunk->lock);
 
@@ -515,7 +515,7 @@ static void krdma_lane_end(struct krdma_conn_lower *lower)
 	struct krdma_trunk *trunk;
 	unsigned long flags;
 	bool searched;
-	bool kick;
+	bool schedule;
 
 	spin_lock_irqsave(&lane->lock, flags);
 	lane->ending = true;
@@ -534,10 +534,11 @@ static void krdma_lane_end(struct krdma_conn_lower *lower)
 		}
 		spin_lock_bh(&trunk->lock);
 		krdma_lane_detach(lane);
-		kick = krdma_lane_tell_end(lane) || (trunk->passive && krdma_trunk_is_empty(trunk));
+		schedule = krdma_lane_needs_end_notice(lane) ||
+			   (trunk->passive && krdma_trunk_is_empty(trunk));
 		spin_unlock_bh(&trunk->lock);
-		if (kick)
-			krdma_trunk_kick(trunk);
+		if (schedule)
+			krdma_trunk_schedule(trunk);
 	}
 }
 

@@ -50,7 +50,7 @@ struct krdma_trunk;
  * Lanes that have ended, and that wait for their answer to be sent, or for the end of their
  * connection; with that many, a trunk takes no new one.
  */
-#define KRDMA_TRUNK_UNTOLD	(KRDMA_TRUNK_FRAMES * KRDMA_LANE_RECORDS_MAX)
+#define KRDMA_TRUNK_UNSENT_ANSWERS	(KRDMA_TRUNK_FRAMES * KRDMA_LANE_RECORDS_MAX)
 /* Reads and atomics of a lane that a side issues, and that it serves, at a time. */
 #define KRDMA_LANE_READS	8
 /*
@@ -217,7 +217,7 @@ struct krdma_lane_read {
  * @results_last: in the next frame, results come after what the lane itself sends
  * @atomics: bits of @reads that are results of atomics
  * @writes: writes that are carried out
- * @writes_told: those that the peer knows of
+ * @writes_reported: those that the peer knows of
  * @head: count of the first read or atomic of which the result is not sent
  * @tail: count after the last one
  * @reads: reads and atomics, by the last bits of their count
@@ -234,7 +234,7 @@ struct krdma_lane_served {
 	bool results_last;
 	u8 atomics;
 	u32 writes;
-	u32 writes_told;
+	u32 writes_reported;
 	u32 head;
 	u32 tail;
 	struct krdma_lane_read reads[KRDMA_LANE_READS];
@@ -558,7 +558,7 @@ struct krdma_trunk_answer {
  * @end_count: number of these that are ends
  * @ends_last: the last frame was full of ends: in the next one, lanes come first
  * @patient: the ends wait for another record
- * @untold: lanes that have ended, with an answer to the peer that waits for their turn
+ * @unsent_answers: lanes that have ended, with an answer to the peer that waits for their turn
  * @taken_back: passive: lanes that the peer has closed before they were accepted, until their
  *	connections end.  The listener's backlog does not count those that the consumer has passed
  *	over.
@@ -582,7 +582,7 @@ struct krdma_trunk_answer {
  * @begun: the oldest of these was begun
  * @reading: @work reads them, and may have released @lock
  * @granted: frames granted to the peer
- * @told_grant: the part of @granted that the peer knows of
+ * @sent_grant: the part of @granted that the peer knows of
  * @sent_frames: frames sent
  * @probed_frames: passive: those when @timer has looked
  * @peer_grant: frames that the peer has granted
@@ -653,7 +653,7 @@ struct krdma_trunk {
 	u32 end_count;
 	bool ends_last;
 	bool patient;
-	u32 untold;
+	u32 unsent_answers;
 	u32 taken_back;
 	u32 lanes_max;
 	u32 last_lane;
@@ -674,7 +674,7 @@ struct krdma_trunk {
 	bool begun;
 	bool reading;
 	u32 granted;
-	u32 told_grant;
+	u32 sent_grant;
 	u32 sent_frames;
 	u32 probed_frames;
 	u32 peer_grant;
@@ -873,7 +873,7 @@ bool krdma_lane_add_done(struct krdma_lane_writer *writer, struct krdma_lane *la
 /* Writes that are carried out, and of which the peer does not know; under the trunk's lock. */
 static inline bool krdma_lane_owes_done(const struct krdma_lane *lane)
 {
-	return lane->served.writes != lane->served.writes_told;
+	return lane->served.writes != lane->served.writes_reported;
 }
 
 /* lane/name.c */
@@ -902,11 +902,11 @@ void krdma_trunk_end_lane(struct krdma_lane *lane);
 /* lane/trunk.c */
 int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key);
 bool krdma_trunk_find_known(struct krdma_lane *lane, struct krdma_conn_path *path);
-bool krdma_trunk_has_room(const struct krdma_trunk *trunk);
+bool krdma_trunk_takes_lane(const struct krdma_trunk *trunk);
 void krdma_trunk_end_finder(struct krdma_lane *lane);
 void krdma_trunk_get(struct krdma_trunk *trunk);
 void krdma_trunk_put(struct krdma_trunk *trunk);
-void krdma_trunk_kick(struct krdma_trunk *trunk);
+void krdma_trunk_schedule(struct krdma_trunk *trunk);
 void krdma_trunk_send_later(struct krdma_trunk *trunk);
 void krdma_trunk_fail(struct krdma_trunk *trunk, int error);
 void krdma_trunk_set_timer(struct krdma_trunk *trunk);
@@ -929,7 +929,7 @@ int krdma_link_message(struct krdma_lane *lane, const struct krdma_lane_record *
 /* lane/send.c */
 void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8 value);
 bool krdma_link_has_left(const struct krdma_trunk *trunk);
-void krdma_link_tell_closed(struct krdma_lane *lane, u8 type);
+void krdma_link_notify_closed(struct krdma_lane *lane, u8 type);
 int krdma_link_post_error(const struct krdma_trunk *trunk, int error);
 void krdma_link_send(struct krdma_trunk *trunk);
 bool krdma_link_send_one(struct krdma_trunk *trunk);

@@ -6,8 +6,8 @@
  * The peer may be hostile.  krdma_lane_frame_read() checks each frame by itself; here records are
  * checked against the state of their lanes.  A violation ends the trunk.  Nothing that a peer
  * sends, or does not take, makes this side keep more than its lanes and their ends, which are
- * limited together, its answers, and KRDMA_TRUNK_UNTOLD lanes that have not answered, whose last
- * writes the peer does not know of, or that the peer has taken back.
+ * limited together, its answers, and KRDMA_TRUNK_UNSENT_ANSWERS lanes that have not answered, whose
+ * last writes the peer does not know of, or that the peer has taken back.
  *
  * Frames are read in softirq, by the completions of the link.  At an OPEN, which takes memory, the
  * completion stops, and the work item reads that frame and what has arrived since.
@@ -222,7 +222,7 @@ void krdma_link_up(struct krdma_trunk *trunk, const struct krdma_lane_hello *hel
 	trunk->frame_size = min_t(u32, hello->frame_size, KRDMA_LANE_FRAME_SIZE);
 	trunk->peer_grant = hello->frames;
 	trunk->granted = KRDMA_TRUNK_FRAMES;
-	trunk->told_grant = KRDMA_TRUNK_FRAMES;
+	trunk->sent_grant = KRDMA_TRUNK_FRAMES;
 	trunk->lanes_max = min_t(u32, hello->lanes, KRDMA_TRUNK_LANES_MAX);
 	if (trunk->state == KRDMA_TRUNK_CONNECTING)
 		trunk->state = KRDMA_TRUNK_UP;
@@ -381,7 +381,7 @@ static int krdma_link_open(struct krdma_trunk *trunk, const struct krdma_lane_re
 		reason = KRDMA_LANE_REJECT_FULL;
 		if (record->port >= KRDMA_LANE_PORT_FREE &&
 		    trunk->lane_count < KRDMA_TRUNK_LANES_MAX &&
-		    trunk->untold + trunk->taken_back < KRDMA_TRUNK_UNTOLD) {
+		    trunk->unsent_answers + trunk->taken_back < KRDMA_TRUNK_UNSENT_ANSWERS) {
 			krdma_trunk_end_served(trunk);
 			spin_unlock_bh(&trunk->lock);
 			offered = krdma_link_offer(trunk, listener, record);
@@ -736,7 +736,7 @@ static void krdma_link_read_frames(struct krdma_trunk *trunk)
 		krdma_link_receive_again(trunk, late->index);
 	}
 	if (ret == -EAGAIN) {
-		krdma_trunk_kick(trunk);
+		krdma_trunk_schedule(trunk);
 	} else if (ret) {
 		trunk->violated = true;
 		krdma_trunk_fail(trunk, ret);
@@ -802,6 +802,6 @@ void krdma_link_complete(const struct krdma_wc *wc)
 	krdma_link_send(trunk);
 	/* It may have to end. */
 	if (trunk->passive && krdma_trunk_is_empty(trunk))
-		krdma_trunk_kick(trunk);
+		krdma_trunk_schedule(trunk);
 	spin_unlock(&trunk->lock);
 }

@@ -279,7 +279,7 @@ static bool krdma_lane_add_lookup(struct krdma_lane_writer *writer, struct krdma
 		.data = (const u8 *)lookup->name,
 		.length = lookup->length,
 	};
-	room = krdma_lane_frame_room(writer, record.type, 0);
+	room = krdma_lane_frame_left(writer, record.type, 0);
 	if (room == U32_MAX || room < record.length)
 		return false;
 	krdma_lane_frame_add(writer, &record);
@@ -304,7 +304,7 @@ static bool krdma_lane_add_named(struct krdma_lane_writer *writer, struct krdma_
 		.operand = named->found.length,
 		.swap = named->found.reach,
 	};
-	if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+	if (krdma_lane_frame_left(writer, record.type, 0) == U32_MAX)
 		return false;
 	krdma_lane_frame_add(writer, &record);
 	lane->named = NULL;

@@ -58,13 +58,13 @@ void krdma_trunk_ready(struct krdma_lane *lane)
 		return;
 	/* Interrupts stay off for one frame only. */
 	if (in_hardirq() || !spin_trylock_irqsave(&trunk->lock, flags)) {
-		krdma_trunk_kick(trunk);
+		krdma_trunk_schedule(trunk);
 		return;
 	}
 	more = krdma_link_send_one(trunk);
 	spin_unlock_irqrestore(&trunk->lock, flags);
 	if (more)
-		krdma_trunk_kick(trunk);
+		krdma_trunk_schedule(trunk);
 }
 
 /**

@@ -71,7 +71,7 @@ bool krdma_link_has_left(const struct krdma_trunk *trunk)
 }
 
 /**
- * krdma_link_tell_closed() - Queue the record that a lane has ended, without the lane
+ * krdma_link_notify_closed() - Queue the record that a lane has ended, without the lane
  * @lane: the lane, attached, of which nothing else is sent
  * @type: type of the record: %KRDMA_LANE_CLOSE, or %KRDMA_LANE_REJECT if it was not accepted
  *
@@ -79,7 +79,7 @@ bool krdma_link_has_left(const struct krdma_trunk *trunk)
  *
  * Context: any but NMI, with the trunk's lock held.
  */
-void krdma_link_tell_closed(struct krdma_lane *lane, u8 type)
+void krdma_link_notify_closed(struct krdma_lane *lane, u8 type)
 {
 	u8 reason = type == KRDMA_LANE_CLOSE ? lane->close_reason : 0;
 	struct krdma_trunk *trunk = lane->trunk;
@@ -119,7 +119,7 @@ static void krdma_link_add_answers(struct krdma_trunk *trunk, struct krdma_lane_
 		struct krdma_lane_record record = {};
 
 		answer = &trunk->answers[trunk->answer_head % KRDMA_TRUNK_ANSWERS];
-		if (krdma_lane_frame_room(writer, answer->type, 0) == U32_MAX)
+		if (krdma_lane_frame_left(writer, answer->type, 0) == U32_MAX)
 			break;
 		record.type = answer->type;
 		record.lane = answer->number;
@@ -146,7 +146,7 @@ static bool krdma_link_add_ends(struct krdma_trunk *trunk, struct krdma_lane_wri
 			.value = (u8)xa_to_value(end),
 		};
 
-		full = krdma_lane_frame_room(writer, record.type, 0) == U32_MAX;
+		full = krdma_lane_frame_left(writer, record.type, 0) == U32_MAX;
 		if (full)
 			break;
 		krdma_lane_frame_add(writer, &record);
@@ -167,7 +167,7 @@ static void krdma_link_add_questions(struct krdma_trunk *trunk, struct krdma_lan
 		/* 0 stands for none. */
 		u32 ticket = trunk->last_ticket + 1 ?: 1;
 
-		if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+		if (krdma_lane_frame_left(writer, record.type, 0) == U32_MAX)
 			return;
 		/* Without memory it waits for the next frame, and not for ever. */
 		if (xa_err(xa_store(&trunk->questions, ticket, lane, GFP_ATOMIC | __GFP_NOWARN)))
@@ -190,10 +190,10 @@ static void krdma_link_drop_data(struct krdma_lane *lane)
 }
 
 /* Is there room for a record with the lane's private data? */
-static bool krdma_link_has_room(const struct krdma_lane_writer *writer,
-				const struct krdma_lane *lane, u8 type)
+static bool krdma_link_fits(const struct krdma_lane_writer *writer,
+			    const struct krdma_lane *lane, u8 type)
 {
-	u32 room = krdma_lane_frame_room(writer, type, 0);
+	u32 room = krdma_lane_frame_left(writer, type, 0);
 
 	return room != U32_MAX && room >= lane->data_len;
 }
@@ -253,7 +253,7 @@ static bool krdma_link_add_open(struct krdma_trunk *trunk, struct krdma_lane_wri
 
 	if (!(lane->due & BIT(KRDMA_LANE_DUE_OPEN)))
 		return true;
-	if (!krdma_link_has_room(writer, lane, record.type))
+	if (!krdma_link_fits(writer, lane, record.type))
 		return false;
 	WRITE_ONCE(lane->due, lane->due & ~BIT(KRDMA_LANE_DUE_OPEN));
 	ret = krdma_link_number(trunk, lane);
@@ -282,7 +282,7 @@ static bool krdma_link_add_accept(struct krdma_lane_writer *writer, struct krdma
 
 	if (!(lane->due & BIT(KRDMA_LANE_DUE_ACCEPT)))
 		return true;
-	if (!krdma_link_has_room(writer, lane, record.type))
+	if (!krdma_link_fits(writer, lane, record.type))
 		return false;
 	/* Pairs with krdma_lane_taker_given(): it sees this, or its receive is in the record. */
 	smp_store_mb(lane->due, lane->due & ~BIT(KRDMA_LANE_DUE_ACCEPT));
@@ -312,12 +312,12 @@ static bool krdma_link_add_end(struct krdma_trunk *trunk, struct krdma_lane_writ
 	} else {
 		return true;
 	}
-	if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX ||
-	    krdma_lane_frame_room(writer, record.type, 0) < record.length)
+	if (krdma_lane_frame_left(writer, record.type, 0) == U32_MAX ||
+	    krdma_lane_frame_left(writer, record.type, 0) < record.length)
 		return false;
 	krdma_lane_frame_add(writer, &record);
 	WRITE_ONCE(lane->due, 0);
-	trunk->untold--;
+	trunk->unsent_answers--;
 	return true;
 }
 
@@ -345,7 +345,7 @@ static bool krdma_link_add_part(struct krdma_lane_writer *writer, struct krdma_f
 	u8 *to;
 
 	krdma_lane_fill_request(lane, &record);
-	room = krdma_lane_frame_room(writer, record.type, record.flags);
+	room = krdma_lane_frame_left(writer, record.type, record.flags);
 	if (room == U32_MAX)
 		return false;
 	/* A read and an atomic have no parts. */
@@ -359,7 +359,7 @@ static bool krdma_link_add_part(struct krdma_lane_writer *writer, struct krdma_f
 			record.flags &= ~KRDMA_LANE_IMM;
 			record.value = 0;
 		}
-		room = krdma_lane_frame_room(writer, record.type, record.flags);
+		room = krdma_lane_frame_left(writer, record.type, record.flags);
 		if (room == U32_MAX || room < KRDMA_LANE_PART_MIN)
 			return false;
 		record.length = min(room, left - 1);
@@ -386,7 +386,7 @@ static bool krdma_link_add_early(struct krdma_lane_writer *writer, struct krdma_
 
 	if (!krdma_lane_has_early(lane))
 		return true;
-	room = krdma_lane_frame_room(writer, KRDMA_LANE_DATA, KRDMA_LANE_FIRST | KRDMA_LANE_LAST);
+	room = krdma_lane_frame_left(writer, KRDMA_LANE_DATA, KRDMA_LANE_FIRST | KRDMA_LANE_LAST);
 	if (room == U32_MAX || room < krdma_lane_wqe_at(&lane->send, lane->send.next)->length)
 		return false;
 	lane->early_max = 0;
@@ -471,7 +471,7 @@ static bool krdma_link_add_messages(struct krdma_lane_writer *writer,
 	/* No message is taken any more after one that was refused. */
 	if (lane->served.refused || !krdma_lane_owes_credits(lane))
 		return true;
-	if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+	if (krdma_lane_frame_left(writer, record.type, 0) == U32_MAX)
 		return false;
 	record.credits = krdma_link_advertise(lane);
 	krdma_lane_frame_add(writer, &record);
@@ -549,7 +549,7 @@ static void krdma_link_fill(struct krdma_trunk *trunk, struct krdma_lane_writer 
 		krdma_link_add_ends(trunk, writer);
 	/* The next ones may have something to send.  If this frame is sent, another one follows. */
 	if (lane && !writer->records)
-		krdma_trunk_kick(trunk);
+		krdma_trunk_schedule(trunk);
 }
 
 static int krdma_link_post(struct krdma_trunk *trunk, struct krdma_frame_slot *slot, u32 length)
@@ -596,7 +596,7 @@ static void krdma_link_forget_sent(struct krdma_frame_slot *slot)
 /* Has the peer to know of more frames?  Each frame has their number, too. */
 static bool krdma_link_owes_grants(const struct krdma_trunk *trunk)
 {
-	return trunk->granted - trunk->told_grant >= KRDMA_TRUNK_FRAMES / 2;
+	return trunk->granted - trunk->sent_grant >= KRDMA_TRUNK_FRAMES / 2;
 }
 
 /* False only if there is no record to send. */
@@ -640,7 +640,7 @@ static bool krdma_link_send_frame(struct krdma_trunk *trunk)
 	}
 	list_del(&slot->node);
 	trunk->in_flight++;
-	trunk->told_grant = trunk->granted;
+	trunk->sent_grant = trunk->granted;
 	trunk->sent_frames++;
 	return true;
 }
@@ -725,7 +725,7 @@ bool krdma_link_post_now(struct krdma_lane *lane)
  */
 void krdma_link_probe(struct krdma_trunk *trunk)
 {
-	trunk->told_grant = trunk->granted - KRDMA_TRUNK_FRAMES / 2;
+	trunk->sent_grant = trunk->granted - KRDMA_TRUNK_FRAMES / 2;
 	krdma_link_send(trunk);
 }
 

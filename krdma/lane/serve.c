@@ -224,7 +224,7 @@ static bool krdma_lane_add_result(struct krdma_lane_writer *writer, struct krdma
 	u32 room;
 	u8 *to;
 
-	room = krdma_lane_frame_room(writer, record.type, record.flags);
+	room = krdma_lane_frame_left(writer, record.type, record.flags);
 	if (room == U32_MAX)
 		return false;
 	if (room < read->left) {
@@ -275,10 +275,10 @@ bool krdma_lane_add_done(struct krdma_lane_writer *writer, struct krdma_lane *la
 
 	if (!krdma_lane_owes_done(lane))
 		return true;
-	if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+	if (krdma_lane_frame_left(writer, record.type, 0) == U32_MAX)
 		return false;
 	krdma_lane_frame_add(writer, &record);
-	served->writes_told = served->writes;
+	served->writes_reported = served->writes;
 	return true;
 }
 

@@ -253,14 +253,14 @@ bool krdma_lane_add_recall(struct krdma_lane_writer *writer, struct krdma_lane *
 	lockdep_assert_held(&lane->trunk->lock);
 
 	if (share && READ_ONCE(share->recall_due)) {
-		if (krdma_lane_frame_room(writer, recall.type, 0) == U32_MAX)
+		if (krdma_lane_frame_left(writer, recall.type, 0) == U32_MAX)
 			return false;
 		WRITE_ONCE(share->recall_due, false);
 		share->recall_sent = true;
 		krdma_lane_frame_add(writer, &recall);
 	}
 	if (lane->asked.yield_due) {
-		if (krdma_lane_frame_room(writer, yield.type, 0) == U32_MAX)
+		if (krdma_lane_frame_left(writer, yield.type, 0) == U32_MAX)
 			return false;
 		lane->asked.yield_due = false;
 		lane->asked.to_yield = 0;
@@ -288,7 +288,7 @@ bool krdma_lane_add_want(struct krdma_lane_writer *writer, struct krdma_lane *la
 
 	if (!lane->peer_shares || lane->asked.wanted || !krdma_lane_lacks_receive(lane))
 		return true;
-	if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+	if (krdma_lane_frame_left(writer, record.type, 0) == U32_MAX)
 		return false;
 	/* What it does not need would be kept from others. */
 	record.value = krdma_lane_receives_needed(lane);

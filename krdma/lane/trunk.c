@@ -176,12 +176,12 @@ void krdma_trunk_put(struct krdma_trunk *trunk)
 }
 
 /**
- * krdma_trunk_kick() - Have the work item look at a trunk
+ * krdma_trunk_schedule() - Have the work item look at a trunk
  * @trunk: the trunk; the caller holds a reference
  *
  * Context: any.
  */
-void krdma_trunk_kick(struct krdma_trunk *trunk)
+void krdma_trunk_schedule(struct krdma_trunk *trunk)
 {
 	krdma_trunk_get(trunk);
 	if (!queue_work(krdma_lane_workqueue, &trunk->work))
@@ -204,7 +204,7 @@ void krdma_trunk_send_later(struct krdma_trunk *trunk)
 	if (trunk->hurry) {
 		trunk->hurry--;
 		trunk->patient = false;
-		krdma_trunk_kick(trunk);
+		krdma_trunk_schedule(trunk);
 		return;
 	}
 	krdma_trunk_get(trunk);
@@ -252,7 +252,7 @@ void krdma_trunk_fail(struct krdma_trunk *trunk, int error)
 	 */
 	if (trunk->conn && (error != -ESHUTDOWN || krdma_conn_disconnect(trunk->conn)))
 		krdma_conn_abort(trunk->conn);
-	krdma_trunk_kick(trunk);
+	krdma_trunk_schedule(trunk);
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_trunk_fail);
 
@@ -396,7 +396,7 @@ static void krdma_trunk_end_unused(struct krdma_trunk *trunk)
 
 	if (trunk->state != KRDMA_TRUNK_UP || trunk->link_over)
 		return;
-	if (!trunk->in_flight && !trunk->untold && !trunk->end_count) {
+	if (!trunk->in_flight && !trunk->unsent_answers && !trunk->end_count) {
 		krdma_trunk_fail(trunk, -ESHUTDOWN);
 		return;
 	}
@@ -462,7 +462,7 @@ static void krdma_trunk_end_idle(struct krdma_trunk *trunk)
 
 	if (trunk->bound || trunk->state != KRDMA_TRUNK_UP)
 		return;
-	if (trunk->in_flight || trunk->end_count || trunk->untold)
+	if (trunk->in_flight || trunk->end_count || trunk->unsent_answers)
 		until += msecs_to_jiffies(KRDMA_TRUNK_REST_MS);
 	if (time_before(jiffies, until))
 		krdma_trunk_start_timer(trunk, until - jiffies);
@@ -639,7 +639,7 @@ static void krdma_trunk_event(struct krdma_conn *conn, const struct krdma_event 
 		return;
 	case KRDMA_EVENT_ESTABLISHED:
 		/* Now frames can be sent. */
-		krdma_trunk_kick(trunk);
+		krdma_trunk_schedule(trunk);
 		return;
 	default:
 		break;
@@ -821,7 +821,7 @@ static void krdma_trunk_connect_work(struct work_struct *work)
 	trunk->busy = false;
 	krdma_trunk_set_timer(trunk);
 	spin_unlock_bh(&trunk->lock);
-	krdma_trunk_kick(trunk);
+	krdma_trunk_schedule(trunk);
 	krdma_trunk_put(trunk);
 }
 
@@ -889,13 +889,13 @@ err_uncharge:
 }
 
 /**
- * krdma_trunk_has_room() - Check whether a trunk that is up can take one more lane
+ * krdma_trunk_takes_lane() - Check whether a trunk that is up can take one more lane
  * @trunk: the trunk
  *
  * Context: any but NMI, with the trunk's lock held.
  * Return: false if it has as many as the peer takes, or its numbers run out.
  */
-bool krdma_trunk_has_room(const struct krdma_trunk *trunk)
+bool krdma_trunk_takes_lane(const struct krdma_trunk *trunk)
 {
 	lockdep_assert_held(&trunk->lock);
 
@@ -905,7 +905,7 @@ bool krdma_trunk_has_room(const struct krdma_trunk *trunk)
 		(trunk->lane_count < trunk->lanes_max &&
 		 trunk->bound + trunk->end_count < trunk->lanes_max));
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_trunk_has_room);
+EXPORT_SYMBOL_IF_KUNIT(krdma_trunk_takes_lane);
 
 /* Has the trunk take the lane, unless it ends, or is full. */
 static bool krdma_trunk_take(struct krdma_trunk *trunk, struct krdma_lane *lane)
@@ -913,7 +913,7 @@ static bool krdma_trunk_take(struct krdma_trunk *trunk, struct krdma_lane *lane)
 	bool taken;
 
 	spin_lock_bh(&trunk->lock);
-	taken = !trunk->link_over && krdma_trunk_has_room(trunk);
+	taken = !trunk->link_over && krdma_trunk_takes_lane(trunk);
 	if (taken) {
 		if (lane->trunk)
 			krdma_trunk_put(lane->trunk);
@@ -1107,7 +1107,7 @@ static bool krdma_trunks_accept_one(struct krdma_listener *listener)
 		krdma_trunk_start_timer(trunk, msecs_to_jiffies(KRDMA_TRUNK_PROBE_MS));
 	trunk->busy = false;
 	spin_unlock_bh(&trunk->lock);
-	krdma_trunk_kick(trunk);
+	krdma_trunk_schedule(trunk);
 	krdma_trunk_put(trunk);
 	return true;
 }
@@ -1137,7 +1137,7 @@ void krdma_trunks_shut(const struct net *net)
 	mutex_lock(&krdma_trunks_mutex);
 	list_for_each_entry(trunk, &krdma_trunks, node) {
 		if (trunk->passive && trunk->key.net == net)
-			krdma_trunk_kick(trunk);
+			krdma_trunk_schedule(trunk);
 	}
 	mutex_unlock(&krdma_trunks_mutex);
 }

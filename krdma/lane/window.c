@@ -32,7 +32,7 @@
 #define KRDMA_WINDOW_ANSWERS	32
 
 /* Has the work item look at the window; in any context but NMI. */
-static void krdma_window_kick(struct krdma_window *window, unsigned long delay)
+static void krdma_window_schedule(struct krdma_window *window, unsigned long delay)
 {
 	mod_delayed_work(krdma_window_workqueue, &window->work, delay);
 }
@@ -43,7 +43,7 @@ static void krdma_window_close(struct krdma_mr_view *view)
 	struct krdma_window *window = container_of(view, struct krdma_window, view);
 
 	WRITE_ONCE(window->closing, true);
-	krdma_window_kick(window, 0);
+	krdma_window_schedule(window, 0);
 }
 
 static bool krdma_window_is_open(const struct krdma_window *window)
@@ -211,7 +211,7 @@ static void krdma_window_revoke(struct krdma_window *window)
 	window->state = KRDMA_WINDOW_REVOKED;
 	window->until = jiffies + patience;
 	list_add_tail(&window->due_node, &window->trunk->revokes);
-	krdma_window_kick(window, patience);
+	krdma_window_schedule(window, patience);
 }
 
 /* Frees a window that is not in the table any more, and whose view has ended. */
@@ -260,8 +260,8 @@ static bool krdma_window_look(struct krdma_window *window)
 		if (time_after_eq(jiffies, window->until))
 			krdma_trunk_fail(trunk, -ETIMEDOUT);
 		else
-			/* It was kicked for something else meanwhile. */
-			krdma_window_kick(window, window->until - jiffies);
+			/* It was scheduled for something else meanwhile. */
+			krdma_window_schedule(window, window->until - jiffies);
 		return false;
 	default:
 		return krdma_window_remove(window);
@@ -327,7 +327,7 @@ static struct krdma_window *krdma_window_make(struct krdma_trunk *trunk, struct 
 	krdma_trunk_get(trunk);
 	trunk->last_window = window->number;
 	trunk->window_count++;
-	krdma_window_kick(window, 0);
+	krdma_window_schedule(window, 0);
 	return window;
 
 err_release:
@@ -417,7 +417,7 @@ bool krdma_lane_add_window(struct krdma_lane_writer *writer, struct krdma_lane *
 
 	lockdep_assert_held(&lane->trunk->lock);
 
-	if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+	if (krdma_lane_frame_left(writer, record.type, 0) == U32_MAX)
 		return false;
 	if (given && given->answer)
 		window = xa_load(&lane->trunk->windows, given->answer);
@@ -458,7 +458,7 @@ void krdma_lane_return_windows(struct krdma_lane *lane)
 			window = xa_load(&lane->trunk->windows, given->windows[i]);
 		given->windows[i] = 0;
 		if (window && !--window->lanes)
-			krdma_window_kick(window, 0);
+			krdma_window_schedule(window, 0);
 	}
 }
 
@@ -485,7 +485,7 @@ bool krdma_trunk_add_revokes(struct krdma_trunk *trunk, struct krdma_lane_writer
 			.lane = window->number,
 		};
 
-		if (krdma_lane_frame_room(writer, record.type, 0) == U32_MAX)
+		if (krdma_lane_frame_left(writer, record.type, 0) == U32_MAX)
 			return false;
 		krdma_lane_frame_add(writer, &record);
 		list_del_init(&window->due_node);
@@ -510,7 +510,7 @@ int krdma_trunk_revoked(struct krdma_trunk *trunk, const struct krdma_lane_recor
 	if (!window || window->state != KRDMA_WINDOW_REVOKED || !list_empty(&window->due_node))
 		return -EPROTO;
 	window->state = KRDMA_WINDOW_ENDED;
-	krdma_window_kick(window, 0);
+	krdma_window_schedule(window, 0);
 	return 0;
 }
 

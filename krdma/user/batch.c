@@ -101,13 +101,13 @@ static bool krdma_user_batch_keep(struct krdma_user_batches *batches,
 }
 
 /**
- * krdma_user_batches_prepare() - Make sure that a session has a batch
+ * krdma_user_batches_reserve() - Make sure that a session has a batch
  * @batches: batches of the session
  *
  * Context: process context; may sleep.
  * Return: 0, -EDQUOT or -ENOMEM.
  */
-int krdma_user_batches_prepare(struct krdma_user_batches *batches)
+int krdma_user_batches_reserve(struct krdma_user_batches *batches)
 {
 	struct krdma_user_batch *batch;
 	int ret;

@@ -200,17 +200,17 @@ static bool krdma_user_conn_hangs_up(const struct krdma_event *event)
 /* The event is in the core's queue. */
 static void krdma_user_conn_announce(struct krdma_user_conn *conn, const struct krdma_event *event)
 {
-	struct krdma_user_ring *kick = NULL;
+	struct krdma_user_ring *to_fill = NULL;
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
 	if (krdma_user_conn_hangs_up(event))
 		WRITE_ONCE(conn->hangup, true);
 	if (conn->event_ring && event->type != KRDMA_EVENT_CLOSED)
-		kick = krdma_user_event_add(conn);
+		to_fill = krdma_user_event_add(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 
-	krdma_user_event_kick(kick);
+	krdma_user_event_schedule(to_fill);
 	wake_up_interruptible(&conn->wait);
 }
 
@@ -454,7 +454,7 @@ static __poll_t krdma_user_conn_poll(struct file *file, struct poll_table_struct
 	poll_wait(file, &conn->wait, table);
 	/* @ring is set before anything could be refused, and valid as long as @conn. */
 	if (ring && READ_ONCE(conn->full))
-		krdma_user_ring_make_room(ring);
+		krdma_user_ring_move_backlog(ring);
 
 	krdma_conn_query(conn->core, &info);
 	if (info.events || info.state == KRDMA_CONN_CLOSED)

@@ -366,7 +366,7 @@ static int krdma_user_ring_enough(struct krdma_user_ring *ring, u32 wanted, bool
 }
 
 /* For a polled ring without completions: arms the core's CQ.  Returns true if there are some. */
-static bool krdma_user_ring_watch(struct krdma_user_ring *ring)
+static bool krdma_user_ring_arm(struct krdma_user_ring *ring)
 {
 	struct krdma_cq *core;
 	bool something = false;
@@ -416,7 +416,7 @@ static int krdma_user_ring_sleep(struct krdma_user_ring *ring, u32 wanted, u64 d
 		if (signal_pending(current))
 			break;
 		if (result == KRDMA_USER_CQ_AGAIN ||
-		    (ring->polled && krdma_user_ring_watch(ring))) {
+		    (ring->polled && krdma_user_ring_arm(ring))) {
 			__set_current_state(TASK_RUNNING);
 			cond_resched();
 			/* A load without gaps must not extend the deadline. */
@@ -503,7 +503,7 @@ int krdma_user_ring_await(struct krdma_user_ring *ring, u32 wanted, u64 deadline
 }
 
 /**
- * krdma_user_ring_make_room() - Move waiting completions to the ring, if some fit
+ * krdma_user_ring_move_backlog() - Move waiting completions to the ring, if some fit
  * @ring: the ring; the caller has a reference
  *
  * For callers that wait for space elsewhere: waiting completions count against the depth of their
@@ -511,7 +511,7 @@ int krdma_user_ring_await(struct krdma_user_ring *ring, u32 wanted, u64 deadline
  *
  * Context: process context.
  */
-void krdma_user_ring_make_room(struct krdma_user_ring *ring)
+void krdma_user_ring_move_backlog(struct krdma_user_ring *ring)
 {
 	if (!ring->polled && READ_ONCE(ring->waiting))
 		krdma_user_cq_fill(ring);
@@ -530,10 +530,10 @@ __poll_t krdma_user_ring_events(struct krdma_user_ring *ring)
 {
 	__poll_t events = 0;
 
-	krdma_user_ring_make_room(ring);
+	krdma_user_ring_move_backlog(ring);
 	/* An invalid index makes the ring readable, too, so that the program gets the errno. */
 	if (krdma_user_ring_filled(ring) || READ_ONCE(ring->waiting) ||
-	    (ring->polled && (krdma_user_ring_has_events(ring) || krdma_user_ring_watch(ring))))
+	    (ring->polled && (krdma_user_ring_has_events(ring) || krdma_user_ring_arm(ring))))
 		events |= EPOLLIN | EPOLLRDNORM;
 	if (!READ_ONCE(ring->full))
 		events |= EPOLLOUT | EPOLLWRNORM;

@@ -42,7 +42,8 @@ static bool krdma_user_event_queue(struct krdma_user_conn *conn)
  * @conn: the connection, with @event_ring and an event; the caller holds its lock
  *
  * Context: any.
- * Return: the ring, for krdma_user_event_kick() without the lock; NULL: another context fills it.
+ * Return: the ring, for krdma_user_event_schedule() without the lock; NULL: another context fills
+ * it.
  */
 struct krdma_user_ring *krdma_user_event_add(struct krdma_user_conn *conn)
 {
@@ -51,12 +52,12 @@ struct krdma_user_ring *krdma_user_event_add(struct krdma_user_conn *conn)
 }
 
 /**
- * krdma_user_event_kick() - Have a ring filled
+ * krdma_user_event_schedule() - Have a ring filled
  * @ring: the ring, or NULL; a connection that the caller keeps has a reference
  *
  * Context: any.
  */
-void krdma_user_event_kick(struct krdma_user_ring *ring)
+void krdma_user_event_schedule(struct krdma_user_ring *ring)
 {
 	if (!ring)
 		return;
@@ -97,7 +98,7 @@ static bool krdma_user_event_peek(struct krdma_user_conn *conn, struct krdma_eve
 /* Without the lock, which is inside of the core's. */
 static struct krdma_user_ring *krdma_user_event_add_due(struct krdma_user_conn *conn)
 {
-	struct krdma_user_ring *kick = NULL;
+	struct krdma_user_ring *to_fill = NULL;
 	struct krdma_event event;
 	unsigned long flags;
 
@@ -105,19 +106,19 @@ static struct krdma_user_ring *krdma_user_event_add_due(struct krdma_user_conn *
 		return NULL;
 	spin_lock_irqsave(&conn->lock, flags);
 	if (conn->event_ring)
-		kick = krdma_user_event_add(conn);
+		to_fill = krdma_user_event_add(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 
-	return kick;
+	return to_fill;
 }
 
 /**
- * krdma_user_event_told() - Drop the events of which the call that opens a connection informs
+ * krdma_user_event_reported() - Drop the events of which the call that opens a connection informs
  * @conn: the connection, connected, which no other call finds yet
  *
  * Context: process context.
  */
-void krdma_user_event_told(struct krdma_user_conn *conn)
+void krdma_user_event_reported(struct krdma_user_conn *conn)
 {
 	krdma_conn_drop_events(conn->core, BIT(KRDMA_EVENT_ADDR_RESOLVED) |
 					   BIT(KRDMA_EVENT_ROUTE_RESOLVED) |
@@ -143,7 +144,7 @@ void krdma_user_event_begin(struct krdma_user_conn *conn, struct krdma_user_ring
 	}
 	spin_unlock_irq(&conn->lock);
 	/* An event from before has found no ring. */
-	krdma_user_event_kick(krdma_user_event_add_due(conn));
+	krdma_user_event_schedule(krdma_user_event_add_due(conn));
 }
 
 /**

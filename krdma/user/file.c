@@ -194,7 +194,7 @@ static struct krdma_user_session *krdma_user_session_create(struct net *net)
 	spin_lock_init(&session->conns_lock);
 	INIT_LIST_HEAD(&session->conns);
 
-	session->account = krdma_user_account_get();
+	session->account = krdma_user_account_create();
 	if (!session->account) {
 		ret = -ENOMEM;
 		goto err_free;

@@ -251,12 +251,12 @@ static u32 krdma_user_ns_owners(void)
 }
 
 /**
- * krdma_user_account_get() - Create an account for the calling process's user
+ * krdma_user_account_create() - Create an account for the calling process's user
  *
  * Context: process context; may sleep.
  * Return: the account, for krdma_user_account_put(), or NULL: no memory.
  */
-struct krdma_user_account *krdma_user_account_get(void)
+struct krdma_user_account *krdma_user_account_create(void)
 {
 	struct krdma_user_account *account;
 	int ret;
@@ -282,15 +282,15 @@ struct krdma_user_account *krdma_user_account_get(void)
 	}
 	return account;
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_user_account_get);
+EXPORT_SYMBOL_IF_KUNIT(krdma_user_account_create);
 
 /**
- * krdma_user_account_hold() - Take a reference to an account
+ * krdma_user_account_get() - Take a reference to an account
  * @account: the account; the caller holds a reference
  *
  * Context: any.
  */
-void krdma_user_account_hold(struct krdma_user_account *account)
+void krdma_user_account_get(struct krdma_user_account *account)
 {
 	refcount_inc(&account->refs);
 }
@@ -555,7 +555,7 @@ static const struct krdma_account_ops krdma_user_account_ops = {
  */
 void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_session *core)
 {
-	krdma_user_account_hold(account);
+	krdma_user_account_get(account);
 	krdma_session_set_account(core, &krdma_user_account_ops, account);
 	/* The core session puts the account last of all. */
 	krdma_session_set_turns(core, account->turns);

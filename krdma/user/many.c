@@ -533,7 +533,7 @@ static int krdma_user_open_group(struct krdma_user_many *many, u32 first)
 		if (!conn)
 			continue;
 		/* Before another thread can find it, and end it. */
-		krdma_user_event_told(conn);
+		krdma_user_event_reported(conn);
 		krdma_user_event_begin(conn, conn->ring, group->entries[i].wr_id);
 		krdma_user_many_number(conn);
 	}

@@ -97,16 +97,16 @@ static void krdma_user_mm_unnumber(struct krdma_user_mr *umr)
 	krdma_user_mr_remove(umr->session, umr->id);
 	umr->numbered = false;
 	/* Behind those that have one, see krdma_user_mm_take_next(). */
-	list_move_tail(&umr->of_owner, &umr->owner->mrs);
+	list_move_tail(&umr->mm_node, &umr->umm->mrs);
 }
 
 /* Takes the ID from the next MR that has one, and returns it, or NULL. */
-static struct krdma_user_mr *krdma_user_mm_take_next(struct krdma_user_mm *owner)
+static struct krdma_user_mr *krdma_user_mm_take_next(struct krdma_user_mm *umm)
 {
 	struct krdma_user_mr *umr;
 
 	spin_lock(&krdma_user_mm_lock);
-	umr = list_first_entry_or_null(&owner->mrs, struct krdma_user_mr, of_owner);
+	umr = list_first_entry_or_null(&umm->mrs, struct krdma_user_mr, mm_node);
 	if (umr && umr->numbered)
 		krdma_user_mm_unnumber(umr);
 	else
@@ -121,17 +121,17 @@ static struct krdma_user_mr *krdma_user_mm_take_next(struct krdma_user_mm *owner
  * released from time to time, with a mark in the list.  Only this function and, before it,
  * krdma_user_mm_take_next() walk the list.
  */
-static void krdma_user_mm_end_users(struct krdma_user_mm *owner)
+static void krdma_user_mm_end_users(struct krdma_user_mm *umm)
 {
 	struct krdma_user_mr *umr;
 	unsigned int count = 0;
 	LIST_HEAD(mark);
 
 	spin_lock(&krdma_user_mm_lock);
-	list_add(&mark, &owner->mrs);
-	while (!list_is_last(&mark, &owner->mrs)) {
-		umr = list_entry(mark.next, struct krdma_user_mr, of_owner);
-		list_move(&mark, &umr->of_owner);
+	list_add(&mark, &umm->mrs);
+	while (!list_is_last(&mark, &umm->mrs)) {
+		umr = list_entry(mark.next, struct krdma_user_mr, mm_node);
+		list_move(&mark, &umr->mm_node);
 		if (umr->held)
 			krdma_mr_end_users(umr->mr);
 		if (++count % KRDMA_USER_MM_BATCH == 0) {
@@ -144,11 +144,11 @@ static void krdma_user_mm_end_users(struct krdma_user_mm *owner)
 	spin_unlock(&krdma_user_mm_lock);
 }
 
-static void krdma_user_mm_unref(struct krdma_user_mm *owner)
+static void krdma_user_mm_unref(struct krdma_user_mm *umm)
 {
-	if (!refcount_dec_and_test(&owner->refs))
+	if (!refcount_dec_and_test(&umm->refs))
 		return;
-	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_MM, owner));
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_MM, umm));
 	if (atomic_dec_and_test(&krdma_user_mms))
 		wake_up_var(&krdma_user_mms);
 }
@@ -157,37 +157,37 @@ static void krdma_user_mm_unref(struct krdma_user_mm *owner)
  * No caller registers any more, because it would run in this address space.  But IDs may be
  * released, and sessions end, at the same time.
  */
-static void krdma_user_mm_end(struct krdma_user_mm *owner)
+static void krdma_user_mm_end(struct krdma_user_mm *umm)
 {
 	struct krdma_user_mr *umr;
 
-	while ((umr = krdma_user_mm_take_next(owner))) {
+	while ((umr = krdma_user_mm_take_next(umm))) {
 		krdma_mr_drop(umr->mr);
 		krdma_user_mr_put(umr);
 		cond_resched();
 	}
-	krdma_user_mm_end_users(owner);
+	krdma_user_mm_end_users(umm);
 }
 
 static void krdma_user_mm_work(struct work_struct *work)
 {
-	struct krdma_user_mm *owner = container_of(work, struct krdma_user_mm, work);
+	struct krdma_user_mm *umm = container_of(work, struct krdma_user_mm, work);
 
-	krdma_user_mm_end(owner);
-	krdma_user_mm_unref(owner);
+	krdma_user_mm_end(umm);
+	krdma_user_mm_unref(umm);
 }
 
 /* In the process that exits, or calls exec(), except that a kernel thread may have to close it. */
 static int krdma_user_mm_close(struct inode *inode, struct file *file)
 {
-	struct krdma_user_mm *owner = file->private_data;
+	struct krdma_user_mm *umm = file->private_data;
 
-	krdma_user_mm_end(owner);
+	krdma_user_mm_end(umm);
 	if (!(current->flags & PF_KTHREAD) &&
-	    !wait_event_timeout(owner->wait, !READ_ONCE(owner->held), KRDMA_USER_MM_PATIENCE))
+	    !wait_event_timeout(umm->wait, !READ_ONCE(umm->held), KRDMA_USER_MM_PATIENCE))
 		pr_warn_ratelimited("cannot release memory of %s[%d] yet: its device uses it\n",
 				    current->comm, task_pid_nr(current));
-	krdma_user_mm_unref(owner);
+	krdma_user_mm_unref(umm);
 	return 0;
 }
 
@@ -201,14 +201,14 @@ static const struct file_operations krdma_user_mm_fops = {
  * address space, such as a reader of /proc/PID/maps, does not: the process whose memory it was has
  * ended before.
  */
-static bool krdma_user_mm_end_later(struct krdma_user_mm *owner)
+static bool krdma_user_mm_end_later(struct krdma_user_mm *umm)
 {
 	struct file *file;
 
 	if ((current->flags & PF_KTHREAD) ||
 	    (!(current->flags & PF_EXITING) && !current->in_execve))
 		return false;
-	file = anon_inode_getfile("[krdma-exit]", &krdma_user_mm_fops, owner, O_RDONLY);
+	file = anon_inode_getfile("[krdma-exit]", &krdma_user_mm_fops, umm, O_RDONLY);
 	if (IS_ERR(file)) {
 		pr_warn_ratelimited("cannot wait for the release of memory of %s[%d]: %pe\n",
 				    current->comm, task_pid_nr(current), file);
@@ -221,34 +221,34 @@ static bool krdma_user_mm_end_later(struct krdma_user_mm *owner)
 /* The end of an address space. */
 static void krdma_user_mm_release(struct mmu_notifier *notifier, struct mm_struct *mm)
 {
-	struct krdma_user_mm *owner = container_of(notifier, struct krdma_user_mm, notifier);
+	struct krdma_user_mm *umm = container_of(notifier, struct krdma_user_mm, notifier);
 	bool empty;
 
 	spin_lock(&krdma_user_mm_lock);
-	empty = list_empty(&owner->mrs);
+	empty = list_empty(&umm->mrs);
 	spin_unlock(&krdma_user_mm_lock);
 	if (empty)
 		return;
 
-	refcount_inc(&owner->refs);
-	if (!krdma_user_mm_end_later(owner))
-		queue_work(krdma_user_workqueue, &owner->work);
+	refcount_inc(&umm->refs);
+	if (!krdma_user_mm_end_later(umm))
+		queue_work(krdma_user_workqueue, &umm->work);
 }
 
 static struct mmu_notifier *krdma_user_mm_alloc(struct mm_struct *mm)
 {
-	struct krdma_user_mm *owner;
+	struct krdma_user_mm *umm;
 
-	owner = krdma_object_count(KRDMA_OBJECT_USER_MM, kzalloc_obj(*owner, GFP_KERNEL_ACCOUNT));
-	if (!owner)
+	umm = krdma_object_count(KRDMA_OBJECT_USER_MM, kzalloc_obj(*umm, GFP_KERNEL_ACCOUNT));
+	if (!umm)
 		return ERR_PTR(-ENOMEM);
 
-	INIT_LIST_HEAD(&owner->mrs);
-	init_waitqueue_head(&owner->wait);
-	INIT_WORK(&owner->work, krdma_user_mm_work);
-	refcount_set(&owner->refs, 1);
+	INIT_LIST_HEAD(&umm->mrs);
+	init_waitqueue_head(&umm->wait);
+	INIT_WORK(&umm->work, krdma_user_mm_work);
+	refcount_set(&umm->refs, 1);
 	atomic_inc(&krdma_user_mms);
-	return &owner->notifier;
+	return &umm->notifier;
 }
 
 static void krdma_user_mm_free(struct mmu_notifier *notifier)
@@ -262,21 +262,21 @@ static const struct mmu_notifier_ops krdma_user_mm_ops = {
 	.free_notifier = krdma_user_mm_free,
 };
 
-static void krdma_user_mm_put(struct krdma_user_mm *owner)
+static void krdma_user_mm_put(struct krdma_user_mm *umm)
 {
-	if (owner)
-		mmu_notifier_put(&owner->notifier);
+	if (umm)
+		mmu_notifier_put(&umm->notifier);
 }
 
 /* Takes over the caller's reference; the session's old one is dropped. */
 static void krdma_user_mm_swap(struct krdma_user_session *session,
-			       struct krdma_user_mm *owner)
+			       struct krdma_user_mm *umm)
 {
 	spin_lock(&krdma_user_mm_lock);
-	swap(session->owner, owner);
+	swap(session->umm, umm);
 	spin_unlock(&krdma_user_mm_lock);
 
-	krdma_user_mm_put(owner);
+	krdma_user_mm_put(umm);
 }
 
 /* The owner for the calling process, with a reference. */
@@ -300,26 +300,26 @@ static struct krdma_user_mm *krdma_user_mm_get(void)
 int krdma_user_mm_join(struct krdma_user_mr *umr)
 {
 	struct krdma_user_session *session = umr->session;
-	struct krdma_user_mm *owner;
+	struct krdma_user_mm *umm;
 	bool kept;
 
-	owner = krdma_user_mm_get();
-	if (IS_ERR(owner))
-		return PTR_ERR(owner) == -EINTR ? -ERESTARTSYS : PTR_ERR(owner);
+	umm = krdma_user_mm_get();
+	if (IS_ERR(umm))
+		return PTR_ERR(umm) == -EINTR ? -ERESTARTSYS : PTR_ERR(umm);
 
 	spin_lock(&krdma_user_mm_lock);
-	umr->owner = owner;
-	list_add_tail(&umr->of_owner, &owner->mrs);
+	umr->umm = umm;
+	list_add_tail(&umr->mm_node, &umm->mrs);
 	umr->held = true;
-	owner->held++;
-	kept = session->owner == owner;
+	umm->held++;
+	kept = session->umm == umm;
 	spin_unlock(&krdma_user_mm_lock);
 
 	if (!kept) {
-		owner = krdma_user_mm_get();
+		umm = krdma_user_mm_get();
 		/* Without it, only the next registration takes longer. */
-		if (!IS_ERR(owner))
-			krdma_user_mm_swap(session, owner);
+		if (!IS_ERR(umm))
+			krdma_user_mm_swap(session, umm);
 	}
 	return 0;
 }
@@ -343,13 +343,13 @@ void krdma_user_mm_forget(struct krdma_user_session *session)
  */
 void krdma_user_mm_ended(struct krdma_user_mr *umr)
 {
-	struct krdma_user_mm *owner = umr->owner;
+	struct krdma_user_mm *umm = umr->umm;
 
 	spin_lock(&krdma_user_mm_lock);
 	umr->held = false;
-	WRITE_ONCE(owner->held, owner->held - 1);
-	if (!owner->held)
-		wake_up(&owner->wait);
+	WRITE_ONCE(umm->held, umm->held - 1);
+	if (!umm->held)
+		wake_up(&umm->wait);
 	spin_unlock(&krdma_user_mm_lock);
 }
 
@@ -362,10 +362,10 @@ void krdma_user_mm_ended(struct krdma_user_mr *umr)
 void krdma_user_mm_leave(struct krdma_user_mr *umr)
 {
 	spin_lock(&krdma_user_mm_lock);
-	list_del(&umr->of_owner);
+	list_del(&umr->mm_node);
 	spin_unlock(&krdma_user_mm_lock);
 
-	krdma_user_mm_put(umr->owner);
+	krdma_user_mm_put(umr->umm);
 }
 
 /**
@@ -380,7 +380,7 @@ void krdma_user_mm_number(struct krdma_user_mr *umr)
 
 	spin_lock(&krdma_user_mm_lock);
 	umr->numbered = true;
-	list_move(&umr->of_owner, &umr->owner->mrs);
+	list_move(&umr->mm_node, &umr->umm->mrs);
 	old = xa_store(&umr->session->mrs, umr->id, umr, GFP_ATOMIC);
 	spin_unlock(&krdma_user_mm_lock);
 

@@ -135,7 +135,7 @@ static struct krdma_user_mr *krdma_user_mr_new(struct krdma_user_session *sessio
 	if (ret)
 		goto err_uncharge;
 
-	krdma_user_account_hold(umr->account);
+	krdma_user_account_get(umr->account);
 	return umr;
 
 err_uncharge:

@@ -297,7 +297,7 @@ static struct krdma_user_ring *krdma_user_ring_new(struct krdma_user_session *se
 	if (ret)
 		goto err_free;
 
-	ret = krdma_user_batches_prepare(&session->batches);
+	ret = krdma_user_batches_reserve(&session->batches);
 	if (ret)
 		goto err_uncharge;
 	ret = krdma_user_ring_alloc_memory(ring);

@@ -196,9 +196,9 @@ static inline bool krdma_user_ring_has_events(const struct krdma_user_ring *ring
 /* user/event.c */
 
 struct krdma_user_ring *krdma_user_event_add(struct krdma_user_conn *conn);
-void krdma_user_event_kick(struct krdma_user_ring *ring);
+void krdma_user_event_schedule(struct krdma_user_ring *ring);
 void krdma_user_event_work(struct work_struct *work);
-void krdma_user_event_told(struct krdma_user_conn *conn);
+void krdma_user_event_reported(struct krdma_user_conn *conn);
 void krdma_user_event_begin(struct krdma_user_conn *conn, struct krdma_user_ring *ring, u64 wr_id);
 void krdma_user_event_end(struct krdma_user_conn *conn);
 u32 krdma_user_event_move(struct krdma_user_ring *ring, u32 want);
@@ -212,7 +212,7 @@ void krdma_user_ring_srq_ended(void *context);
 bool krdma_user_ring_fill(struct krdma_user_ring *ring);
 int krdma_user_ring_filled(struct krdma_user_ring *ring);
 int krdma_user_ring_await(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns);
-void krdma_user_ring_make_room(struct krdma_user_ring *ring);
+void krdma_user_ring_move_backlog(struct krdma_user_ring *ring);
 __poll_t krdma_user_ring_events(struct krdma_user_ring *ring);
 /* Handler of KRDMA_RING_REAP. */
 int krdma_user_ring_reap(struct krdma_ucmd *ucmd);
@@ -229,7 +229,7 @@ int krdma_user_ring_confine(struct krdma_ucmd *ucmd);
 
 /* user/batch.c */
 
-int krdma_user_batches_prepare(struct krdma_user_batches *batches);
+int krdma_user_batches_reserve(struct krdma_user_batches *batches);
 struct krdma_user_batch *krdma_user_batch_take_late(struct krdma_user_batches *batches);
 void krdma_user_batch_give_late(struct krdma_user_batches *batches,
 				struct krdma_user_batch *batch);

@@ -179,7 +179,7 @@ void krdma_user_batches_destroy(struct krdma_user_batches *batches);
  * @mrs_next: where the search for the next ID begins
  * @mrs_removed: number of MRs that were removed from @mrs
  * @mrs_made: number of MRs that were registered, or begun to be
- * @owner: address space of the last registration, kept for the next one, with a reference; NULL:
+ * @umm: address space of the last registration, kept for the next one, with a reference; NULL:
  *	none was registered; protected by krdma_user_mm_lock
  * @batches: batches for calls that post
  * @notifier: records for read(); NULL before KRDMA_DEVICE_NOTIFY; set once
@@ -199,7 +199,7 @@ struct krdma_user_session {
 	u32 mrs_next;
 	atomic_long_t mrs_removed;
 	atomic64_t mrs_made;
-	struct krdma_user_mm *owner;
+	struct krdma_user_mm *umm;
 	struct krdma_user_batches batches;
 	struct krdma_user_notifier *notifier;
 	wait_queue_head_t wait;
@@ -324,8 +324,8 @@ struct krdma_user_srq {
  * @account: the account that is charged, with a reference
  * @charged: bytes of whole pages
  * @cost: bytes that the MR itself costs the kernel, charged too
- * @owner: the process's memory that it is part of, with a reference
- * @of_owner: entry of the owner's list, until the last of @refs
+ * @umm: the process's memory that it is part of, with a reference
+ * @mm_node: entry of the owner's list, until the last of @refs
  * @numbered: the MR is in the session's table; protected by krdma_user_mm_lock
  * @held: the core's MR has not ended; protected by krdma_user_mm_lock
  * @rcu: for freeing
@@ -342,8 +342,8 @@ struct krdma_user_mr {
 	struct krdma_user_account *account;
 	u64 charged;
 	u64 cost;
-	struct krdma_user_mm *owner;
-	struct list_head of_owner;
+	struct krdma_user_mm *umm;
+	struct list_head mm_node;
 	bool numbered;
 	bool held;
 	struct rcu_head rcu;
@@ -583,8 +583,8 @@ enum krdma_account_kind {
 #define KRDMA_RING_BYTES	4096
 
 /* get: for a new session of the calling process's user; NULL: no memory.  charge: 0 or -EDQUOT. */
-struct krdma_user_account *krdma_user_account_get(void);
-void krdma_user_account_hold(struct krdma_user_account *account);
+struct krdma_user_account *krdma_user_account_create(void);
+void krdma_user_account_get(struct krdma_user_account *account);
 void krdma_user_account_put(struct krdma_user_account *account);
 int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_account_kind kind,
 			      u64 amount);

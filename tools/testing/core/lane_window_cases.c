@@ -502,13 +502,13 @@ enum windows_silence {
 
 static void windows_keep_silent(struct windows *windows, enum windows_silence silence)
 {
-	bool untold = silence == WINDOWS_WITHOUT_FRAMES || silence == WINDOWS_ANSWERED_UNTOLD;
+	bool unanswered = silence == WINDOWS_WITHOUT_FRAMES || silence == WINDOWS_ANSWERED_UNTOLD;
 	struct window window = windows_given(windows, 1, &windows->memory);
 	struct core_test *test = windows->test;
 	s64 from_ms = WINDOW_REVOKE_MS * 7 / 10, to_ms = WINDOW_REVOKE_MS + WINDOW_END_MS;
 	struct windows_release release;
 
-	if (untold) {
+	if (unanswered) {
 		windows_say(windows, FIND, 5, lane_port_of(windows->pair));
 		windows_expect(windows, FOUND, 5);
 	}
@@ -523,7 +523,7 @@ static void windows_keep_silent(struct windows *windows, enum windows_silence si
 		msleep(WINDOW_REVOKE_MS / 5);
 		windows_say(windows, CLOSE, 1, 0);
 	}
-	if (untold)
+	if (unanswered)
 		windows_expect_none(windows);
 	/* Not before the device cannot access it any more, and not much later. */
 	if (silence == WINDOWS_ANSWERED_UNTOLD) {
