@@ -31,6 +31,7 @@
 #include <krdma/krdma.h>
 
 #include "blk.h"
+#include "client.h"
 #include "export.h"
 
 /* With one line each, they fit into one page of configfs. */

@@ -35,7 +35,9 @@
 #include <krdma/krdma.h>
 
 #include "blk.h"
+#include "command.h"
 #include "export.h"
+#include "root.h"
 
 /* Most bytes that are zeroed after each check of the time. */
 #define KRDMA_BLK_ZERO_PART	SZ_64K

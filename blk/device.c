@@ -19,6 +19,10 @@
 
 #include "blk.h"
 #include "device.h"
+#include "disk.h"
+#include "path.h"
+#include "root.h"
+#include "state.h"
 
 #define KRDMA_BLK_HOLD_SECONDS		60
 #define KRDMA_BLK_HOLD_SECONDS_MAX	(24 * 60 * 60)

@@ -26,6 +26,8 @@
 #include "auth.h"
 #include "wire.h"
 
+struct config_item_type;
+
 /* SGEs that a request can have: as many as rxe and some other devices accept in a work request. */
 #define KRDMA_BLK_SEGMENTS	32
 
@@ -314,47 +316,6 @@ struct krdma_blk_device {
 	struct work_struct grown;
 };
 
-/* path.c: connections */
-void krdma_blk_path_init(struct krdma_blk_device *device);
-int krdma_blk_path_open(struct krdma_blk_device *device);
-void krdma_blk_path_start(struct krdma_blk_device *device);
-void krdma_blk_path_close(struct krdma_blk_device *device);
-void krdma_blk_path_give_up(struct krdma_blk_device *device);
-
-/* probe.c: probing the server's addresses */
-void krdma_blk_probe_init(struct krdma_blk_device *device);
-void krdma_blk_probe_wake(struct krdma_blk_device *device);
-int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count, unsigned long tried);
-void krdma_blk_failback_start(struct krdma_blk_device *device);
-
-/* table.c: the table of rkeys */
-int krdma_blk_table_read(struct krdma_blk_queue *queue, const struct krdma_blk_geometry *geometry);
-void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
-			       const struct krdma_wc *completion);
-
-/* fence.c: failing requests */
-void krdma_blk_fence_init(struct krdma_blk_device *device);
-void krdma_blk_fence_raise(struct krdma_blk_device *device);
-void krdma_blk_fence_up(struct krdma_blk_device *device);
-void krdma_blk_path_kill(struct krdma_blk_device *device);
-
-/* state.c: the state, and the error text */
-const char *krdma_blk_state_name(enum krdma_blk_state state);
-void krdma_blk_path_say(struct krdma_blk_device *device, const char *text);
-void krdma_blk_path_explain(struct krdma_blk_device *device, const char *refused, int error);
-unsigned long krdma_blk_path_limit(const struct krdma_blk_device *device);
-void krdma_blk_path_set_timer(struct krdma_blk_device *device);
-bool krdma_blk_fence_is_up(struct krdma_blk_device *device);
-bool krdma_blk_fence_lower(struct krdma_blk_device *device);
-void krdma_blk_path_live(struct krdma_blk_device *device);
-void krdma_blk_path_lost(struct krdma_blk_device *device);
-void krdma_blk_path_move(struct krdma_blk_device *device);
-bool krdma_blk_path_is_moving(struct krdma_blk_device *device);
-bool krdma_blk_path_stop(struct krdma_blk_device *device);
-void krdma_blk_path_set_hold(struct krdma_blk_device *device, unsigned int seconds);
-enum krdma_blk_state krdma_blk_path_state(struct krdma_blk_device *device);
-bool krdma_blk_path_gives_up(struct krdma_blk_device *device);
-
 /* Does the server execute the request, without data from here? */
 static inline bool krdma_blk_is_command(const struct request *rq)
 {
@@ -405,58 +366,7 @@ static inline bool krdma_blk_is_lost(int error)
 	return error == -ENOTCONN || error == -ENODEV || error == -EIO || error == -EINVAL;
 }
 
-/* hold.c: requests that are not posted */
-int krdma_blk_request_map(struct krdma_conn *conn, struct krdma_blk_request *request);
-bool krdma_blk_request_fail(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
-			    blk_status_t result);
-void krdma_blk_request_wait(struct krdma_blk_queue *queue, struct krdma_blk_request *request);
-bool krdma_blk_request_hold(struct krdma_blk_queue *queue, struct krdma_blk_request *request);
-bool krdma_blk_request_refused(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
-			       int error);
-void krdma_blk_request_blame(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
-			     u8 status);
-void krdma_blk_request_return(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
-			      struct list_head *ended);
-void krdma_blk_request_complete(struct krdma_blk_request *request);
-void krdma_blk_requests_fail(struct list_head *ended);
-void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
-
-/* staged.c: requests that the server executes */
-int krdma_blk_command_place(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
-			    int mapped);
-void krdma_blk_command_data_ended(struct krdma_blk_queue *queue, u8 status);
-void krdma_blk_command_sent(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
-			    const struct krdma_wc *completion);
-bool krdma_blk_command_waits(struct krdma_blk_queue *queue, struct krdma_blk_request *request);
-void krdma_blk_command_replied(struct krdma_blk_queue *queue, const struct krdma_wc *completion);
-void krdma_blk_queue_unmap_commands(struct krdma_blk_queue *queue, struct krdma_conn *conn);
-void krdma_blk_queue_return(struct krdma_blk_queue *queue);
-
-/* request.c: requests */
-extern const struct blk_mq_ops krdma_blk_mq_ops;
-void krdma_blk_request_done(const struct krdma_wc *completion);
-void krdma_blk_queue_unbatch(struct krdma_blk_queue *queue, struct krdma_conn *conn);
-void krdma_blk_queue_unreported(struct krdma_blk_queue *queue, struct krdma_conn *conn);
-void krdma_blk_queue_push(struct krdma_blk_queue *queue);
-
-/* poll.c: CQs, and queues without interrupts */
-bool krdma_blk_queue_polls(const struct krdma_blk_queue *queue);
-struct krdma_cq *krdma_blk_cq_create(const struct krdma_blk_queue *queue, u32 depth);
-void krdma_blk_poll_open(struct krdma_blk_queue *queue, struct krdma_cq *cq);
-void krdma_blk_poll_drain(struct krdma_blk_queue *queue, struct krdma_conn *conn);
-void krdma_blk_poll_close(struct krdma_blk_queue *queue);
-int krdma_blk_poll(struct krdma_blk_queue *queue);
-void krdma_blk_poll_all(struct krdma_blk_queue *queue);
-bool krdma_blk_poll_wait(struct krdma_blk_queue *queue, struct completion *end,
-			 unsigned long timeout);
-void krdma_blk_map_queues(struct blk_mq_tag_set *set);
-
-/* disk.c: the disk */
-void krdma_blk_disk_init(struct krdma_blk_device *device);
-int krdma_blk_disk_add(struct krdma_blk_device *device);
-void krdma_blk_disk_drop(struct krdma_blk_device *device);
-void krdma_blk_disk_resize(struct krdma_blk_device *device, u64 size);
-int krdma_blk_disk_shut(struct krdma_blk_device *device, bool force);
-void krdma_blk_disk_remove(struct krdma_blk_device *device);
+/* Item types of configfs. */
+extern const struct config_item_type krdma_blk_devices_type;
 
 #endif /* _KRDMA_BLK_DEVICE_H */

@@ -15,6 +15,10 @@
 
 #include "blk.h"
 #include "device.h"
+#include "disk.h"
+#include "request.h"
+#include "root.h"
+#include "state.h"
 
 /* Longer requests delay others, and are no faster. */
 #define KRDMA_BLK_REQUEST_MAX	SZ_1M

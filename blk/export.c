@@ -23,7 +23,12 @@
 #include <krdma/krdma.h>
 
 #include "blk.h"
+#include "client.h"
 #include "export.h"
+#include "grow.h"
+#include "keep.h"
+#include "root.h"
+#include "serve.h"
 
 /* Commands that are executed at a time for a store: those that read, and the others. */
 #define KRDMA_BLK_JOBS_MAX	128

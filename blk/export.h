@@ -27,6 +27,7 @@ struct krdma_conn;
 struct krdma_listener;
 struct krdma_wc;
 struct path;
+struct config_item_type;
 
 /**
  * enum krdma_blk_role - what a client may do
@@ -171,21 +172,6 @@ struct krdma_blk_export {
 	atomic64_t refused_other;
 };
 
-/* keep.c: whose a file is, and the one that keeps the data */
-int krdma_blk_export_claim(struct krdma_blk_export *export, const struct path *path);
-void krdma_blk_export_unclaim(struct krdma_blk_export *export);
-int krdma_blk_memory_load(struct krdma_blk_export *export);
-int krdma_blk_memory_save(struct krdma_blk_export *export);
-
-/* serve.c: connections of clients */
-void krdma_blk_serve_init(struct krdma_blk_export *export);
-int krdma_blk_serve_open(struct krdma_blk_export *export);
-void krdma_blk_serve_begin(struct krdma_blk_export *export);
-void krdma_blk_serve_pause(struct krdma_blk_export *export);
-void krdma_blk_serve_resume(struct krdma_blk_export *export);
-int krdma_blk_serve_end(struct krdma_blk_export *export, bool force);
-void krdma_blk_serve_close(struct krdma_blk_export *export);
-
 /**
  * struct krdma_blk_client - an attachment of a host, with all of its connections
  * @node: entry of its export's list; empty: it has been forgotten, and must not return
@@ -211,18 +197,6 @@ struct krdma_blk_client {
 	struct sockaddr_storage from;
 	unsigned long seen;
 };
-
-/* client.c: admission of clients */
-int krdma_blk_client_admit(struct krdma_blk_export *export, const struct krdma_blk_hello *hello,
-			   const struct sockaddr_storage *from, struct krdma_blk_client **client);
-int krdma_blk_client_settle(struct krdma_blk_export *export, struct krdma_blk_client *client);
-void krdma_blk_client_put(struct krdma_blk_client *client);
-void krdma_blk_client_forget(struct krdma_blk_export *export, struct krdma_blk_client *client);
-struct krdma_blk_client *krdma_blk_client_find(struct krdma_blk_export *export, u64 id);
-u64 krdma_blk_client_forgets(struct krdma_blk_export *export);
-bool krdma_blk_client_abort_forgotten(struct krdma_blk_export *export, u64 id, u64 until);
-ssize_t krdma_blk_clients_show(struct krdma_blk_export *export, char *page);
-int krdma_blk_clients_evict(struct krdma_blk_export *export, u64 id);
 
 /* A receive for each command, and one for the message with which a client leaves. */
 #define KRDMA_BLK_COMMAND_SLOTS		(KRDMA_BLK_COMMANDS_MAX + 1)
@@ -336,22 +310,6 @@ static inline unsigned long krdma_blk_now(void)
 	return div_u64(ktime_get_boottime_ns(), NSEC_PER_MSEC);
 }
 
-/* grow.c: memory that grows */
-int krdma_blk_serve_grow(struct krdma_blk_export *export, const struct krdma_blk_memory *more);
-void krdma_blk_serve_grow_end(struct krdma_blk_export *export, bool grown);
-
-/* command.c: commands of clients */
-void krdma_blk_commands_init(struct krdma_blk_commands *commands);
-int krdma_blk_commands_open(struct krdma_blk_commands *commands, struct krdma_blk_export *export,
-			    enum krdma_blk_role role, struct krdma_conn *conn);
-int krdma_blk_commands_start(struct krdma_blk_commands *commands);
-void krdma_blk_commands_begin(struct krdma_blk_commands *commands, unsigned long expires);
-void krdma_blk_commands_arrived(struct krdma_blk_commands *commands,
-				const struct krdma_wc *completion);
-void krdma_blk_commands_replied(struct krdma_blk_commands *commands);
-bool krdma_blk_commands_end(struct krdma_blk_commands *commands);
-void krdma_blk_commands_close(struct krdma_blk_commands *commands);
-
 /**
  * struct krdma_blk_listen_ops - what a listener needs of the code that answers its requests
  * @requested: takes the connection requests that wait; process context.  Returns why there are no
@@ -365,9 +323,7 @@ struct krdma_blk_listen_ops {
 	void (*wait)(void);
 };
 
-/* listen.c: listeners */
-int krdma_blk_listen_begin(const struct krdma_blk_listen_ops *ops);
-void krdma_blk_listen_end(void);
-void krdma_blk_listen_schedule(void);
+/* Item types of configfs. */
+extern const struct config_item_type krdma_blk_exports_type;
 
 #endif /* _KRDMA_BLK_EXPORT_H */

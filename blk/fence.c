@@ -20,6 +20,9 @@
 
 #include "blk.h"
 #include "device.h"
+#include "fence.h"
+#include "hold.h"
+#include "state.h"
 
 static void krdma_blk_fail_all(struct krdma_blk_device *device)
 {

@@ -9,6 +9,7 @@
 #include <linux/mutex.h>
 
 #include "export.h"
+#include "grow.h"
 
 /* Will a client return, over whichever device, that has no connection now? */
 static bool krdma_blk_export_awaits(struct krdma_blk_export *export)

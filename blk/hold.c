@@ -10,6 +10,8 @@
 #include <linux/jiffies.h>
 
 #include "device.h"
+#include "hold.h"
+#include "state.h"
 
 /* How long a request waits until its pages can be mapped, while there is a connection. */
 #define KRDMA_BLK_MAP_WAIT	(30 * HZ)

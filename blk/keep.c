@@ -34,6 +34,8 @@
 
 #include "blk.h"
 #include "export.h"
+#include "keep.h"
+#include "root.h"
 
 /* How much longer a file is that is not complete.  A multiple of no export's block size. */
 #define KRDMA_BLK_INCOMPLETE	1

@@ -22,6 +22,8 @@
 #include "address.h"
 #include "blk.h"
 #include "export.h"
+#include "listen.h"
+#include "root.h"
 
 #define KRDMA_BLK_LISTEN_INTERVAL	HZ
 

@@ -10,6 +10,11 @@
 
 #include "../krdma/version.h"
 #include "blk.h"
+#include "device.h"
+#include "disk.h"
+#include "export.h"
+#include "listen.h"
+#include "root.h"
 #include "wire.h"
 
 static ssize_t krdma_blk_root_listen_show(struct config_item *item, char *page)

@@ -29,6 +29,17 @@
 
 #include "blk.h"
 #include "device.h"
+#include "disk.h"
+#include "fence.h"
+#include "hold.h"
+#include "path.h"
+#include "poll.h"
+#include "probe.h"
+#include "request.h"
+#include "root.h"
+#include "staged.h"
+#include "state.h"
+#include "table.h"
 
 /* For address and route, and for the server's answer: it may have to register its memory. */
 #define KRDMA_BLK_RESOLVE_MS	5000

@@ -14,6 +14,7 @@
 #include <linux/kernel.h>
 
 #include "device.h"
+#include "poll.h"
 
 /* Completions that are taken at a time. */
 #define KRDMA_BLK_POLL_BATCH	16

@@ -18,6 +18,9 @@
 
 #include "blk.h"
 #include "device.h"
+#include "probe.h"
+#include "root.h"
+#include "state.h"
 
 /* How long to wait for the first address before the others are probed. */
 #define KRDMA_BLK_PROBE_AHEAD_MS	200

@@ -26,6 +26,12 @@
 #include <linux/rcupdate.h>
 
 #include "device.h"
+#include "hold.h"
+#include "poll.h"
+#include "request.h"
+#include "staged.h"
+#include "state.h"
+#include "table.h"
 
 /*
  * Posting

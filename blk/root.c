@@ -5,6 +5,7 @@
 #include <linux/workqueue.h>
 
 #include "blk.h"
+#include "root.h"
 
 struct workqueue_struct *krdma_blk_workqueue;
 struct workqueue_struct *krdma_blk_export_workqueue;

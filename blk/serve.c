@@ -36,7 +36,12 @@
 #include <krdma/krdma.h>
 
 #include "blk.h"
+#include "client.h"
+#include "command.h"
 #include "export.h"
+#include "listen.h"
+#include "root.h"
+#include "serve.h"
 
 /* Each connection takes a QP and its queues, for any peer. */
 #define KRDMA_BLK_CONNS_MAX		256

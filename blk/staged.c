@@ -23,6 +23,10 @@
 
 #include "blk.h"
 #include "device.h"
+#include "hold.h"
+#include "serve.h"
+#include "staged.h"
+#include "state.h"
 
 static bool krdma_blk_is_write(const struct krdma_blk_request *request)
 {

@@ -20,6 +20,8 @@
 
 #include "blk.h"
 #include "device.h"
+#include "root.h"
+#include "state.h"
 
 static const char *const krdma_blk_states[] = {
 	[KRDMA_BLK_DETACHED] = "detached",

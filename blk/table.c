@@ -14,6 +14,8 @@
 #include <linux/slab.h>
 
 #include "device.h"
+#include "poll.h"
+#include "table.h"
 
 #define KRDMA_BLK_READ_TIMEOUT	(20 * HZ)
 

@@ -4,15 +4,20 @@
 #include <linux/module.h>
 
 #include "cm/conn.h"
+#include "cm/conn_event.h"
+#include "core/device.h"
 #include "core/objects.h"
 #include "core/private.h"
 #include "core/resource.h"
 #include "core/session.h"
 #include "io/qp.h"
+#include "io/qp_list.h"
 #include "io/revoke.h"
 #include "io/wr.h"
 #include "lane/lane.h"
+#include "lane/trunk.h"
 #include "mr/frwr.h"
+#include "user/file.h"
 #include "user/user.h"
 #include "version.h"
 

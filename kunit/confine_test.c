@@ -5,6 +5,7 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 
+#include "user/confine.h"
 #include "user/ring.h"
 #include "user/user.h"
 

@@ -11,8 +11,10 @@
 #include "cm/conn.h"
 #include "core/resource.h"
 #include "lane/lane.h"
+#include "lane/trunk.h"
 #include "objects.h"
 #include "stage.h"
+#include "user/limits.h"
 #include "user/user.h"
 
 #define ENDED_HERE	"established, disconnected -107, closed -107"

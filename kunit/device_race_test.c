@@ -14,6 +14,7 @@
 
 #include <krdma/krdma.h>
 
+#include "core/device.h"
 #include "device_fixture.h"
 #include "objects.h"
 #include "core/private.h"

@@ -14,6 +14,7 @@
 #include "cm/conn.h"
 #include "core/resource.h"
 #include "lane/lane.h"
+#include "lane/trunk.h"
 #include "lane/window.h"
 #include "objects.h"
 #include "stage.h"

@@ -12,6 +12,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "cm/conn.h"
+#include "cm/conn_turn.h"
 #include "cm/listen.h"
 #include "objects.h"
 #include "stage.h"

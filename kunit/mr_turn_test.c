@@ -14,6 +14,7 @@
 #include "mr/mr.h"
 #include "objects.h"
 #include "stage.h"
+#include "user/limits.h"
 #include "user/user.h"
 
 /* More than the MRs that end at the same time. */

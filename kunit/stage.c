@@ -10,6 +10,7 @@
 
 #include "cm/conn.h"
 #include "stage.h"
+#include "user/limits.h"
 #include "user/user.h"
 
 static void actor_note(struct actor *actor, const struct krdma_event *event, bool asleep)

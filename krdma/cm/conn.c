@@ -12,9 +12,12 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include "cm/conn_event.h"
+#include "cm/conn_turn.h"
 #include "core/cm_id.h"
 #include "cm/conn.h"
 #include "cm/listen.h"
+#include "core/device.h"
 #include "core/objects.h"
 #include "io/qp.h"
 #include "core/session.h"

@@ -26,6 +26,7 @@ struct krdma_qp;
 struct rdma_cm_event;
 struct rdma_cm_id;
 struct rdma_conn_param;
+struct krdma_conn_path;
 
 /* Size of the queue of events that the consumer has not taken; it holds each type at most once. */
 #define KRDMA_CONN_EVENTS	KRDMA_EVENT_CLOSED
@@ -238,17 +239,6 @@ void krdma_conn_flushed(struct krdma_conn *conn);
 void krdma_conn_await_answer(struct krdma_conn *conn);
 void krdma_conn_answered(struct krdma_conn *conn);
 
-/* When the work item runs (cm/conn_turn.c). */
-void krdma_conn_queue(struct krdma_conn *conn);
-void krdma_conn_turn_init(struct krdma_conn *conn);
-void krdma_conn_turn_exit(struct krdma_conn *conn);
-void krdma_conn_turn_join(struct krdma_conn *conn);
-void krdma_conn_turn_begin(struct krdma_conn *conn);
-void krdma_conn_turn_end(struct krdma_conn *conn);
-
-/* The connection as the owner of its QP (cm/conn_post.c). */
-struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn);
-
 /* Allocation and references (cm/conn.c). */
 int krdma_conns_init(void);
 void krdma_conns_exit(void);
@@ -259,34 +249,8 @@ int krdma_conn_use_device(struct krdma_conn *conn, struct krdma_device *dev);
 bool krdma_conn_give(struct krdma_conn *conn, const struct krdma_conn_ops *ops, void *context);
 void krdma_conn_closed(struct krdma_conn *conn);
 
-/* Converts an errno of the connection manager (cm/conn_cm.c). */
-int krdma_cm_error(int error);
-bool krdma_address_is_bound(const struct sockaddr *address);
-
-/* Makes a connection of a connection request; in the handler of its ID (cm/conn_cm.c). */
-struct krdma_conn *krdma_conn_from_request(struct krdma_listener *listener,
-					   struct krdma_session *session,
-					   struct rdma_cm_id *cm_id,
-					   const struct rdma_cm_event *event);
-int krdma_conn_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event);
-
-/* Does the transport pad private data? */
-bool krdma_cm_pads(const struct rdma_cm_id *cm_id);
-
-/* Events (cm/conn_event.c) */
-int krdma_conn_events_init(void);
-void krdma_conn_events_exit(void);
-void krdma_conn_event_work(struct work_struct *work);
-void krdma_conn_finish(struct krdma_conn *conn);
-/* With state_lock held. */
-void krdma_conn_add_event(struct krdma_conn *conn, enum krdma_event_type type);
-bool krdma_conn_has_pending(const struct krdma_conn *conn);
-void krdma_conn_pass_events(struct krdma_conn *conn);
-
-/*
- * Consumers get events and connection requests from this workqueue, and may sleep as long as they
- * like.  Destroyed after krdma_workqueue, whose work items queue to it.
- */
-extern struct workqueue_struct *krdma_event_workqueue;
+/* The connection uses its lower half.  Any context. */
+bool krdma_conn_uses_lower(const struct krdma_conn *conn);
+int krdma_conn_set_path(struct krdma_conn *conn, const struct krdma_conn_path *path);
 
 #endif /* _KRDMA_CONN_H */

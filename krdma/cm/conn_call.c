@@ -18,7 +18,11 @@
 #include <rdma/rdma_cm.h>
 
 #include "cm/conn.h"
+#include "cm/conn_cm.h"
+#include "cm/conn_post.h"
+#include "cm/conn_turn.h"
 #include "core/cm_id.h"
+#include "core/device.h"
 #include "core/link.h"
 #include "cm/private_data.h"
 #include "io/qp.h"

@@ -19,6 +19,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "cm/conn.h"
+#include "cm/conn_cm.h"
 #include "core/link.h"
 #include "cm/private_data.h"
 

@@ -7,8 +7,12 @@
 
 #include "cm/conn.h"
 #include "cm/conn_post.h"
+#include "cm/conn_turn.h"
 #include "cm/listen.h"
+#include "io/map.h"
+#include "io/post.h"
 #include "io/qp.h"
+#include "io/recv.h"
 #include "io/template.h"
 #include "mr/mr.h"
 

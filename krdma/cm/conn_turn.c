@@ -8,6 +8,7 @@
 #include <linux/workqueue.h>
 
 #include "cm/conn.h"
+#include "cm/conn_turn.h"
 #include "core/resource.h"
 #include "core/session.h"
 #include "core/turn.h"

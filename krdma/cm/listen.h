@@ -20,6 +20,8 @@
 
 struct mem_cgroup;
 struct rdma_cm_id;
+struct krdma_conn_offer;
+struct krdma_lane_hooks;
 
 /**
  * struct krdma_listener - a listener for connection requests
@@ -109,5 +111,10 @@ struct krdma_listener {
  * returned.  Process context.
  */
 void krdma_listener_forget(struct krdma_conn *conn);
+
+int krdma_listener_offer(struct krdma_listener *listener, const struct krdma_conn_offer *offer);
+
+/* Called once, before there is a listener. */
+void krdma_listener_set_lane_hooks(const struct krdma_lane_hooks *hooks);
 
 #endif /* _KRDMA_LISTEN_H */

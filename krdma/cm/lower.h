@@ -85,9 +85,6 @@ struct krdma_conn_lower {
 struct krdma_conn;
 struct krdma_pd;
 
-/* The connection uses its lower half.  Any context. */
-bool krdma_conn_uses_lower(const struct krdma_conn *conn);
-
 /**
  * struct krdma_conn_path - what the resolution of address and route finds
  * @dev: the device
@@ -101,8 +98,6 @@ struct krdma_conn_path {
 	struct sockaddr_in6 remote;
 	u32 path_mtu;
 };
-
-int krdma_conn_set_path(struct krdma_conn *conn, const struct krdma_conn_path *path);
 
 /**
  * struct krdma_conn_offer - a connection request that did not come by the connection manager
@@ -130,13 +125,6 @@ struct krdma_conn_offer {
 	u32 path_mtu;
 };
 
-int krdma_listener_offer(struct krdma_listener *listener, const struct krdma_conn_offer *offer);
-
-/* The peer's answer to a connection in state CONNECTING, without the state's change. */
-void krdma_conn_save_answer(struct krdma_conn *conn, const void *data, u8 length);
-void krdma_conn_limit_depths(struct krdma_conn *conn, u8 read_depth, u8 read_depth_in);
-void krdma_conn_save_reject(struct krdma_conn *conn, int reason);
-
 /**
  * struct krdma_lane_hooks - what listeners need of the room above
  * @listen: the listener takes lanes from now on; process context; may sleep
@@ -146,8 +134,5 @@ struct krdma_lane_hooks {
 	int (*listen)(struct krdma_listener *listener);
 	void (*unlisten)(struct krdma_listener *listener);
 };
-
-/* Called once, before there is a listener. */
-void krdma_listener_set_lane_hooks(const struct krdma_lane_hooks *hooks);
 
 #endif /* _KRDMA_LOWER_H */

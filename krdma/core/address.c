@@ -22,6 +22,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "core/cm_id.h"
+#include "core/device.h"
 #include "core/private.h"
 
 #define KRDMA_ADDRESS_TIMEOUT_MS	2000

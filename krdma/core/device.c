@@ -28,6 +28,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "core/caps.h"
+#include "core/device.h"
 #include "core/objects.h"
 #include "core/port.h"
 #include "core/private.h"

@@ -7,6 +7,8 @@
 #include <linux/string.h>
 #include <rdma/ib_verbs.h>
 
+#include "core/device.h"
+#include "core/device_query.h"
 #include "core/link.h"
 #include "core/private.h"
 #include "core/resource.h"

@@ -5,11 +5,8 @@
 
 #include "core/pure.h"
 
-/* <krdma/krdma.h> declares these too, but a user-space program cannot include it. */
-const char *krdma_opcode_name(enum krdma_opcode opcode);
-const char *krdma_wc_status_name(enum krdma_wc_status status);
-const char *krdma_conn_state_name(enum krdma_conn_state state);
-const char *krdma_event_name(enum krdma_event_type type);
+/* Has the other names. */
+#include <krdma/krdma.h>
 
 const char *krdma_device_event_name(enum krdma_device_event_type type);
 

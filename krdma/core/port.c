@@ -14,6 +14,7 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
+#include "core/device_query.h"
 #include "core/port.h"
 #include "core/private.h"
 

@@ -470,17 +470,6 @@
 
 struct ib_device;
 
-int krdma_devices_init(void);
-void krdma_devices_exit(void);
-
-struct ib_device *krdma_device_get_ibdev(struct krdma_device *dev);
-void krdma_device_put_ibdev(struct krdma_device *dev);
-void krdma_device_get(struct krdma_device *dev);
-struct krdma_device *krdma_device_of(const struct ib_device *ibdev);
-void krdma_device_copy_name(struct krdma_device *dev, char *name);
-u32 krdma_device_id(const struct krdma_device *dev);
-int krdma_provider_error(int error);
-
 /* Convert a timeout_ms of <krdma/krdma.h> to what the kernel's wait functions take. */
 static inline long krdma_timeout_jiffies(u32 timeout_ms)
 {

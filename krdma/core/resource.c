@@ -7,6 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/sched/mm.h>
 
+#include "core/device.h"
 #include "core/resource.h"
 #include "core/session.h"
 #include "core/turn.h"

@@ -31,20 +31,6 @@ struct krdma_use {
 	void (*gone)(struct krdma_use *use);
 };
 
-int krdma_device_use(struct krdma_device *dev, struct krdma_use *use,
-		     void (*gone)(struct krdma_use *use));
-void krdma_device_unuse(struct krdma_device *dev, struct krdma_use *use);
-
-/* These require a use of the device. */
-struct ib_device *krdma_device_ib(struct krdma_device *dev);
-const struct krdma_limits *krdma_device_limits(const struct krdma_device *dev);
-u64 krdma_device_caps(const struct krdma_device *dev);
-bool krdma_device_serves_atomics(const struct krdma_device *dev);
-void krdma_device_keep_pd(struct krdma_device *dev, struct ib_pd *ib);
-int krdma_device_node(const struct krdma_device *dev);
-struct krdma_vectors *krdma_device_vectors(struct krdma_device *dev);
-int krdma_device_max_message(struct krdma_device *dev, u32 port, bool reclaim, u32 *bytes);
-
 /**
  * struct krdma_resource - the device part of an object
  * @dev: the device

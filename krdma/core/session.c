@@ -12,6 +12,8 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 
+#include "core/device.h"
+#include "core/device_query.h"
 #include "core/objects.h"
 #include "core/resource.h"
 #include "core/session.h"

@@ -25,6 +25,8 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "core/device.h"
+#include "core/device_query.h"
 #include "io/budget.h"
 #include "core/objects.h"
 #include "core/quirks.h"

@@ -13,6 +13,7 @@
 #include <linux/scatterlist.h>
 #include <rdma/ib_verbs.h>
 
+#include "io/map.h"
 #include "io/qp.h"
 #include "io/wq.h"
 #include "core/session.h"

@@ -8,6 +8,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "core/private.h"
+#include "io/op_flags.h"
 #include "mr/split.h"
 
 /* A work request for the device, of any kind. */
@@ -16,24 +17,6 @@ union krdma_wr {
 	struct ib_rdma_wr rdma;
 	struct ib_atomic_wr atomic;
 };
-
-/*
- * The flags that an operation allows, &enum krdma_post_flags: for krdma_ops, and for the check of
- * the user interface, which needs them as constants.
- */
-#define KRDMA_POST_ANY			(KRDMA_POST_UNSIGNALED | KRDMA_POST_FENCE)
-#define KRDMA_POST_MESSAGE		(KRDMA_POST_ANY | KRDMA_POST_INLINE | KRDMA_POST_SOLICITED)
-#define KRDMA_OP_SEND_FLAGS		KRDMA_POST_MESSAGE
-#define KRDMA_OP_SEND_IMM_FLAGS		KRDMA_POST_MESSAGE
-#define KRDMA_OP_SEND_INVALIDATE_FLAGS	KRDMA_POST_MESSAGE
-#define KRDMA_OP_RECV_FLAGS		0
-#define KRDMA_OP_WRITE_FLAGS		(KRDMA_POST_ANY | KRDMA_POST_INLINE)
-#define KRDMA_OP_WRITE_IMM_FLAGS	KRDMA_POST_MESSAGE
-#define KRDMA_OP_READ_FLAGS		KRDMA_POST_ANY
-#define KRDMA_OP_COMPARE_SWAP_FLAGS	KRDMA_POST_ANY
-#define KRDMA_OP_FETCH_ADD_FLAGS	KRDMA_POST_ANY
-#define KRDMA_OP_ATOMIC_WRITE_FLAGS	KRDMA_POST_ANY
-#define KRDMA_OP_FLUSH_FLAGS		KRDMA_POST_ANY
 
 /**
  * enum krdma_op_traits - bits of &struct krdma_op.traits

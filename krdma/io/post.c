@@ -15,6 +15,7 @@
 #include "core/session.h"
 #include "io/bounce.h"
 #include "io/flat.h"
+#include "io/post.h"
 #include "io/qp.h"
 #include "io/wq.h"
 #include "io/wr.h"

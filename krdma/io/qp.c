@@ -30,11 +30,15 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include "core/device.h"
+#include "core/device_query.h"
 #include "io/bounce.h"
 #include "io/budget.h"
 #include "core/objects.h"
 #include "core/quirks.h"
 #include "io/qp.h"
+#include "io/qp_list.h"
+#include "mr/mem.h"
 #include "mr/mr.h"
 #include "io/wq.h"
 #include "core/session.h"

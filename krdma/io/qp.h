@@ -96,28 +96,7 @@ void krdma_qp_close(struct krdma_qp *qp);
 bool krdma_qp_end(struct krdma_qp *qp);
 void krdma_qp_free(struct krdma_qp *qp);
 
-/*
- * Post work requests, see krdma_conn_post_send() and krdma_conn_post_recv().  -ENOTCONN: the QP is
- * not open.
- */
-int krdma_qp_post_one(struct krdma_qp *qp, const struct krdma_send_wr *wr);
-int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int count);
-int krdma_qp_post_recv(struct krdma_qp *qp, const struct krdma_recv_wr *wrs, int count);
-int krdma_qp_post_flat(struct krdma_qp *qp, struct krdma_flat_post *post);
-
-/* Mappings of the consumer's memory (io/map.c). */
-int krdma_qp_map_sg(struct krdma_qp *qp, struct scatterlist *sg, unsigned int entries,
-		    enum dma_data_direction direction);
-void krdma_qp_unmap_sg(struct krdma_qp *qp, struct scatterlist *sg, unsigned int entries,
-		       enum dma_data_direction direction);
-
 /* Fills in the members of @info that describe the queues.  Any context. */
 void krdma_qp_query(struct krdma_qp *qp, struct krdma_conn_info *info);
-
-/* /sys/kernel/debug/krdma/qps (io/qp_list.c). */
-struct dentry;
-void krdma_qp_list_init(struct dentry *directory);
-void krdma_qp_list_add(struct krdma_qp *qp);
-void krdma_qp_list_remove(struct krdma_qp *qp);
 
 #endif /* _KRDMA_QP_H */

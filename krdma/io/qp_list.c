@@ -12,7 +12,9 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 
+#include "core/device.h"
 #include "io/qp.h"
+#include "io/qp_list.h"
 #include "io/wq.h"
 #include "core/session.h"
 

@@ -7,6 +7,7 @@
 
 #include "core/session.h"
 #include "io/qp.h"
+#include "io/recv.h"
 #include "io/wq.h"
 #include "io/wr.h"
 #include "mr/mr.h"

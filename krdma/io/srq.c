@@ -11,8 +11,11 @@
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 
+#include "core/device.h"
+#include "core/device_query.h"
 #include "io/budget.h"
 #include "core/objects.h"
+#include "io/recv.h"
 #include "mr/mr.h"
 #include "io/wq.h"
 #include "core/session.h"

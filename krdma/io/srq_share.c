@@ -27,10 +27,12 @@
 #include <linux/slab.h>
 
 #include "core/session.h"
+#include "io/recv.h"
 #include "io/srq.h"
 #include "io/srq_share.h"
 #include "io/wq.h"
 #include "io/wr.h"
+#include "mr/copy.h"
 #include "mr/mr.h"
 
 /* Takers that are notified at a time. */

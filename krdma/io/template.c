@@ -28,6 +28,7 @@
 #include "core/objects.h"
 #include "core/session.h"
 #include "io/op.h"
+#include "io/post.h"
 #include "io/qp.h"
 #include "io/template.h"
 #include "io/wq.h"

@@ -16,6 +16,7 @@
  */
 #include <linux/slab.h>
 
+#include "core/device.h"
 #include "mr/mr.h"
 #include "io/qp.h"
 #include "io/send_wc.h"

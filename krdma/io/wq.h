@@ -327,13 +327,6 @@ void krdma_send_done(struct ib_cq *ib_cq, struct ib_wc *wc);
 void krdma_send_done_unordered(struct ib_cq *ib_cq, struct ib_wc *wc);
 void krdma_recv_done(struct ib_cq *ib_cq, struct ib_wc *wc);
 
-int krdma_recv_build(const struct krdma_recv_wr *wr, struct krdma_pd *pd,
-		     u32 max_sge, struct ib_sge *sges, struct krdma_mr **mrs,
-		     u16 *mr_count, struct ib_recv_wr *ib_wr);
-
-/* Mappings of the consumer's memory (io/map.c). */
-void krdma_qp_unmapped(struct krdma_qp *qp);
-
 /* Complete a receive of the QP's RQ or of an SRQ. */
 void krdma_qp_received(struct krdma_qp *qp, struct krdma_cq *cq,
 		       struct krdma_credits *credits, u64 wr_id, const struct ib_wc *wc);

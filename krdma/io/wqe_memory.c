@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 
+#include "core/device.h"
 #include "core/resource.h"
 #include "core/session.h"
 #include "io/wq.h"

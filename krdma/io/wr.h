@@ -14,7 +14,6 @@ int krdma_wr_scratches_init(void);
 void krdma_wr_scratches_exit(void);
 
 int krdma_post_error(int error);
-int krdma_lone_refused(struct krdma_wq *wq, int error);
 void krdma_partial_keep(struct krdma_qp *qp, struct krdma_mr *mr);
 void krdma_wr_list_account(struct krdma_wq *wq, u32 taken);
 void krdma_wr_list_unuse(struct krdma_wq *wq, struct krdma_mr *mr);

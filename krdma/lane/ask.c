@@ -11,9 +11,15 @@
  * A write or a read that the device carries out (lane/direct.c) is done when it has completed.
  */
 #include "cm/conn.h"
+#include "cm/conn_cm.h"
 #include "core/wire.h"
 #include "io/op.h"
+#include "lane/ask.h"
+#include "lane/direct.h"
+#include "lane/early.h"
 #include "lane/lane.h"
+#include "lane/queue.h"
+#include "lane/ready.h"
 #include "lane/window.h"
 
 /**

@@ -19,9 +19,17 @@
 #include <linux/slab.h>
 
 #include "cm/conn.h"
+#include "cm/conn_turn.h"
 #include "io/op.h"
+#include "lane/ask.h"
+#include "lane/direct.h"
+#include "lane/early.h"
 #include "lane/lane.h"
+#include "lane/ready.h"
+#include "lane/send.h"
+#include "lane/trunk.h"
 #include "lane/window.h"
+#include "mr/copy.h"
 #include "mr/mr.h"
 
 /* The longest part, and the bytes in flight at which further ones wait: others have their turn. */

@@ -20,7 +20,13 @@
 
 #include "cm/conn.h"
 #include "io/srq.h"
+#include "lane/ask.h"
+#include "lane/early.h"
 #include "lane/lane.h"
+#include "lane/link.h"
+#include "lane/ready.h"
+#include "lane/send.h"
+#include "lane/trunk.h"
 
 /*
  * The active side

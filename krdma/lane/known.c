@@ -15,7 +15,10 @@
 #include <linux/jiffies.h>
 
 #include "cm/conn.h"
+#include "core/device.h"
+#include "lane/known.h"
 #include "lane/lane.h"
+#include "lane/trunk.h"
 
 #define KRDMA_TRUNK_KNOWN_MS	1000
 

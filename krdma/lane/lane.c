@@ -26,9 +26,20 @@
 #include <rdma/ib_cm.h>
 
 #include "cm/conn.h"
+#include "cm/listen.h"
 #include "core/objects.h"
 #include "core/session.h"
+#include "lane/ask.h"
+#include "lane/direct.h"
+#include "lane/early.h"
 #include "lane/lane.h"
+#include "lane/name.h"
+#include "lane/port.h"
+#include "lane/queue.h"
+#include "lane/ready.h"
+#include "lane/send.h"
+#include "lane/share.h"
+#include "lane/trunk.h"
 #include "lane/window.h"
 #include "trace.h"
 

@@ -739,25 +739,6 @@ void krdma_lane_queue_find(struct krdma_lane *lane);
 void krdma_lane_lost(struct krdma_lane *lane, int error, u8 status);
 void krdma_lane_detach(struct krdma_lane *lane);
 
-/* lane/queue.c */
-int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_attr *attr);
-void krdma_lane_queues_end(struct krdma_lane *lane);
-void krdma_lane_queues_free(struct krdma_lane *lane);
-void krdma_lane_uncharge(struct krdma_lane *lane);
-int krdma_lane_post_send(struct krdma_conn_lower *lower, const struct krdma_send_wr *wrs,
-			 int count);
-int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv_wr *wrs,
-			 int count);
-bool krdma_lane_push_recv(struct krdma_lane *lane, const struct krdma_srq_recv *recv);
-bool krdma_lane_pop_recv(struct krdma_lane *lane, struct krdma_srq_recv *recv);
-void krdma_lane_copy_sent(struct krdma_lane *lane, u8 *to, u32 length);
-void krdma_lane_copy_received(struct krdma_lane *lane, const u8 *from, u32 length);
-void krdma_lane_copy_result(struct krdma_lane *lane, u32 position, u32 offset, const u8 *from,
-			    u32 length);
-void krdma_lane_send_done(struct krdma_lane *lane);
-void krdma_lane_recv_done(struct krdma_lane *lane, u8 status);
-void krdma_lane_deliver(struct krdma_lane *lane, struct krdma_lane_queue *queue);
-
 static inline struct krdma_lane_wqe *krdma_lane_wqe_at(const struct krdma_lane_queue *queue,
 						       u32 position)
 {
@@ -827,123 +808,11 @@ static inline const u8 *krdma_lane_inline_at(const struct krdma_lane *lane, u32 
 	return lane->inline_data + (size_t)(position & lane->send.mask) * lane->max_inline;
 }
 
-/* lane/share.c */
-int krdma_lane_share_create(struct krdma_lane *lane, struct krdma_srq *srq);
-void krdma_lane_share_destroy(struct krdma_lane *lane);
-void krdma_lane_share_free(struct krdma_lane *lane);
-void krdma_lane_share_start(struct krdma_lane *lane);
-int krdma_lane_wanted(struct krdma_lane *lane, const struct krdma_lane_record *record);
-int krdma_lane_recalled(struct krdma_lane *lane);
-int krdma_lane_yielded(struct krdma_lane *lane, const struct krdma_lane_record *record);
-bool krdma_lane_add_recall(struct krdma_lane_writer *writer, struct krdma_lane *lane);
-bool krdma_lane_add_want(struct krdma_lane_writer *writer, struct krdma_lane *lane);
-
-/* lane/early.c */
-void krdma_lane_open_early(struct krdma_lane *lane);
-bool krdma_lane_has_early(const struct krdma_lane *lane);
-bool krdma_lane_early_waits(const struct krdma_lane *lane);
-int krdma_lane_early_alloc(struct krdma_lane *lane, u32 size, gfp_t gfp);
-int krdma_lane_keep_early(struct krdma_lane *lane, const struct krdma_lane_record *record);
-int krdma_lane_take_early(struct krdma_lane *lane);
-int krdma_lane_follow_early(struct krdma_lane *lane, const struct krdma_lane_record *record);
-void krdma_lane_early_work(struct krdma_lane *lane);
-
-/* lane/ask.c */
-bool krdma_lane_is_message(const struct krdma_lane_wqe *wqe);
-u32 krdma_lane_credits_left(const struct krdma_lane *lane);
-bool krdma_lane_lacks_receive(const struct krdma_lane *lane);
-u32 krdma_lane_receives_needed(const struct krdma_lane *lane);
-bool krdma_lane_may_send(const struct krdma_lane *lane);
-bool krdma_lane_is_fenced(const struct krdma_lane_wqe *wqe);
-u32 krdma_lane_wire_length(const struct krdma_lane_wqe *wqe);
-void krdma_lane_fill_request(const struct krdma_lane *lane, struct krdma_lane_record *record);
-void krdma_lane_sent(struct krdma_lane *lane);
-bool krdma_lane_awaits_ack(const struct krdma_lane *lane);
-void krdma_lane_complete_sent(struct krdma_lane *lane);
-int krdma_lane_result(struct krdma_lane *lane, const struct krdma_lane_record *record);
-int krdma_lane_writes_done(struct krdma_lane *lane, u32 count);
-void krdma_lane_set_depths(struct krdma_lane *lane);
-
-/* lane/serve.c */
-int krdma_lane_serve(struct krdma_lane *lane, const struct krdma_lane_record *record);
-void krdma_lane_refuse(struct krdma_lane *lane, u8 reason);
-bool krdma_lane_add_results(struct krdma_lane_writer *writer, struct krdma_lane *lane);
-bool krdma_lane_add_done(struct krdma_lane_writer *writer, struct krdma_lane *lane);
-
 /* Writes that are carried out, and of which the peer does not know; under the trunk's lock. */
 static inline bool krdma_lane_owes_done(const struct krdma_lane *lane)
 {
 	return lane->served.writes != lane->served.writes_reported;
 }
-
-/* lane/name.c */
-int krdma_lane_find_mr(struct krdma_conn_lower *lower, const char *name, u64 offset,
-		       struct krdma_found_mr *found, u32 timeout_ms);
-int krdma_lane_mr_found(struct krdma_lane *lane, const struct krdma_lane_record *record);
-int krdma_lane_serve_name(struct krdma_lane *lane, const struct krdma_lane_record *record);
-bool krdma_lane_add_names(struct krdma_lane_writer *writer, struct krdma_lane *lane);
-void krdma_lane_names_free(struct krdma_lane *lane);
-
-/* lane/known.c */
-void krdma_trunk_learn(struct krdma_trunk *trunk, const struct krdma_lane *lane, bool taken);
-void krdma_trunk_forget_port(struct krdma_trunk *trunk, u16 port);
-bool krdma_trunk_reach(struct krdma_trunk *trunk, struct krdma_lane *lane,
-		       struct krdma_conn_path *path);
-
-/* lane/ready.c */
-void krdma_trunk_add_ready(struct krdma_lane *lane);
-void krdma_trunk_ready(struct krdma_lane *lane);
-void krdma_trunk_posted(struct krdma_lane *lane);
-void krdma_trunk_end_served(struct krdma_trunk *trunk);
-struct krdma_lane *krdma_trunk_next_ready(struct krdma_trunk *trunk);
-void krdma_trunk_return_ready(struct krdma_lane *lane, bool used);
-void krdma_trunk_end_lane(struct krdma_lane *lane);
-
-/* lane/trunk.c */
-int krdma_trunk_find(struct krdma_lane *lane, const struct krdma_trunk_key *key);
-bool krdma_trunk_find_known(struct krdma_lane *lane, struct krdma_conn_path *path);
-bool krdma_trunk_takes_lane(const struct krdma_trunk *trunk);
-void krdma_trunk_end_finder(struct krdma_lane *lane);
-void krdma_trunk_get(struct krdma_trunk *trunk);
-void krdma_trunk_put(struct krdma_trunk *trunk);
-void krdma_trunk_schedule(struct krdma_trunk *trunk);
-void krdma_trunk_send_later(struct krdma_trunk *trunk);
-void krdma_trunk_fail(struct krdma_trunk *trunk, int error);
-void krdma_trunk_set_timer(struct krdma_trunk *trunk);
-struct krdma_session *krdma_trunk_session_create(struct net *net);
-void krdma_trunks_accept(struct krdma_listener *listener);
-void krdma_trunks_forget(const struct net *net);
-void krdma_trunks_shut(const struct net *net);
-void krdma_trunks_init(void);
-void krdma_trunks_exit(void);
-
-/* lane/link.c */
-int krdma_link_create(struct krdma_trunk *trunk);
-void krdma_link_close(struct krdma_trunk *trunk);
-void krdma_link_destroy(struct krdma_trunk *trunk);
-void krdma_link_up(struct krdma_trunk *trunk, const struct krdma_lane_hello *hello);
-void krdma_link_read_late(struct krdma_trunk *trunk);
-void krdma_link_complete(const struct krdma_wc *wc);
-int krdma_link_message(struct krdma_lane *lane, const struct krdma_lane_record *record);
-
-/* lane/send.c */
-void krdma_link_answer(struct krdma_trunk *trunk, u8 type, u32 number, u8 value);
-bool krdma_link_has_left(const struct krdma_trunk *trunk);
-void krdma_link_notify_closed(struct krdma_lane *lane, u8 type);
-int krdma_link_post_error(const struct krdma_trunk *trunk, int error);
-void krdma_link_send(struct krdma_trunk *trunk);
-bool krdma_link_send_one(struct krdma_trunk *trunk);
-bool krdma_link_post_now(struct krdma_lane *lane);
-void krdma_link_probe(struct krdma_trunk *trunk);
-void krdma_link_end_closed(struct krdma_lane *lane);
-void krdma_link_sent(struct krdma_trunk *trunk, const struct krdma_wc *wc);
-
-/* lane/port.c */
-void krdma_lane_ports_init(void);
-int krdma_lane_listen(struct krdma_listener *listener);
-void krdma_lane_unlisten(struct krdma_listener *listener);
-struct krdma_listener *krdma_lane_listener_get(const struct krdma_trunk *trunk, u16 port);
-bool krdma_lane_is_taken(const struct net *net);
 
 int krdma_lanes_init(void);
 void krdma_lanes_exit(void);

@@ -14,8 +14,11 @@
 
 #include "cm/conn.h"
 #include "lane/lane.h"
+#include "lane/name.h"
+#include "lane/ready.h"
 #include "mr/mem.h"
 #include "mr/mr.h"
+#include "mr/name.h"
 
 /**
  * struct krdma_lane_lookup - a caller that looks for an MR of the peer

@@ -16,6 +16,8 @@
 #include "cm/listen.h"
 #include "core/session.h"
 #include "lane/lane.h"
+#include "lane/port.h"
+#include "lane/trunk.h"
 
 /**
  * struct krdma_lane_port - the port of trunks in a network namespace

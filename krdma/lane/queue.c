@@ -23,13 +23,18 @@
 #include <linux/slab.h>
 
 #include "cm/conn.h"
+#include "core/device.h"
 #include "core/session.h"
 #include "io/budget.h"
 #include "io/keepalive.h"
 #include "io/op.h"
 #include "io/srq.h"
 #include "lane/lane.h"
+#include "lane/queue.h"
+#include "lane/ready.h"
+#include "lane/share.h"
 #include "lane/window.h"
+#include "mr/copy.h"
 #include "mr/mr.h"
 
 /* Completions that are passed on with softirqs or interrupts off. */

@@ -8,6 +8,9 @@
  */
 #include "cm/conn.h"
 #include "lane/lane.h"
+#include "lane/ready.h"
+#include "lane/send.h"
+#include "lane/trunk.h"
 
 /* Returns whether the holder of the trunk's lock sends it. */
 static bool krdma_trunk_list_ready(struct krdma_lane *lane)

@@ -17,7 +17,17 @@
 #include <linux/slab.h>
 
 #include "cm/conn.h"
+#include "lane/ask.h"
+#include "lane/direct.h"
+#include "lane/early.h"
 #include "lane/lane.h"
+#include "lane/name.h"
+#include "lane/queue.h"
+#include "lane/ready.h"
+#include "lane/send.h"
+#include "lane/serve.h"
+#include "lane/share.h"
+#include "lane/trunk.h"
 #include "lane/window.h"
 
 /* Bytes that the device does for a lane in its turn. */

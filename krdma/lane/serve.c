@@ -18,8 +18,13 @@
 #include "cm/conn.h"
 #include "core/wire.h"
 #include "lane/lane.h"
+#include "lane/name.h"
+#include "lane/queue.h"
+#include "lane/ready.h"
+#include "lane/serve.h"
 #include "lane/window.h"
 #include "mr/mr.h"
+#include "mr/reach.h"
 
 static bool krdma_lane_owes_results(const struct krdma_lane *lane)
 {

@@ -18,7 +18,11 @@
 
 #include "cm/conn.h"
 #include "io/srq.h"
+#include "lane/ask.h"
 #include "lane/lane.h"
+#include "lane/queue.h"
+#include "lane/ready.h"
+#include "lane/share.h"
 
 static struct krdma_lane *krdma_lane_of_taker(struct krdma_srq_taker *taker)
 {

@@ -23,7 +23,13 @@
 #include "cm/listen.h"
 #include "core/objects.h"
 #include "core/session.h"
+#include "lane/direct.h"
+#include "lane/known.h"
 #include "lane/lane.h"
+#include "lane/link.h"
+#include "lane/port.h"
+#include "lane/send.h"
+#include "lane/trunk.h"
 #include "lane/window.h"
 #include "trace.h"
 

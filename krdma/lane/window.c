@@ -23,6 +23,9 @@
 #include "core/objects.h"
 #include "core/session.h"
 #include "lane/lane.h"
+#include "lane/ready.h"
+#include "lane/send.h"
+#include "lane/trunk.h"
 #include "lane/window.h"
 #include "mr/mr.h"
 

@@ -10,6 +10,7 @@
 #include <linux/string.h>
 
 #include "core/session.h"
+#include "mr/copy.h"
 #include "mr/mem.h"
 #include "mr/mr.h"
 

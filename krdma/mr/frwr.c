@@ -28,10 +28,12 @@
 #include <rdma/ib_verbs.h>
 
 #include "core/cgroup.h"
+#include "core/device_query.h"
 #include "mr/frwr.h"
 #include "core/objects.h"
 #include "core/resource.h"
 #include "core/session.h"
+#include "mr/frwr_cm.h"
 
 /*
  * Timeouts for a work request, and for its flush after that.  The device has next to nothing to

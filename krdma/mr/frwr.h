@@ -16,11 +16,4 @@ int krdma_frwr_register(struct krdma_pd *pd, struct ib_mr *mr, int access);
 int krdma_frwr_invalidate(struct krdma_pd *pd, u32 key);
 void krdma_frwr_destroy(struct krdma_pd *pd);
 
-/* For iWARP ports: a connection that the connection manager establishes. */
-struct krdma_frwr_cm *krdma_frwr_cm_connect(struct krdma_pd *pd, struct ib_cq *cq,
-					    u32 port);
-struct ib_qp *krdma_frwr_cm_qp(struct krdma_frwr_cm *cm);
-bool krdma_frwr_cm_broken(const struct krdma_frwr_cm *cm);
-void krdma_frwr_cm_destroy(struct krdma_frwr_cm *cm);
-
 #endif /* _KRDMA_FRWR_H */

@@ -24,6 +24,7 @@
 #include "core/cm_id.h"
 #include "mr/frwr.h"
 #include "core/session.h"
+#include "mr/frwr_cm.h"
 
 /* For a step of the connection; the connection manager's own timeout ends slightly earlier. */
 #define KRDMA_FRWR_CM_TIMEOUT		(5 * HZ)

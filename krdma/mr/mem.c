@@ -22,9 +22,12 @@
 #include <linux/vmalloc.h>
 #include <rdma/ib_verbs.h>
 
+#include "core/device.h"
+#include "core/device_query.h"
 #include "mr/mem.h"
 #include "core/objects.h"
 #include "core/quirks.h"
+#include "mr/mem_user.h"
 #include "mr/mr.h"
 #include "mr/frwr.h"
 #include "core/resource.h"

@@ -108,7 +108,6 @@ struct krdma_mem *krdma_mem_create(struct krdma_pd *pd, u64 length, u32 access);
 int krdma_mem_map_buffer(struct krdma_mem *mem, void *buffer);
 int krdma_mem_map_sg(struct krdma_mem *mem, struct scatterlist *sg,
 		     unsigned int entries);
-int krdma_mem_map_user(struct krdma_mem *mem, unsigned long start, bool copied);
 int krdma_mem_map_table(struct krdma_mem *mem);
 int krdma_mem_register(struct krdma_mem *mem, u64 iova);
 struct krdma_mem *krdma_mem_create_view(struct krdma_pd *pd, const struct krdma_mem *of, u64 offset,
@@ -121,6 +120,9 @@ int krdma_mem_sges(const struct krdma_mem *mem, u64 offset, u32 length,
 		   struct ib_sge *ib_sges, unsigned int room);
 void krdma_mem_revoke(struct krdma_mem *mem);
 bool krdma_mem_release(struct krdma_mem *mem);
-void krdma_mem_release_user(struct krdma_mem *mem);
+
+/* Add and remove a queue pair that a peer can use, by its pd_node; process context. */
+void krdma_pd_connected(struct krdma_pd *pd, struct list_head *node);
+void krdma_pd_disconnected(struct krdma_pd *pd, struct list_head *node);
 
 #endif /* _KRDMA_MEM_H */

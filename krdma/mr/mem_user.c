@@ -23,8 +23,11 @@
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 
+#include "core/device.h"
+#include "core/device_query.h"
 #include "mr/mem.h"
 #include "core/quirks.h"
+#include "mr/mem_user.h"
 #include "mr/mr.h"
 #include "core/resource.h"
 #include "core/session.h"

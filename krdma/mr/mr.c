@@ -17,8 +17,11 @@
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 
+#include "core/device.h"
 #include "mr/desc.h"
 #include "mr/mem.h"
+#include "mr/mem_user.h"
+#include "mr/reach.h"
 #include "mr/view.h"
 #include "core/objects.h"
 #include "core/quirks.h"

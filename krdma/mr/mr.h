@@ -128,31 +128,6 @@ void krdma_mr_put(struct krdma_mr *mr);
 /* The same for memory that the processor copies (mr/copy.c). */
 int krdma_mr_begin_range(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u64 length,
 			 u32 access);
-bool krdma_mr_can_copy(const struct krdma_mr *mr);
-int krdma_mr_begin_copy(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr, u32 length,
-			u32 access);
-void krdma_mr_copy_from(struct krdma_mr *mr, u64 addr, void *to, u32 length);
-void krdma_mr_copy_to(struct krdma_mr *mr, u64 addr, const void *from, u32 length);
-
-/* The same for peers, by their keys (mr/reach.c). */
-int krdma_mr_open_reach(struct krdma_mr *mr);
-void krdma_mr_close_reach(struct krdma_mr *mr);
-struct krdma_mr *krdma_mr_find_reach(struct krdma_pd *pd, u32 rkey);
-struct krdma_mr *krdma_mr_reach(struct krdma_pd *pd, u32 rkey, u64 addr, u32 length, u32 access);
-u64 krdma_mr_reach_atomic(struct krdma_mr *mr, u64 addr, bool add, u64 operand, u64 swap);
-void krdma_mr_reach_write(struct krdma_mr *mr, u64 addr, const void *from, u32 length);
-void krdma_mr_reach_read(struct krdma_mr *mr, u64 addr, void *to, u32 length);
-
-/* The DMA addresses of the beginning of a range, which is in use, for a device (mr/copy.c). */
-int krdma_mr_ranges(const struct krdma_mr *mr, u64 addr, u32 length, u32 lkey,
-		    struct krdma_sge *sges, unsigned int room);
-
-/* Names for peers (mr/name.c). */
-struct krdma_mr_name *krdma_mr_name_alloc(const char *name);
-int krdma_mr_rename(struct krdma_mr *mr, struct krdma_mr_name *name);
-struct krdma_mr_name *krdma_mr_unname(struct krdma_mr *mr);
-bool krdma_mr_find_named(struct krdma_pd *pd, const char *name, u64 offset,
-			 struct krdma_found_mr *found);
 
 /* After krdma_mr_reach(): the MR may be gone when this returns.  Any context but NMI. */
 static inline void krdma_mr_leave(struct krdma_mr *mr)
@@ -215,9 +190,5 @@ static inline bool krdma_mr_use_fast(struct krdma_mr *mr,
 		return false;
 	return atomic_inc_unless_negative(&mr->uses);
 }
-
-/* Add and remove a queue pair that a peer can use, by its pd_node; process context. */
-void krdma_pd_connected(struct krdma_pd *pd, struct list_head *node);
-void krdma_pd_disconnected(struct krdma_pd *pd, struct list_head *node);
 
 #endif /* _KRDMA_MR_H */

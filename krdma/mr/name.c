@@ -17,6 +17,7 @@
 #include "core/session.h"
 #include "mr/mem.h"
 #include "mr/mr.h"
+#include "mr/name.h"
 
 /**
  * struct krdma_mr_name - the name of an MR

@@ -18,8 +18,11 @@
 #include <linux/slab.h>
 
 #include "core/session.h"
+#include "mr/copy.h"
 #include "mr/mem.h"
 #include "mr/mr.h"
+#include "mr/name.h"
+#include "mr/reach.h"
 
 /**
  * struct krdma_reach - an rkey in the tree of its PD

@@ -16,6 +16,7 @@
 #include "core/session.h"
 #include "mr/mem.h"
 #include "mr/mr.h"
+#include "mr/reach.h"
 #include "mr/view.h"
 
 /*

@@ -18,6 +18,8 @@
 #include <linux/wait.h>
 
 #include "core/objects.h"
+#include "user/batch.h"
+#include "user/limits.h"
 #include "user/user.h"
 #include "user/ring.h"
 

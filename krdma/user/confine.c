@@ -21,6 +21,9 @@
 #include <linux/uaccess.h>
 
 #include "core/pure.h"
+#include "user/confine.h"
+#include "user/limits.h"
+#include "user/mr.h"
 #include "user/user.h"
 #include "user/ring.h"
 

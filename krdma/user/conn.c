@@ -22,7 +22,16 @@
 
 #include "cm/conn_event.h"
 #include "core/objects.h"
+#include "user/conn.h"
+#include "user/conn_call.h"
+#include "user/cq.h"
+#include "user/event.h"
+#include "user/file.h"
+#include "user/id.h"
+#include "user/ioctl.h"
+#include "user/limits.h"
 #include "user/record.h"
+#include "user/srq.h"
 #include "user/user.h"
 #include "user/ring.h"
 

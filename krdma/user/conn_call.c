@@ -13,6 +13,12 @@
 #include <krdma/krdma.h>
 
 #include "cm/conn_state.h"
+#include "user/conn.h"
+#include "user/conn_call.h"
+#include "user/file.h"
+#include "user/ioctl.h"
+#include "user/ring.h"
+#include "user/srq.h"
 #include "user/user.h"
 
 /* Limits of values that the core stores in a byte. */

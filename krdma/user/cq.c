@@ -24,6 +24,9 @@
 #include <linux/uaccess.h>
 
 #include "io/flat.h"
+#include "user/cq.h"
+#include "user/event.h"
+#include "user/ioctl.h"
 #include "user/user.h"
 #include "user/ring.h"
 

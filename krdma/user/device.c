@@ -13,6 +13,9 @@
 
 #include <krdma/krdma.h>
 
+#include "user/device.h"
+#include "user/ioctl.h"
+#include "user/limits.h"
 #include "user/user.h"
 #include "version.h"
 

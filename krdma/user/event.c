@@ -17,6 +17,9 @@
 #include <linux/workqueue.h>
 
 #include "cm/conn_event.h"
+#include "user/cq.h"
+#include "user/event.h"
+#include "user/file.h"
 #include "user/user.h"
 #include "user/ring.h"
 

@@ -22,6 +22,21 @@
 
 #include "core/objects.h"
 #include "core/session.h"
+#include "user/batch.h"
+#include "user/conn.h"
+#include "user/conn_call.h"
+#include "user/device.h"
+#include "user/file.h"
+#include "user/id.h"
+#include "user/ioctl.h"
+#include "user/limits.h"
+#include "user/listener.h"
+#include "user/many.h"
+#include "user/mm.h"
+#include "user/mr.h"
+#include "user/notifier.h"
+#include "user/ring.h"
+#include "user/srq.h"
 #include "user/user.h"
 
 /*

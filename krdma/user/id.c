@@ -10,6 +10,7 @@
 #include <linux/limits.h>
 #include <linux/xarray.h>
 
+#include "user/id.h"
 #include "user/user.h"
 
 /* Also fits in a signed type. */

@@ -18,6 +18,7 @@
 #include <linux/uaccess.h>
 
 #include "trace.h"
+#include "user/ioctl.h"
 #include "user/user.h"
 #include "user/layout.h"
 

@@ -33,6 +33,8 @@
 
 #include "core/objects.h"
 #include "core/session.h"
+#include "user/ioctl.h"
+#include "user/limits.h"
 #include "user/user.h"
 
 /* The module's limits, and that of the RDMA control group. */

@@ -14,6 +14,11 @@
 #include <krdma/krdma.h>
 
 #include "core/objects.h"
+#include "user/conn.h"
+#include "user/file.h"
+#include "user/ioctl.h"
+#include "user/limits.h"
+#include "user/listener.h"
 #include "user/user.h"
 
 /*

@@ -21,6 +21,15 @@
 
 #include <krdma/krdma.h>
 
+#include "user/conn.h"
+#include "user/conn_call.h"
+#include "user/event.h"
+#include "user/file.h"
+#include "user/id.h"
+#include "user/ioctl.h"
+#include "user/limits.h"
+#include "user/listener.h"
+#include "user/many.h"
 #include "user/user.h"
 #include "user/ring.h"
 

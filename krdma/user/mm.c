@@ -49,6 +49,9 @@
 #include <linux/workqueue.h>
 
 #include "core/objects.h"
+#include "user/file.h"
+#include "user/mm.h"
+#include "user/mr.h"
 #include "user/user.h"
 
 /*

@@ -18,6 +18,11 @@
 #include "core/objects.h"
 #include "mr/mem.h"
 #include "mr/mr.h"
+#include "mr/name.h"
+#include "user/ioctl.h"
+#include "user/limits.h"
+#include "user/mm.h"
+#include "user/mr.h"
 #include "user/user.h"
 
 /* All access rights that this module knows. */

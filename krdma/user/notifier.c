@@ -18,6 +18,7 @@
 
 #include "core/notifier.h"
 #include "core/objects.h"
+#include "user/notifier.h"
 #include "user/record.h"
 #include "user/user.h"
 

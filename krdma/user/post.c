@@ -23,7 +23,12 @@
 
 #include "cm/conn_post.h"
 #include "io/flat.h"
-#include "io/op.h"
+#include "io/op_flags.h"
+#include "user/confine.h"
+#include "user/id.h"
+#include "user/ioctl.h"
+#include "user/mr.h"
+#include "user/post.h"
 #include "user/user.h"
 #include "user/ring.h"
 

@@ -13,6 +13,14 @@
 
 #include "core/objects.h"
 #include "trace.h"
+#include "user/batch.h"
+#include "user/confine.h"
+#include "user/cq.h"
+#include "user/event.h"
+#include "user/file.h"
+#include "user/ioctl.h"
+#include "user/limits.h"
+#include "user/post.h"
 #include "user/user.h"
 #include "user/ring.h"
 

@@ -10,8 +10,12 @@
 #include <linux/cache.h>
 #include <linux/mm_types.h>
 
+#include "user/batch.h"
 #include "user/user.h"
 #include "user/ring_layout.h"
+
+struct file_operations;
+struct krdma_ucmd;
 
 /* Completions that are moved to a program at a time. */
 #define KRDMA_USER_CQ_BATCH	64
@@ -193,47 +197,6 @@ static inline bool krdma_user_ring_has_events(const struct krdma_user_ring *ring
 	return !list_empty_careful(&ring->event_conns);
 }
 
-/* user/event.c */
-
-struct krdma_user_ring *krdma_user_event_add(struct krdma_user_conn *conn);
-void krdma_user_event_schedule(struct krdma_user_ring *ring);
-void krdma_user_event_work(struct work_struct *work);
-void krdma_user_event_reported(struct krdma_user_conn *conn);
-void krdma_user_event_begin(struct krdma_user_conn *conn, struct krdma_user_ring *ring, u64 wr_id);
-void krdma_user_event_end(struct krdma_user_conn *conn);
-u32 krdma_user_event_move(struct krdma_user_ring *ring, u32 want);
-
-/* user/cq.c */
-
-/* Callback for &struct krdma_cq_attr.ready. */
-bool krdma_user_ring_ready(void *context);
-/* And for @srq_ended. */
-void krdma_user_ring_srq_ended(void *context);
-bool krdma_user_ring_fill(struct krdma_user_ring *ring);
-int krdma_user_ring_filled(struct krdma_user_ring *ring);
-int krdma_user_ring_await(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns);
-void krdma_user_ring_move_backlog(struct krdma_user_ring *ring);
-__poll_t krdma_user_ring_events(struct krdma_user_ring *ring);
-/* Handler of KRDMA_RING_REAP. */
-int krdma_user_ring_reap(struct krdma_ucmd *ucmd);
-
-/* user/confine.c */
-
-struct krdma_user_confinement *krdma_user_confinement_create(const u32 *ids, u32 count,
-							     u64 last);
-bool krdma_user_confinement_has(const struct krdma_user_confinement *confinement,
-				const struct krdma_user_mr *umr);
-void krdma_user_ring_unconfine(struct krdma_user_ring *ring);
-/* Handler of KRDMA_RING_CONFINE. */
-int krdma_user_ring_confine(struct krdma_ucmd *ucmd);
-
-/* user/batch.c */
-
-int krdma_user_batches_reserve(struct krdma_user_batches *batches);
-struct krdma_user_batch *krdma_user_batch_take_late(struct krdma_user_batches *batches);
-void krdma_user_batch_give_late(struct krdma_user_batches *batches,
-				struct krdma_user_batch *batch);
-
 /* Takes a batch for a call that posts; process context, may sleep.  NULL: a signal came first. */
 static inline struct krdma_user_batch *krdma_user_batch_take(struct krdma_user_batches *batches)
 {
@@ -256,11 +219,19 @@ static inline void krdma_user_batch_give(struct krdma_user_batches *batches,
 		wake_up_interruptible(&batches->wait);
 }
 
-/* user/post.c */
+extern const struct file_operations krdma_user_ring_fops;
+void krdma_user_ring_get(struct krdma_user_ring *ring);
+void krdma_user_ring_put(struct krdma_user_ring *ring);
+struct krdma_user_session *krdma_user_ring_session(struct krdma_user_ring *ring);
 
-int krdma_user_ring_submit(struct krdma_user_ring *ring, u32 count, int *error);
-/* Handlers of KRDMA_RING_POST and KRDMA_SRQ_POST. */
-int krdma_user_ring_post(struct krdma_ucmd *ucmd);
-int krdma_user_srq_post(struct krdma_ucmd *ucmd);
+/*
+ * The core's CQ, on @device_id, created by the first call; valid as long as @ring is.  ERR_PTR:
+ * -EXDEV if it is on another device, or why it cannot be created.
+ */
+struct krdma_cq *krdma_user_ring_bind(struct krdma_user_ring *ring, u32 device_id);
+
+/* A connection that uses the ring has free WQEs again.  Any context. */
+void krdma_user_ring_space(struct krdma_user_ring *ring);
+int krdma_user_ring_create(struct krdma_ucmd *ucmd);
 
 #endif /* _KRDMA_USER_RING_H */

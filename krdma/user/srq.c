@@ -12,6 +12,13 @@
 
 #include "core/objects.h"
 #include "io/srq.h"
+#include "user/cq.h"
+#include "user/file.h"
+#include "user/id.h"
+#include "user/ioctl.h"
+#include "user/limits.h"
+#include "user/post.h"
+#include "user/srq.h"
 #include "user/user.h"
 #include "user/ring.h"
 

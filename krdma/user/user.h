@@ -162,9 +162,6 @@ struct krdma_user_batches {
 	wait_queue_head_t wait;
 };
 
-void krdma_user_batches_init(struct krdma_user_batches *batches);
-void krdma_user_batches_destroy(struct krdma_user_batches *batches);
-
 /**
  * struct krdma_user_session - one open file of /dev/krdma
  * @id: krdma_user_number()
@@ -472,35 +469,9 @@ struct krdma_ioctl_table {
 	unsigned int count;
 };
 
-long krdma_ioctl_dispatch(const struct file *file, const struct krdma_ioctl_table *table,
-			  struct krdma_ucmd *ucmd, unsigned int cmd,
-			  unsigned long arg);
-int krdma_ucmd_respond(const struct krdma_ucmd *ucmd);
-int krdma_ucmd_inform(const struct krdma_ucmd *ucmd);
-
-/* Converts a deadline of an ioctl to the kernel's clock. */
-u64 krdma_deadline_of_caller(u64 deadline_ns);
-/* Milliseconds until a deadline, rounded up; 0: it has passed; KRDMA_FOREVER_MS: never. */
-u32 krdma_deadline_ms(u64 deadline_ns);
-bool krdma_user_name_is_whole(const char *name);
-
-/* Convert addresses of programs; -EAFNOSUPPORT if krdma does not support the family. */
-int krdma_address_from_user(const struct __kernel_sockaddr_storage *user,
-			    struct sockaddr_storage *address);
-void krdma_address_to_user(const struct sockaddr_storage *address,
-			   struct __kernel_sockaddr_storage *user);
-
 /*
  * Files (user/file.c)
  */
-
-int krdma_user_init(void);
-/* shut: no more files can be opened; exit: after all connections have ended. */
-void krdma_user_shut(void);
-void krdma_user_exit(void);
-
-/* Frees what closed files leave, after an RCU grace period. */
-extern struct workqueue_struct *krdma_user_workqueue;
 
 /**
  * struct krdma_user_fd - a file descriptor that is being created
@@ -511,19 +482,6 @@ struct krdma_user_fd {
 	int fd;
 	struct file *file;
 };
-
-/*
- * reserve: a close-on-exec descriptor with a file for @object; from here on the release of the
- * file drops the reference to the object.  If it fails, the reference is still the caller's.
- * install: makes the descriptor visible; the last step of an ioctl, after krdma_ucmd_respond().
- * cancel: releases the file instead.
- */
-int krdma_user_fd_reserve(struct krdma_user_fd *ufd, const char *name,
-			  const struct file_operations *fops, void *object, int mode);
-void krdma_user_fd_install(struct krdma_user_fd *ufd);
-void krdma_user_fd_cancel(struct krdma_user_fd *ufd);
-
-u32 krdma_user_number(void);
 
 /* The first lines of /proc/PID/fdinfo: kind, number and session of the file. */
 static inline void krdma_user_fdinfo(struct seq_file *seq, const char *kind, u32 id,
@@ -537,22 +495,6 @@ static inline bool krdma_user_nowait(const struct kiocb *iocb)
 {
 	return (iocb->ki_filp->f_flags & O_NONBLOCK) || (iocb->ki_flags & IOCB_NOWAIT);
 }
-
-/* The object behind a program's descriptor, or -EBADF, -EPROTOTYPE.  The caller puts the file. */
-void *krdma_user_fd_get(int fd, const struct file_operations *fops, struct file **file);
-
-void krdma_user_session_get(struct krdma_user_session *session);
-void krdma_user_session_put(struct krdma_user_session *session);
-
-/*
- * IDs (user/id.c): the table of all connections and SRQs
- */
-
-extern struct xarray krdma_user_dests;
-extern atomic_long_t krdma_user_dests_removed;
-
-int krdma_user_dest_add(struct krdma_user_dest *dest);
-void krdma_user_dest_remove(struct krdma_user_dest *dest);
 
 /*
  * Accounts (user/limits.c): limits of users
@@ -582,37 +524,9 @@ enum krdma_account_kind {
 #define KRDMA_CONN_BYTES	8192
 #define KRDMA_RING_BYTES	4096
 
-/* get: for a new session of the calling process's user; NULL: no memory.  charge: 0 or -EDQUOT. */
-struct krdma_user_account *krdma_user_account_create(void);
-void krdma_user_account_get(struct krdma_user_account *account);
-void krdma_user_account_put(struct krdma_user_account *account);
-int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_account_kind kind,
-			      u64 amount);
-/* For what is not needed: a refusal is not recorded.  Returns whether it is charged. */
-bool krdma_user_account_try(struct krdma_user_account *account, enum krdma_account_kind kind,
-			    u64 amount);
-void krdma_user_account_uncharge(struct krdma_user_account *account,
-				 enum krdma_account_kind kind, u64 amount);
-/* Charge an object, and @bytes of memory for it. */
-int krdma_user_account_charge_object(struct krdma_user_account *account, u64 bytes);
-void krdma_user_account_uncharge_object(struct krdma_user_account *account, u64 bytes);
-/* Charges the account for what the core allocates for queues of the session, and for its ports. */
-void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_session *core);
-
 /*
  * MRs (user/mr.c, user/mm.c)
  */
-
-/*
- * begin: for a new session.  end: the session has no file and no object any more; process
- * context.
- */
-void krdma_user_mr_begin(struct krdma_user_session *session);
-void krdma_user_mr_end(struct krdma_user_session *session);
-/* Drops a reference; the last one when the MR is in no table, and was deregistered or dropped. */
-void krdma_user_mr_put(struct krdma_user_mr *umr);
-/* The MR with this ID, under rcu_read_lock(); NULL: none. */
-struct krdma_user_mr *krdma_user_mr_find(struct krdma_user_session *session, u32 id);
 
 /* Removes an ID: from here on no context finds the MR.  Any context. */
 static inline void krdma_user_mr_remove(struct krdma_user_session *session, u32 id)
@@ -621,129 +535,5 @@ static inline void krdma_user_mr_remove(struct krdma_user_session *session, u32 
 	/* After the erasure, and before the MR is freed: see above. */
 	(void)atomic_long_fetch_inc_release(&session->mrs_removed);
 }
-
-/*
- * join: makes the calling process the owner of @umr, which is not visible yet; returns 0 or a
- * negative errno.  leave: undoes join.
- */
-int krdma_user_mm_join(struct krdma_user_mr *umr);
-void krdma_user_mm_leave(struct krdma_user_mr *umr);
-/* Drops the owner that the session keeps. */
-void krdma_user_mm_forget(struct krdma_user_session *session);
-/* The core's MR has ended. */
-void krdma_user_mm_ended(struct krdma_user_mr *umr);
-/*
- * number: makes the MR visible at its ID, which was reserved in the table.  take: removes it; the
- * caller deregisters or drops the core's MR and puts @umr.  take fails with -ENOENT if there is
- * none, or another caller was first, and with -EBUSY if the MR cannot be closed and @later is not
- * set.  *@closed: the MR has been closed.
- */
-void krdma_user_mm_number(struct krdma_user_mr *umr);
-struct krdma_user_mr *krdma_user_mm_take(struct krdma_user_session *session, u32 id,
-					 bool later, bool *closed);
-void krdma_user_mm_exit(void);
-
-/*
- * Rings (user/ring.c, user/ring_layout.c, user/cq.c, user/post.c, user/srq.c)
- */
-
-extern const struct file_operations krdma_user_ring_fops;
-extern const struct file_operations krdma_user_srq_fops;
-
-void krdma_user_ring_get(struct krdma_user_ring *ring);
-void krdma_user_ring_put(struct krdma_user_ring *ring);
-struct krdma_user_session *krdma_user_ring_session(struct krdma_user_ring *ring);
-/*
- * The core's CQ, on @device_id, created by the first call; valid as long as @ring is.  ERR_PTR:
- * -EXDEV if it is on another device, or why it cannot be created.
- */
-struct krdma_cq *krdma_user_ring_bind(struct krdma_user_ring *ring, u32 device_id);
-/* A connection that uses the ring has free WQEs again.  Any context. */
-void krdma_user_ring_space(struct krdma_user_ring *ring);
-
-void krdma_user_srq_get(struct krdma_user_srq *srq);
-void krdma_user_srq_put(struct krdma_user_srq *srq);
-
-/*
- * Connections (user/conn.c, user/conn_call.c)
- */
-
-extern const struct file_operations krdma_user_conn_fops;
-
-/* Callbacks from the core, for krdma_conn_create() and krdma_listener_next(). */
-extern const struct krdma_conn_ops krdma_user_conn_ops;
-
-/*
- * new: a charged connection with an ID in the table and one reference, for the file, of which the
- * descriptor is reserved.  create_core, take_core: set the core's connection: a new one, or the
- * next one of @listener.  Its context is the ID.
- */
-struct krdma_user_conn *krdma_user_conn_new(struct krdma_user_session *session,
-					    struct krdma_user_fd *ufd);
-int krdma_user_conns_init(void);
-void krdma_user_conns_exit(void);
-struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *session);
-int krdma_user_conn_create_core(struct krdma_user_conn *conn, bool lane);
-int krdma_user_conn_take_core(struct krdma_user_conn *conn, struct krdma_listener *listener,
-			      u32 timeout_ms);
-void krdma_user_conn_put(struct krdma_user_conn *conn);
-
-/* user/listener.c: of a listener's file, for the next request of many. */
-extern const struct file_operations krdma_user_listener_fops;
-struct krdma_user_session *krdma_user_listener_session(struct krdma_user_listener *listener);
-int krdma_user_listener_pending(struct krdma_user_listener *listener);
-int krdma_user_listener_wait(struct krdma_user_listener *listener, struct krdma_user_conn *conn,
-			     u64 deadline_ns);
-
-/* user/conn_call.c: steps of the ioctls, for many connections at a time. */
-int krdma_user_private_data(u64 from, u32 length, u8 *data);
-int krdma_user_conn_create_queues(struct krdma_user_conn *conn,
-				  const struct krdma_conn_create_qp_args *args);
-int krdma_user_conn_wait_until(struct krdma_conn *core, u64 deadline_ns, u32 *state);
-
-/* user/many.c: ends the connections without a descriptor; the session's file is released. */
-void krdma_user_many_end(struct krdma_user_session *session);
-
-/*
- * Handlers, each in the file of its object: krdma_user_<ioctl>()
- */
-
-int krdma_user_info(struct krdma_ucmd *ucmd);
-int krdma_user_device_query(struct krdma_ucmd *ucmd);
-int krdma_user_port_query(struct krdma_ucmd *ucmd);
-int krdma_user_device_find(struct krdma_ucmd *ucmd);
-int krdma_user_device_notify(struct krdma_ucmd *ucmd);
-int krdma_user_listen(struct krdma_ucmd *ucmd);
-int krdma_user_conn_create(struct krdma_ucmd *ucmd);
-int krdma_user_ring_create(struct krdma_ucmd *ucmd);
-int krdma_user_srq_create(struct krdma_ucmd *ucmd);
-int krdma_user_mr_register(struct krdma_ucmd *ucmd);
-int krdma_user_mr_deregister(struct krdma_ucmd *ucmd);
-int krdma_user_mr_query(struct krdma_ucmd *ucmd);
-int krdma_user_mr_advise(struct krdma_ucmd *ucmd);
-int krdma_user_limit_query(struct krdma_ucmd *ucmd);
-int krdma_user_conns_open(struct krdma_ucmd *ucmd);
-int krdma_user_conns_take(struct krdma_ucmd *ucmd);
-int krdma_user_conns_accept(struct krdma_ucmd *ucmd);
-int krdma_user_conns_close(struct krdma_ucmd *ucmd);
-int krdma_user_conns_fd(struct krdma_ucmd *ucmd);
-int krdma_user_mr_set_name(struct krdma_ucmd *ucmd);
-
-int krdma_user_conn_resolve(struct krdma_ucmd *ucmd);
-int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd);
-int krdma_user_conn_connect(struct krdma_ucmd *ucmd);
-int krdma_user_conn_accept(struct krdma_ucmd *ucmd);
-int krdma_user_conn_reject(struct krdma_ucmd *ucmd);
-int krdma_user_conn_disconnect(struct krdma_ucmd *ucmd);
-int krdma_user_conn_wait(struct krdma_ucmd *ucmd);
-int krdma_user_conn_query(struct krdma_ucmd *ucmd);
-int krdma_user_conn_find_mr(struct krdma_ucmd *ucmd);
-
-/* read() and poll() of a session, for KRDMA_DEVICE_NOTIFY (user/notifier.c). */
-ssize_t krdma_user_notifier_read(struct krdma_user_session *session, struct kiocb *iocb,
-				 struct iov_iter *to);
-__poll_t krdma_user_notifier_poll(struct krdma_user_session *session, struct file *file,
-				  struct poll_table_struct *table);
-void krdma_user_notifier_end(struct krdma_user_session *session);
 
 #endif /* _KRDMA_USER_H */

@@ -12,24 +12,7 @@ INTERFACE = "include/"
 # Headers that declare functions of files of their folder that have no header, and how many.  The
 # numbers may only fall; the finding says what belongs here.
 SHARED = {
-    "blk/blk.h": 6,
-    "blk/device.h": 66,
-    "blk/export.h": 33,
-    "krdma/cm/conn.h": 18,
-    "krdma/cm/lower.h": 3,
     "krdma/compat/compat.h": 1,
-    "krdma/core/private.h": 9,
-    "krdma/core/resource.h": 10,
-    "krdma/io/qp.h": 9,
-    "krdma/io/wq.h": 2,
-    "krdma/io/wr.h": 1,
-    "krdma/lane/lane.h": 103,
-    "krdma/lane/window.h": 15,
-    "krdma/mr/frwr.h": 4,
-    "krdma/mr/mem.h": 2,
-    "krdma/mr/mr.h": 23,
-    "krdma/user/ring.h": 25,
-    "krdma/user/user.h": 89,
 }
 # C files that have a header, and another one that declares some of their functions: the front
 # includes flat.h, and may not include cq.h, which includes RDMA headers.

@@ -66,12 +66,12 @@ GONE = (
     # Sockets have SO_LINGER.
     (r"\w*linger(?:s|ed|ing)?", "krdma_linger lingers", "grace",
      OURS + ("kunit/", "tools/bench/", "tools/cli/", "tools/examples/", "tools/python/")),
-    (r"\w*kick\w*", "kick krdma_trunk_schedule kicked", "scheduled", EVERYWHERE),
+    (r"\w*kick\w*", "kick krdma_trunk_kick kicked", "scheduled", EVERYWHERE),
     (r"\w*registrars?(?:_\w*)?", "registrar krdma_registrar_get", "krdma_frwr_qp", EVERYWHERE),
     (r"krdma_provider(?!_error\b)\w*", "krdma_provider krdma_provider_find", "a quirk", EVERYWHERE),
-    (r"\w+_(?:tell|told)(?:_\w*)?", "krdma_link_notify_closed writes_reported",
+    (r"\w+_(?:tell|told)(?:_\w*)?", "krdma_link_tell_closed writes_told",
      "a completion, or a notification", KERNEL),
-    (r"watch(?!dog)\w*", "watch device_node", "a device notifier", KERNEL),
+    (r"watch(?!dog)\w*", "watch watched_node", "a device notifier", KERNEL),
     (r"(?!sg_|\w*notifier_)\w*chain\w*", "chain krdma_blk_queue_unchain", "a list of work requests",
      KERNEL),
 )

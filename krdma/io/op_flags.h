@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _KRDMA_OP_FLAGS_H
+#define _KRDMA_OP_FLAGS_H
+
+#include <krdma/krdma.h>
+
+/*
+ * The flags that an operation allows, &enum krdma_post_flags: for krdma_ops, and for the check of
+ * the user interface, which needs them as constants.
+ */
+#define KRDMA_POST_ANY			(KRDMA_POST_UNSIGNALED | KRDMA_POST_FENCE)
+#define KRDMA_POST_MESSAGE		(KRDMA_POST_ANY | KRDMA_POST_INLINE | KRDMA_POST_SOLICITED)
+#define KRDMA_OP_SEND_FLAGS		KRDMA_POST_MESSAGE
+#define KRDMA_OP_SEND_IMM_FLAGS		KRDMA_POST_MESSAGE
+#define KRDMA_OP_SEND_INVALIDATE_FLAGS	KRDMA_POST_MESSAGE
+#define KRDMA_OP_RECV_FLAGS		0
+#define KRDMA_OP_WRITE_FLAGS		(KRDMA_POST_ANY | KRDMA_POST_INLINE)
+#define KRDMA_OP_WRITE_IMM_FLAGS	KRDMA_POST_MESSAGE
+#define KRDMA_OP_READ_FLAGS		KRDMA_POST_ANY
+#define KRDMA_OP_COMPARE_SWAP_FLAGS	KRDMA_POST_ANY
+#define KRDMA_OP_FETCH_ADD_FLAGS	KRDMA_POST_ANY
+#define KRDMA_OP_ATOMIC_WRITE_FLAGS	KRDMA_POST_ANY
+#define KRDMA_OP_FLUSH_FLAGS		KRDMA_POST_ANY
+
+#endif /* _KRDMA_OP_FLAGS_H */
