@@ -131,8 +131,9 @@ static void krdma_blk_probe_end(struct krdma_conn **conn)
 }
 
 /*
- * Checks each probe once.  @says: why an address does not answer is why the device is not connected.
- * Returns the index of an address that answers, -EAGAIN if none does yet, or why none will.
+ * Checks each probe once.  @says: why an address does not answer is why the device is not
+ * connected.  Returns the index of an address that answers, -EAGAIN if none does yet, or why none
+ * will.
  */
 static int krdma_blk_probe_look(struct krdma_blk_device *device, struct krdma_conn **conns,
 				unsigned int count, bool says)

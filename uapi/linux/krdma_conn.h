@@ -113,8 +113,8 @@ struct krdma_listener_next_args {
 /**
  * enum krdma_conn_create_flags - bits of &struct krdma_conn_create_args.flags
  * @KRDMA_CONN_CREATE_LANE: the connection is a lane, if the peer takes lanes; otherwise it is a
- *	plain connection, and the peer notices no difference.  So it is with a local port below 1024.
- *	From KRDMA_CONN_RESOLVE's end on, KRDMA_CONN_QUERY says which.
+ *	plain connection, and the peer notices no difference.  So it is with a local port below
+ *	1024.  From KRDMA_CONN_RESOLVE's end on, KRDMA_CONN_QUERY says which.
  *
  * A lane shares a queue pair with other lanes between the same two hosts.  It has the states, event
  * records, ioctls and errnos of a plain connection, and differs in the following:
