@@ -193,7 +193,7 @@ bool krdma_blk_server_knows(const struct krdma_blk_secret *secret,
  */
 
 #define KRDMA_BLK_CHALLENGES		128
-/* Of these at most so many for one address, and for one IPv6 network. */
+/* The most of these for one address, and for one IPv6 network. */
 #define KRDMA_BLK_CHALLENGES_EACH	16
 #define KRDMA_BLK_CHALLENGES_LINK	96
 #define KRDMA_BLK_CHALLENGE_TIME	(30 * HZ)

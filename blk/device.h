@@ -57,7 +57,7 @@ static_assert(KRDMA_BLK_DEPTH <= KRDMA_BLK_COMMANDS_MAX);
 /* A request that was refused this often, for an error of its own, would be refused again. */
 #define KRDMA_BLK_FAILURES_MAX	3
 
-/* After so many refused keys, the next one may be no better; likewise what could not be sent. */
+/* After this number of keys that were refused, or could not be sent, the next one may fail, too. */
 #define KRDMA_BLK_DENIALS_FAST	3
 
 /* Requests that are posted at a time. */

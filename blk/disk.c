@@ -373,7 +373,7 @@ void krdma_blk_disk_drop(struct krdma_blk_device *device)
 	blk_mq_free_tag_set(&device->set);
 }
 
-/* Of a disk that is still being added, or is about to be removed, nothing is told. */
+/* A disk that is still being added, or is about to be removed, sends no event. */
 static void krdma_blk_disk_grown(struct work_struct *work)
 {
 	struct krdma_blk_device *device = container_of(work, struct krdma_blk_device, grown);
@@ -410,8 +410,9 @@ void krdma_blk_disk_init(struct krdma_blk_device *device)
  * @device: the device
  * @size: the new size in bytes
  *
- * Users are told later, by another context than this one, which makes the connections: locks of
- * that are held by others while they allocate, and then memory may have to be written to this disk.
+ * The event for users is sent later, by another context than this one, which makes the
+ * connections: others hold the locks for that while they allocate, and then memory may have to be
+ * written to this disk.
  *
  * Context: process context; does not sleep.
  */

@@ -189,9 +189,9 @@ err_free:
 }
 
 /*
- * Ends the clients by force, but does not discard what they have written in the same step: who says
- * that they may be ended is told that it is saved.  Returns an error also if it was discarded: then
- * the export is disabled nevertheless.
+ * Ends the clients by force, but does not discard what they have written in the same step: the
+ * administrator who allows that they end has the promise that it is saved.  Returns an error also
+ * if it was discarded: then the export is disabled nevertheless.
  */
 static int krdma_blk_export_disable(struct krdma_blk_export *export)
 {

@@ -24,7 +24,7 @@ static bool krdma_blk_export_awaits(struct krdma_blk_export *export)
 	return export->paused;
 }
 
-/* What nobody uses need not be registered, and if it cannot be, that keeps nobody from growing. */
+/* A window without clients need not be registered: a failure of that does not stop the growth. */
 static void krdma_blk_export_drop_windows(struct krdma_blk_export *export)
 {
 	struct krdma_blk_window *window, *next;
@@ -54,7 +54,7 @@ static int krdma_blk_export_grow_window(struct krdma_blk_export *export,
 	int ret = krdma_blk_window_grow(window, more, export->sessions[role],
 					role == KRDMA_BLK_READS);
 
-	/* Nobody needs the window of a device that was removed. */
+	/* The window of a device that was removed is not needed. */
 	return ret && krdma_blk_window_is_gone(window) ? 0 : ret;
 }
 

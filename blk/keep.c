@@ -70,7 +70,7 @@ static bool krdma_blk_export_has_same(const struct krdma_blk_export *export,
 	/* What is only read can be read by several. */
 	if (export->store.file && other->store.file && export->read_only && other->read_only)
 		return false;
-	/* Also if somebody has removed that of the other one since. */
+	/* Also if the file of the other one has been removed since. */
 	if (*export->file && !strcmp(export->file, other->file))
 		return true;
 	return S_ISREG(stat->mode) && other->claimed && krdma_blk_export_has_inode(other, stat);

@@ -556,7 +556,7 @@ static void krdma_blk_path_retry(struct krdma_blk_device *device)
 
 /*
  * All requests of the connections have ended.  If a key was refused again and again, the server may
- * refuse it for ever, or somebody takes it away each time.  Other requests are carried out only
+ * refuse it for ever, or invalidate it each time.  Other requests are carried out only
  * until it is used the next time, so that must not be too often.  Returns true if this is called
  * again later.
  */

@@ -669,8 +669,8 @@ void krdma_blk_request_done(const struct krdma_wc *completion)
 }
 
 /*
- * A store may, unless the device is detached by force.  While the device is being attached, nobody
- * can detach it, and who attaches it waits in the kernel for its partitions.
+ * A store may, unless the device is detached by force.  While the device is being attached, it
+ * cannot be detached, and the process that attaches it waits in the kernel for its partitions.
  */
 static bool krdma_blk_may_take_any_time(const struct krdma_blk_device *device)
 {

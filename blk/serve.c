@@ -17,9 +17,9 @@
  *   taken for the check.
  *
  * Each connection request is answered by its own work item, so an answer that takes long delays
- * no other.  Only so many are answered at a time, and fewer of one address, or of one IPv6 network,
- * so that no host takes the places of all.  An answer waits for the ends of connections that were
- * there before, and for no client that stays.
+ * no other.  The number that is answered at a time is limited, with a lower limit for one address
+ * and for one IPv6 network, so that no host takes the places of all.  An answer waits for the ends
+ * of connections that were there before, and for no client that stays.
  *
  * Locks: exports_lock, then an export's clients_lock.  take_lock, then answers_lock.  An export's
  * windows_lock, then its clients_lock.  The end of a connection is a work item, too, which waits
@@ -45,7 +45,7 @@
 
 /* Each connection takes a QP and its queues, for any peer. */
 #define KRDMA_BLK_CONNS_MAX		256
-/* Of these at most so many from one IPv6 network. */
+/* The most of these from one IPv6 network. */
 #define KRDMA_BLK_CONNS_LINK		192
 
 /*
@@ -393,7 +393,7 @@ static int krdma_blk_conn_fence(struct krdma_blk_export_conn *conn, unsigned lon
 			reason = KRDMA_BLK_BUSY;
 			break;
 		}
-		/* Nobody wakes us when @conn ends. */
+		/* The end of @conn wakes no thread. */
 		wait_woken(&wait, TASK_UNINTERRUPTIBLE, HZ);
 		krdma_conn_query(conn->conn, &info);
 		/* As if it could not be accepted. */
@@ -406,7 +406,7 @@ static int krdma_blk_conn_fence(struct krdma_blk_export_conn *conn, unsigned lon
 
 /*
  * A client that is refused permanently fails its writes, so none of them may arrive after that.  It
- * was forgotten before it asked: somebody else may use its id from then on.  Returns the reason to
+ * was forgotten before it asked: another client may use its id from then on.  Returns the reason to
  * refuse it: if a store takes too long, one with which it asks again.
  */
 static int krdma_blk_export_fence_client(struct krdma_blk_export *export, u64 id)

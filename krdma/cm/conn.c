@@ -420,9 +420,9 @@ static void krdma_conn_tear_down(struct krdma_conn *conn, bool wait)
 }
 
 /*
- * The end of a connection with a lower half waits for nobody, so a thread that closes it needs no
- * other one.  From here on no work item is scheduled: the caller ends the connection.  @always: it
- * is about to begin the end.
+ * The end of a connection with a lower half waits for no other thread, so the thread that closes it
+ * does all of it.  From here on no work item is scheduled: the caller ends the connection.
+ * @always: it is about to begin the end.
  */
 static void krdma_conn_drive(struct krdma_conn *conn, bool always)
 {

@@ -190,8 +190,8 @@ static int krdma_conn_post_recv_lower(struct krdma_conn *conn, const struct krdm
  * KRDMA_DEVICE_CAP_READ_LOCAL also: a read of 0 bytes, or into memory of krdma_conn_lkey();
  * -EINVAL: unknown opcode, or flags, memory or address that the operation does not allow;
  * -EMSGSIZE: more than a message, the inline data, or the whole SQ can carry, or memory that
- * needs more than 128 SGEs; or so many work requests of the device that they do not fit behind
- * the unsignaled ones before it: post a signaled one first;
+ * needs more than 128 SGEs; or more work requests of the device than fit behind the unsignaled ones
+ * before it: post a signaled one first;
  * -EOVERFLOW: beyond the end of the peer's address space;
  * -EACCES, -ERANGE, -ESTALE, -EXDEV: local memory without that access right, outside of its MR,
  * of an MR that was released, or of an MR of another session or device;

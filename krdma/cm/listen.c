@@ -104,7 +104,7 @@ static int krdma_listener_reserve(struct krdma_listener *listener)
 	return room ? 0 : -ECONNREFUSED;
 }
 
-/* Mostly nobody waits.  The barrier there is one between the change and the look for waiters. */
+/* Mostly no thread waits.  The barrier there is one between the change and the look for waiters. */
 static void krdma_listener_wake(struct krdma_listener *listener)
 {
 	if (wq_has_sleeper(&listener->wait))
