@@ -462,7 +462,9 @@ struct krdma_event {
  *	krdma_conn_context().  It must not post on another connection either, nor connect, accept
  *	or end one: a lane that sends takes along what is due of the other lanes of its trunk, for
  *	which the lock is taken again.  A lock of the consumer may be taken if nothing calls krdma
- *	under it.  Only the last event, CLOSED, comes in process context and outside the lock.
+ *	under it.  Only the last event, CLOSED, comes in process context and outside the lock: a
+ *	thread may have taken it already, but only the return of krdma_conn_close() says that no
+ *	callback runs any more.
  * @complete: a completion, in the CQ's context.  The completions of a CQ come one at a time;
  *	those of a connection in the order in which their work requests were posted, separately
  *	for sends and receives.  Not with KRDMA_CONTEXT_POLL.

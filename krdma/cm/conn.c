@@ -539,8 +539,11 @@ void krdma_conn_end(struct krdma_conn *conn)
 	unsigned int noio;
 	int ret;
 
-	/* Nothing changes that any more. */
-	if (krdma_conn_get_state(conn) == KRDMA_CONN_CLOSED)
+	/*
+	 * Its consumer has got all events.  As long as that is not so, a lane has not ended: the
+	 * caller waits for the work item below.
+	 */
+	if (smp_load_acquire(&conn->closed))
 		return;
 	if (lower)
 		krdma_conn_drive(conn, true);

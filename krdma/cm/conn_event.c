@@ -208,6 +208,8 @@ void krdma_conn_finish(struct krdma_conn *conn)
  * @conn: the connection; its consumer has no event() callback
  * @event: filled in
  *
+ * After KRDMA_EVENT_CLOSED, notify() may still run: krdma_conn_close() waits for it.
+ *
  * Context: any but NMI.
  * Return: 0; -EAGAIN: there is no event; -EINVAL: events go to the consumer's callback.
  */

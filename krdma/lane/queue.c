@@ -929,6 +929,7 @@ void krdma_lane_uncharge(struct krdma_lane *lane)
 static void krdma_lane_drop_queues(struct krdma_lane *lane)
 {
 	krdma_lane_detach_cqs(lane);
+	krdma_lane_share_free(lane);
 	krdma_lane_queues_free(lane);
 	krdma_lane_uncharge(lane);
 	lane->send = (struct krdma_lane_queue) {};

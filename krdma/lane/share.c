@@ -143,7 +143,7 @@ void krdma_lane_share_destroy(struct krdma_lane *lane)
 
 /**
  * krdma_lane_share_free() - Free what a lane with an SRQ has besides
- * @lane: the lane, which is freed
+ * @lane: the lane, which is freed, or has no queues any more
  *
  * Context: any.
  */
