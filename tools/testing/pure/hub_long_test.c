@@ -10,7 +10,7 @@
 #include "tap.h"
 
 #define LENGTH	100000u
-#define MIB		(1ull << 20)
+#define MIB		(1024ull * 1024)
 
 /* The error with which the endpoint was ended, and how often. */
 static int failed;
@@ -249,7 +249,9 @@ static void give_back(unsigned int number)
 static bool are_there(unsigned int there)
 {
 	for (unsigned int i = 0; i < 3; i++) {
-		if (slots[i].item.waits == (i < there))
+		bool waits = i >= there;
+
+		if (slots[i].item.waits != waits)
 			return false;
 	}
 	return true;
