@@ -288,8 +288,9 @@ address_back
 becomes "the device comes back" live $attach/state 60
 await_end
 statuses=$(blames)
+echo "# it was lost $number times, by $statuses"
 # Proves: F3
-check "a write that was lost $number times, by $statuses, is carried out then" grep -q "^0 " $work/ended
+check "a write that could not be sent five times is carried out then" grep -q "^0 " $work/ended
 check "and it was posted each time" [ "$(echo "$statuses" | wc -w)" -ge 5 ]
 put $trace/events/kprobes/blame/enable 0
 : >$trace/kprobe_events
@@ -564,11 +565,10 @@ for how in idle busy; do
 	since=$(now_ms)
 	ip address del $nobody/32 dev dummy0
 	await_moved "$here_address:7475"
-	took=$((lost - since))
-	check "$how: it notices the loss of the address in time: after $took ms" [ $took -le 15000 ]
-	took=$((live - lost))
+	echo "# $how: noticed after $((lost - since)) ms, and live $((live - lost)) ms later"
+	check "$how: it notices the loss of the address in time" [ $((lost - since)) -le 15000 ]
 	# Proves: F3
-	check "$how: and is live at the other one soon: after $took ms" [ $took -le 2000 ]
+	check "and is live at the other one soon" [ $((live - lost)) -le 2000 ]
 	is "$how: which it says" "$here_address:7475" "/sys/block/${disk#/dev/}/krdma/remote"
 	[ $how = idle ] || {
 		wait "$writer"
@@ -600,9 +600,9 @@ since=$(now_ms)
 put $test/stall go
 disk=$(disk limit)
 await_moved "$here_address:7475"
-took=$((live - since))
+echo "# after $((live - since)) ms"
 # Proves: F3
-check "when the others are answered, so is the device: after $took ms" [ $took -le 2000 ]
+check "when the others are answered, so is the device soon" [ $((live - since)) -le 2000 ]
 wait $attacher $crowd
 check "it works" read_one "$(disk limit)"
 check "and is detached" device_end limit
