@@ -4,7 +4,8 @@
 #
 # Compares krdma_blk with NVMe over Fabrics, inside a VM.  Both export the same amount of memory
 # to the VM itself over the same RDMA device, and fio runs on each in turn.  The results are in
-# /out.
+# /out.  There, the file requests has a line for each run: job, whose disk, round, and how many
+# requests the block layer has made of each of fio's; 0 if it does not count those of that disk.
 #
 # usage: block.sh ROUNDS SCALE; SCALE is the number of requests of 4 KiB in a job.
 # environment: CRC=/path/of/a/module that computes the checksums, MTU of the network, POLL=1 for
@@ -20,6 +21,10 @@ nvmet=/sys/kernel/config/nvmet
 mib=64
 engine=libaio
 [ -z "${POLL:-}" ] || engine='io_uring --hipri'
+
+# A request has at most 32 segments of 64 KiB for krdma_blk.  The pages of usual memory are not
+# adjacent, so each is a segment, and what is longer than 128 KiB is split.
+huge=mmaphuge
 
 # Another checksum or MTU applies to connections that are made later.
 prepare()
@@ -100,19 +105,39 @@ ready()
 	dd if=/dev/zero of="/dev/$1" bs=1M count=$mib conv=fsync 2>/dev/null
 }
 
+# completed DISK: prints how many reads and writes it has completed.
+completed()
+{
+	awk '{ print $1 + $5 }' "/sys/block/$1/stat"
+}
+
 # work NAME DISK ROUND RW SIZE DEPTH REQUESTS [BATCH]: BATCH requests are submitted
 # and awaited at a time.
 work()
 {
+	local base=$4-$5-$6${8:+-by-$8} memory=malloc before
+
+	case $5 in
+	*m) memory=$huge ;;
+	esac
+	before=$(completed "$2")
 	# shellcheck disable=SC2086 # one option, or two
 	fio --name=work --filename="/dev/$2" --rw="$4" --bs="$5" --iodepth="$6" \
 		--number_ios="$7" --size=${mib}M --io_size=1T --direct=1 \
 		--ioengine=$engine \
 		--norandommap --randrepeat=1 --group_reporting --iodepth_batch_submit="${8:-1}" \
-		--iodepth_batch_complete_min="${8:-1}" \
-		--output-format=json --output="/out/$4-$5-$6${8:+-by-$8}.$1.$3" >/dev/null
+		--iodepth_batch_complete_min="${8:-1}" --iomem=$memory \
+		--output-format=json --output="/out/$base.$1.$3" >/dev/null
+	echo "$base $1 $3 $((($(completed "$2") - before + $7 / 2) / $7))" >>/out/requests
 }
 
+# For the memory of one job: of pages of 2 MiB.
+pages=/proc/sys/vm/nr_hugepages
+[ ! -e $pages ] || echo 16 >$pages
+if [ "$(cat $pages 2>/dev/null)" != 16 ]; then
+	echo "there are no huge pages: requests of 1 MiB are split"
+	huge=malloc
+fi
 prepare
 krdma_start
 nvme_start
@@ -120,7 +145,8 @@ ready "$krdma_disk"
 ready "$nvme_disk"
 for round in $(seq "$rounds"); do
 	for job in randread:4k:1:1 randwrite:4k:1:1 randread:4k:32:1 randwrite:4k:32:1 \
-		randread:4k:32:1:16 randwrite:4k:32:1:16 read:128k:8:20 write:128k:8:20; do
+		randread:4k:32:1:16 randwrite:4k:32:1:16 read:128k:8:20 write:128k:8:20 \
+		read:1m:8:100 write:1m:8:100; do
 		IFS=: read -r rw size depth part batch <<-END
 			$job
 		END
