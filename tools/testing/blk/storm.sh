@@ -230,6 +230,19 @@ start()
 	echo $! >"$work/$1.pid"
 }
 
+# lost: what is to be known of disks that do not come back.
+lost()
+{
+	local kind
+
+	for kind in $kinds; do
+		echo "# $kind: $(cat $config/devices/"$kind"/state $config/devices/"$kind"/error)"
+		sed "s/^/# $kind: /" $config/exports/"$kind"/clients 2>/dev/null
+	done
+	rdma resource show qp | sed 's/^/# /'
+	ip addr show dev "$interface" | sed 's/^/# /'
+}
+
 # ended NAME: wait for the process, which ends by itself, and must succeed.
 ended()
 {
@@ -239,14 +252,15 @@ ended()
 		mend
 		# Every twelve seconds, which is longer than a connection takes.
 		waited=$((waited + 1))
-		[ $((waited % 60)) != 0 ] || mend_dumb
+		[ $((waited % 12)) != 0 ] || mend_dumb
 		# It writes for so long, and then reads what it has not yet read.
-		if [ $waited -gt $(((seconds + 600) * 5)) ]; then
-			problem "$1 does not end: $(cat $config/devices/*/state)"
+		if [ $waited -gt $((seconds + 120)) ]; then
+			problem "$1 does not end"
+			lost
 			kill -KILL "$(pid_of "$1")"
 			break
 		fi
-		usleep 200000
+		sleep 1
 	done
 	wait "$(pid_of "$1")" ||
 		problem "$1 ends with $?: $(grep -v '^3;' "$work/$1.out" | head -n 3)"
