@@ -281,7 +281,7 @@ static int once(unsigned int number, int disk, int other)
 	return memcmp(found, later, BLOCK) || memcmp(found + BLOCK, later, BLOCK) ? -1 : 0;
 }
 
-static int rounds(unsigned int count, int disk, int other)
+static int repeat(unsigned int count, int disk, int other)
 {
 	unsigned int i;
 
@@ -322,7 +322,7 @@ int main(int argc, char **argv)
 		disk = open(argv[5], O_WRONLY | O_DIRECT | O_CLOEXEC);
 		other = open(argv[6], O_RDWR | O_DIRECT | O_CLOEXEC);
 		if (disk >= 0 && other >= 0)
-			return rounds(atoi(argv[3]), disk, other);
+			return repeat(atoi(argv[3]), disk, other);
 	} else {
 		return 2;
 	}
