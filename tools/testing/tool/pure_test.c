@@ -352,12 +352,12 @@ static void test_counters(void)
 		if (counter_parse(odd[i], strlen(odd[i]), &value) || value != 77)
 			break;
 	tap_result(i == ARRAY_SIZE(odd), "what is no whole number is no counter");
-	tap_result(port_sum(&port, PORT_SENT_BYTES, &value) && value == 400,
+	tap_result(port_add_up(&port, PORT_SENT_BYTES, &value) && value == 400,
 		   "InfiniBand's counter of data counts words, and comes first");
-	tap_result(port_sum(&port, PORT_RETRANSMISSIONS, &value) && value == 7,
+	tap_result(port_add_up(&port, PORT_RETRANSMISSIONS, &value) && value == 7,
 		   "retransmissions have several causes");
-	tap_result(!port_sum(&port, PORT_ERRORS, &value) &&
-		   !port_sum(&none, PORT_SENT_BYTES, &value), "what is not counted is not 0");
+	tap_result(!port_add_up(&port, PORT_ERRORS, &value) &&
+		   !port_add_up(&none, PORT_SENT_BYTES, &value), "what is not counted is not 0");
 }
 
 /*
