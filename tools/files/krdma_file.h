@@ -27,8 +27,9 @@
  * The rules of <krdma.h> for errors, deadlines, threads and structures apply.
  *
  * fork(): clients and servers stay the parent's, with their connections and memory. In a child,
- * krdma_file_client_destroy() and krdma_file_server_destroy() release the child's copies; a child
- * must not call any other function with them.
+ * krdma_file_client_destroy() and krdma_file_server_destroy() release the child's copies, but
+ * for connections that a server serves at that moment: these stay in the child until it ends. A
+ * child must not call any other function with them.
  *
  * Cancellation: a thread that may be canceled must disable cancellation during a call, as with
  * <krdma.h>. The function @progress of a client and krdma_file_server_stop() end calls instead.

@@ -264,17 +264,36 @@ static size_t whole_pages(uint64_t length)
 
 /*
  * There are few different sizes, so that memory serves other messages too: at most an eighth is not
- * used, apart from the smallest.
+ * used, apart from the smallest, of which the longest message of a peer takes the place of sixteen.
  */
 size_t hub_buffer_size(const struct krdma_hub *hub, size_t length)
 {
-	size_t most = whole_pages(hub->options.longest), step = BUFFER_MIN, size;
+	size_t most = whole_pages(hub->options.longest), step = whole_pages(most / 16), size;
 
+	if (!step)
+		step = whole_pages(1);
+	if (step > BUFFER_MIN)
+		step = BUFFER_MIN;
 	while (step < length / 16)
 		step *= 2;
 	size = (length + step - 1) / step * step;
 	/* An access to memory of a peer may be longer than any message. */
 	return size > most && length <= most ? most : size;
+}
+
+/* Gives memory back that no message uses: of any size, the oldest first.  False: there is none. */
+static bool give_back(struct hub_device *device)
+{
+	struct hub_link *link = hub_list_take(&device->free);
+	struct hub_buffer *buffer;
+
+	if (!link)
+		return false;
+	buffer = HUB_OF(link, struct hub_buffer, link);
+	device->free_bytes -= buffer->size;
+	mr_release(buffer->mr);
+	free(buffer);
+	return true;
 }
 
 int hub_buffer_get(struct hub_device *device, size_t length, struct hub_buffer **buffer)
@@ -297,8 +316,11 @@ int hub_buffer_get(struct hub_device *device, size_t length, struct hub_buffer *
 	if (!new)
 		return -ENOMEM;
 	new->size = size;
-	err = krdma_mr_alloc(device->hub->session, device->id, size, KRDMA_ACCESS_LOCAL_WRITE,
-			     &new->mr);
+	/* What is kept for other sizes may be all that this process, or its user, may have. */
+	do {
+		err = krdma_mr_alloc(device->hub->session, device->id, size,
+				     KRDMA_ACCESS_LOCAL_WRITE, &new->mr);
+	} while (err && give_back(device));
 	if (err) {
 		free(new);
 		/* Pages that cannot be pinned now: no event of the hub says when they can. */
@@ -310,10 +332,13 @@ int hub_buffer_get(struct hub_device *device, size_t length, struct hub_buffer *
 
 void hub_buffer_put(struct hub_device *device, struct hub_buffer *buffer)
 {
+	size_t most = whole_pages(device->hub->options.longest);
+
 	if (!buffer)
 		return;
-	if (!device->dead && buffer->size <= device->hub->options.longest &&
-	    device->free_bytes <= device->hub->options.longest - buffer->size) {
+	if (!device->dead && buffer->size <= most) {
+		while (device->free_bytes > most - buffer->size)
+			give_back(device);
 		device->free_bytes += buffer->size;
 		hub_list_add(&device->free, &buffer->link);
 		return;

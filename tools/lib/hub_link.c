@@ -821,9 +821,10 @@ KRDMA_PUBLIC int krdma_ep_connect(struct krdma_hub *hub, const char *to, const v
 	uint64_t grace;
 	int err;
 
+	if (hub)
+		hub->why[0] = '\0';
 	if (!hub || !to || !ep || length > KRDMA_HELLO_MAX || (length && !hello))
 		return -EINVAL;
-	hub->why[0] = '\0';
 	hub_reap(hub);
 	err = start(hub, to, hello, length, &new);
 	if (err)

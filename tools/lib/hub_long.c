@@ -155,10 +155,15 @@ void hub_fetch_next(struct krdma_hub *hub)
 			slot->ep->busy_round = round;
 			continue;
 		}
-		if (!err)
-			err = begin(slot);
 		if (err == -EAGAIN)
 			return;
+		if (!err)
+			err = begin(slot);
+		if (err == -EAGAIN) {
+			/* Another peer's may need less; the order of a peer's messages stays. */
+			slot->ep->busy_round = round;
+			continue;
+		}
 		hub_list_remove(&hub->fetches, link);
 		slot->waits = false;
 		if (!err)

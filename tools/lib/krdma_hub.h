@@ -109,9 +109,9 @@ struct krdma_ep_memory;
  *
  * The hub needs (3 * @depth + 18) * (@eager + 24) bytes of registered memory for each endpoint,
  * which is 87 KB with the defaults, and keeps (2 * @depth + 9) * (@eager + 24) of them for the
- * next one. The memory of a long message is longer than the message, by less than 64 KiB or an
- * eighth, whichever is more, but counts no more than @longest; of each device up to @longest bytes
- * stay registered for the next ones.
+ * next one. The memory of a long message is longer than the message: by up to an eighth, or by less
+ * than a sixteenth of @longest in whole pages, at most 64 KiB, if that is more. It counts no more
+ * than @longest; of each device up to @longest bytes stay registered for the next ones.
  *
  * Endpoints of a device share a ring and an SRQ, which are made for up to @peers of them: 2 *
  * @depth + 9 completions of each for receives, and @depth + 33 of a quarter more of them for the

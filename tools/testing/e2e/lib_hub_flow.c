@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -336,6 +337,7 @@ TEST(a_server_without_watches)
 	struct krdma_ep_record record;
 	struct rlimit before, none;
 	struct files at = { 0 };
+	struct pollfd arrived;
 	char text[64], to[64];
 	struct krdma_ep *ep;
 	long most = watches(-1);
@@ -344,13 +346,17 @@ TEST(a_server_without_watches)
 	ASSERT_LT(0, most);
 	snprintf(text, sizeof(text), "%s:0", both_address());
 	ASSERT_EQ(0, krdma_hub_open(text, NULL, &server));
+	arrived = (struct pollfd){ .fd = krdma_hub_fd(server), .events = POLLIN };
 	ASSERT_EQ(0, krdma_hub_address(server, &at.address));
 	snprintf(to, sizeof(to), "%s:%u", both_address(),
 		 ntohs(((struct sockaddr_in *)&at.address)->sin_port));
 	ASSERT_EQ(0, krdma_hub_open(NULL, NULL, &client));
 	ASSERT_EQ(0, krdma_ep_connect(client, to, NULL, 0, 0, &ep));
-	for (int i = 0; i < 20; i++)
+	/* Until the request waits at the server. */
+	end = now_ms() + PATIENCE_MS;
+	while (!poll(&arrived, 1, 0) && now_ms() < end)
 		krdma_hub_next(client, krdma_deadline(10), &record, sizeof(record));
+	ASSERT_EQ(POLLIN, arrived.revents);
 	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &before));
 	none = before;
 	none.rlim_cur = 3;

@@ -91,14 +91,14 @@ size_t hub_buffer_size(const struct krdma_hub *of, size_t length)
 
 /* Memory that no function looks into. */
 static struct hub_buffer any_buffer = { .mr = (struct krdma_mr *)&any_buffer };
-static bool has_memory;
+/* There is memory for messages up to this length. */
+static size_t most_memory;
 
 int hub_buffer_get(struct hub_device *device, size_t length, struct hub_buffer **buffer)
 {
 	(void)device;
-	(void)length;
 	*buffer = &any_buffer;
-	return has_memory ? 0 : -ENOMEM;
+	return length <= most_memory ? 0 : -ENOMEM;
 }
 
 void hub_buffer_put(struct hub_device *device, struct hub_buffer *buffer)
@@ -209,7 +209,7 @@ static void peer_joins(void)
 	memset(slots, 0, sizeof(slots));
 	hub = (struct krdma_hub){ .options = { .longest = 16 * MIB, .budget = 64 * MIB } };
 	ep = (struct krdma_ep){ .hub = &hub, .state = HUB_UP };
-	has_memory = true;
+	most_memory = SIZE_MAX;
 	posted_count = 0;
 	failures = 0;
 }
@@ -278,15 +278,32 @@ static bool stay_in_order_without_memory(void)
 {
 	peer_joins();
 	announce(0, 8 * MIB);
-	has_memory = false;
+	most_memory = 0;
 	announce(1, 3 * MIB);
 	announce(2, 3 * MIB);
-	has_memory = true;
+	most_memory = SIZE_MAX;
 	/* There is memory for one of both. */
 	hub.options.budget = 11 * MIB;
 	hub_fetch_next(&hub);
 	read_all();
 	return are_there(2) && !failures;
+}
+
+/* Another peer's message, for which there is memory, does not wait for one without. */
+static bool peers_do_not_wait_for_memory_of_others(void)
+{
+	struct krdma_ep other;
+
+	peer_joins();
+	other = ep;
+	announce(0, MIB);
+	most_memory = MIB;
+	announce(1, 8 * MIB);
+	slots[2].ep = &other;
+	slots[2].item.waits = true;
+	slots[2].frame = slots[0].frame;
+	hub_fetch_add(&slots[2]);
+	return posted_count == 2 && posted[1] == &slots[2] && slots[1].item.waits && !failures;
 }
 
 /* The program waits for the answer, and gives nothing back until it is there. */
@@ -316,6 +333,8 @@ int main(void)
 	tap_result(!failures && released == 1, "a message that was dropped is given back");
 	tap_result(come_in_order(), "long messages of a peer get memory in their order");
 	tap_result(stay_in_order_without_memory(), "a message without memory keeps its turn");
+	tap_result(peers_do_not_wait_for_memory_of_others(),
+		   "a message without memory keeps no other peer waiting");
 	tap_result(an_awaited_answer_overtakes(), "an answer that is waited for is read at once");
 	return tap_end();
 }
