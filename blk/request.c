@@ -458,6 +458,23 @@ static void krdma_blk_commit_rqs(struct blk_mq_hw_ctx *hctx)
 	krdma_blk_refused_end(&refused);
 }
 
+/*
+ * Requests that were refused again and again come last: what is posted behind one of them is flushed
+ * with it, each time.
+ */
+static void krdma_blk_queue_put_off(struct krdma_blk_queue *queue)
+{
+	struct krdma_blk_request *request, *next;
+	LIST_HEAD(last);
+
+	lockdep_assert_held(&queue->lock);
+
+	list_for_each_entry_safe(request, next, &queue->held, node)
+		if (request->denials == KRDMA_BLK_DENIALS_FAST)
+			list_move_tail(&request->node, &last);
+	list_splice_tail(&last, &queue->held);
+}
+
 /**
  * krdma_blk_queue_push() - Post held requests, as many as fit
  * @queue: the queue
@@ -473,6 +490,7 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 
 	rcu_read_lock();
 	spin_lock_irqsave(&queue->lock, flags);
+	krdma_blk_queue_put_off(queue);
 	while (!ret && queue->open && !list_empty(&queue->held)) {
 		request = list_first_entry(&queue->held, struct krdma_blk_request, node);
 		list_del(&request->node);

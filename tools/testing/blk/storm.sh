@@ -352,8 +352,13 @@ mkdir $work/files
 cp "$here"/*.sh $work/files/
 # What uses a file system waits in the kernel until its disk has had connections for long enough.
 echo 900 >/proc/sys/kernel/hung_task_timeout_secs
+check "a storm is named" [ $# -gt 0 ]
 for storm; do
 	began=$(now)
+	command -v "storm_$storm" >/dev/null || {
+		not_ok "there is no storm $storm"
+		continue
+	}
 	"storm_$storm"
 	echo "# storm $storm took $(($(now) - began)) s"
 done
