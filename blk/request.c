@@ -459,8 +459,8 @@ static void krdma_blk_commit_rqs(struct blk_mq_hw_ctx *hctx)
 }
 
 /*
- * Requests that were refused again and again come last: what is posted behind one of them is flushed
- * with it, each time.
+ * Requests that were refused again and again come last: what is posted behind one of them is
+ * flushed with it, each time.
  */
 static void krdma_blk_queue_put_off(struct krdma_blk_queue *queue)
 {
