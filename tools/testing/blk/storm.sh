@@ -27,13 +27,15 @@
 # shellcheck source=tools/testing/storm/disturb.sh
 . "$here/disturb.sh"
 
+# No program listens for pings, so the manager refuses one, if it hears it.
 reaches_itself()
 {
-	krdma ping -c 1 -W 3 "10.77.0.${NODE:-1}" >/dev/null 2>&1
+	krdma ping -c 1 -W 3 "10.77.0.${NODE:-1}" 2>&1 | grep -q "connection refused"
 }
 
 # As there, but other disks are connected, so the packets of a ping cannot be told from theirs: two
-# pings fail, one after the other.  A fault of krdma would look the same, so see mend_device().
+# pings get no answer, one after the other.  A fault of krdma would look the same, so see
+# mend_device().
 manager_is_dumb()
 {
 	! reaches_itself && ! reaches_itself
@@ -43,7 +45,8 @@ manager_is_dumb()
 mend_device()
 {
 	mend_dumb || return
-	reaches_itself || reaches_itself || problem "a new device cannot be connected to either"
+	reaches_itself || reaches_itself ||
+		problem "the manager of a new device does not answer either"
 }
 
 seconds=${KRDMA_SECONDS:-60}
