@@ -264,8 +264,8 @@ static size_t whole_pages(uint64_t length)
 
 /*
  * There are few different sizes, so that memory serves other messages too: at most an eighth is not
- * used, apart from the smallest size, which is 64 KiB, or a sixteenth of the longest message if that
- * is less.
+ * used, apart from the smallest size, which is 64 KiB, or a sixteenth of the longest message if
+ * that is less.
  */
 size_t hub_buffer_size(const struct krdma_hub *hub, size_t length)
 {
