@@ -175,12 +175,12 @@ static void make_place(struct tree *tree, struct place *place)
 	place->there = !err;
 }
 
-static int make_places(struct tree *tree)
+static struct place *make_places(struct tree *tree)
 {
 	tree->places = calloc(tree->count + 1, sizeof(*tree->places));
 	if (!tree->places) {
 		fail(tree, "fill", "", -ENOMEM);
-		return -ENOMEM;
+		return NULL;
 	}
 	/* The list is sorted, so that a folder precedes those in it. */
 	for (size_t i = 0; i < tree->count && !copy_interrupted; i++) {
@@ -191,7 +191,7 @@ static int make_places(struct tree *tree)
 		make_place(tree, &tree->places[tree->place_count]);
 		tree->place_count++;
 	}
-	return 0;
+	return tree->places;
 }
 
 static int add_file(struct tree *tree, struct copy_queue *queue,
@@ -325,13 +325,15 @@ static void settle_place(struct tree *tree, const struct place *place)
 
 static void get_all(struct tree *tree)
 {
+	struct place *places;
 	int err;
 
-	if (!make_places(tree))
+	places = make_places(tree);
+	if (places)
 		copy_files(tree);
 	for (size_t i = tree->place_count; i; i--)
-		settle_place(tree, &tree->places[i - 1]);
-	free(tree->places);
+		settle_place(tree, &places[i - 1]);
+	free(places);
 	/* A folder that was named and was there before keeps what it has. */
 	err = tree->made ? settle(tree, NULL, tree->root, ".", tree->status.st_mode,
 				  &tree->status.st_mtim) : 0;

@@ -60,7 +60,7 @@ int folder_id_of(int fd, struct folder_id *id)
 int copy_walk_to(int root, const char *path, const struct folder_id *id, const char **last)
 {
 	int fd = copy_walk(root, path, last), err;
-	struct folder_id found;
+	struct folder_id found = { 0 };
 
 	if (fd < 0 || !id)
 		return fd;

@@ -46,7 +46,9 @@ static bool list_has(const char *release, const char *list, const char *module, 
 	bool found = false;
 	FILE *file;
 
-	snprintf(place, sizeof(place), MODULES_FOLDER "/%s/%s", release, list);
+	if (snprintf(place, sizeof(place), MODULES_FOLDER "/%s/%s", release, list) >=
+	    (int)sizeof(place))
+		return false;
 	file = fopen(place, "re");
 	if (!file)
 		return false;
@@ -87,7 +89,9 @@ static bool read_signature(const char *path, bool *is_signed)
 	char end[sizeof(SIGNATURE_END)] = "", place[PATH_MAX];
 	FILE *file;
 
-	snprintf(place, sizeof(place), MODULES_FOLDER "/%s/%s", running(), path);
+	if (snprintf(place, sizeof(place), MODULES_FOLDER "/%s/%s", running(), path) >=
+	    (int)sizeof(place))
+		return false;
 	if (strcmp(place + strlen(place) - 3, ".ko"))
 		return false;
 	file = fopen(place, "re");

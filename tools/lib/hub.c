@@ -43,11 +43,8 @@
 void hub_list_add(struct hub_list *list, struct hub_link *link)
 {
 	link->next = NULL;
-	if (list->first)
-		list->last->next = link;
-	else
-		list->first = link;
-	list->last = link;
+	*(list->first ? list->end : &list->first) = link;
+	list->end = &link->next;
 }
 
 struct hub_link *hub_list_take(struct hub_list *list)
@@ -61,20 +58,15 @@ struct hub_link *hub_list_take(struct hub_list *list)
 
 void hub_list_remove(struct hub_list *list, struct hub_link *link)
 {
-	struct hub_link *before = NULL, *each = list->first;
+	struct hub_link **at = &list->first;
 
-	while (each && each != link) {
-		before = each;
-		each = each->next;
-	}
-	if (!each)
+	while (*at && *at != link)
+		at = &(*at)->next;
+	if (!*at)
 		return;
-	if (before)
-		before->next = link->next;
-	else
-		list->first = link->next;
-	if (list->last == link)
-		list->last = before;
+	*at = link->next;
+	if (list->end == &link->next)
+		list->end = at;
 }
 
 /*
@@ -167,21 +159,16 @@ void hub_ep_check_ready(struct krdma_ep *ep)
 /* Before the first item whose data are not there, which may be so for as long as peers like. */
 static void add_before_waiting(struct krdma_ep *ep, struct hub_item *item)
 {
-	struct hub_link *before = NULL, *each = ep->items.first;
+	struct hub_link **at = &ep->items.first;
 
-	while (each && !HUB_OF(each, struct hub_item, link)->waits) {
-		before = each;
-		each = each->next;
-	}
-	if (!each) {
+	while (*at && !HUB_OF(*at, struct hub_item, link)->waits)
+		at = &(*at)->next;
+	if (!*at) {
 		hub_list_add(&ep->items, &item->link);
 		return;
 	}
-	item->link.next = each;
-	if (before)
-		before->next = &item->link;
-	else
-		ep->items.first = &item->link;
+	item->link.next = *at;
+	*at = &item->link;
 }
 
 void hub_item_add(struct krdma_ep *ep, struct hub_item *item, uint32_t event)
@@ -229,6 +216,15 @@ void hub_record_slot(struct krdma_ep_record *record, struct hub_slot *slot)
 	record->lent = slot;
 	slot->lent = true;
 	slot->ep->lent++;
+}
+
+struct hub_sent *hub_sent_create(uint64_t user_data)
+{
+	struct hub_sent *sent = calloc(1, sizeof(*sent));
+
+	if (sent)
+		sent->user_data = user_data;
+	return sent;
 }
 
 static void record_item(struct krdma_ep_record *record, struct krdma_ep *ep, struct hub_item *item)

@@ -89,7 +89,8 @@ struct hub_link {
 
 struct hub_list {
 	struct hub_link *first;
-	struct hub_link *last;
+	/* Where the last one points to the next.  Means nothing while the list is empty. */
+	struct hub_link **end;
 };
 
 void hub_list_add(struct hub_list *list, struct hub_link *link);
@@ -516,6 +517,8 @@ int hub_address_split(const char *text, char host[HUB_HOST_MAX], uint16_t *port)
 /* Called before a public function returns: the descriptor is readable if there is a record. */
 void hub_settle(struct krdma_hub *hub);
 void hub_item_add(struct krdma_ep *ep, struct hub_item *item, uint32_t event);
+/* Returns NULL without memory.  free() releases it. */
+struct hub_sent *hub_sent_create(uint64_t user_data);
 /* Moves a record whose data are there before those that wait, if it comes after one of them. */
 void hub_item_hurry(struct krdma_ep *ep, struct hub_item *item);
 /* Puts the endpoint into the hub's list if its next record is there. */
@@ -576,10 +579,12 @@ void hub_reap(struct krdma_hub *hub);
 int hub_ep_usable(const struct krdma_ep *ep);
 
 /*
- * hub_frame.c: arrivals
+ * hub_frame.c: arrivals, and what has to wait until it can be sent
  */
 void hub_frame_arrived(struct krdma_ep *ep, struct hub_slot *slot, uint32_t length);
 void hub_ep_take_early(struct krdma_ep *ep);
+void hub_frame_defer(struct krdma_ep *ep, struct hub_frame *frame, const void *data,
+		     size_t length);
 
 /*
  * hub_secret.c: the secret of both sides

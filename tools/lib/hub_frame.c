@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Hubs: frames that arrive. A frame that the peer had no right to send ends the endpoint.
+ * Hubs: frames that arrive, and those that wait until they can be sent. A frame that the peer had no
+ * right to send ends the endpoint.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "hub.h"
 
@@ -220,4 +223,30 @@ void hub_ep_take_early(struct krdma_ep *ep)
 
 		hub_frame_arrived(ep, slot, slot->length);
 	}
+}
+
+/*
+ * A peer that keeps to the protocol has a receive for each frame that is in flight or waits. One
+ * that asks again and again, and takes no reply, would use up the memory of this side.
+ */
+void hub_frame_defer(struct krdma_ep *ep, struct hub_frame *frame, const void *data,
+		     size_t length)
+{
+	struct hub_deferred *deferred;
+
+	if (ep->deferred_count >= hub_receives(ep->hub) && frame->kind != HUB_BYE) {
+		hub_ep_fail(ep, -EPROTO, "the peer does not take what it asks for");
+		return;
+	}
+	deferred = malloc(sizeof(*deferred) + HUB_HEADER_SIZE + length);
+	if (!deferred) {
+		hub_ep_fail(ep, -ENOMEM, "out of memory");
+		return;
+	}
+	hub_frame_write(frame, deferred->wire);
+	if (length)
+		memcpy(deferred->wire + HUB_HEADER_SIZE, data, length);
+	deferred->length = HUB_HEADER_SIZE + length;
+	hub_list_add(&ep->deferred, &deferred->link);
+	ep->deferred_count++;
 }

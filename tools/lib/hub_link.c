@@ -965,7 +965,7 @@ static void take_request(struct krdma_hub *hub, struct krdma_conn *conn)
 	struct sockaddr_storage peer;
 	const char *words = "not a request of a hub";
 	char versions[KRDMA_WHY_MAX];
-	size_t length;
+	size_t length = 0;
 	int err;
 
 	err = krdma_conn_query(conn, &query, sizeof(query));

@@ -102,38 +102,13 @@ static void send_frame(struct krdma_ep *ep, struct hub_frame *frame, const void 
 	post_send(ep, send, (uint32_t)(HUB_HEADER_SIZE + length));
 }
 
-/*
- * A peer that keeps to the protocol has a receive for each frame that is in flight or waits. One
- * that asks again and again, and takes no reply, would use up the memory of this side.
- */
-static void defer(struct krdma_ep *ep, struct hub_frame *frame, const void *data, size_t length)
-{
-	struct hub_deferred *deferred;
-
-	if (ep->deferred_count >= hub_receives(ep->hub) && frame->kind != HUB_BYE) {
-		hub_ep_fail(ep, -EPROTO, "the peer does not take what it asks for");
-		return;
-	}
-	deferred = malloc(sizeof(*deferred) + HUB_HEADER_SIZE + length);
-	if (!deferred) {
-		hub_ep_fail(ep, -ENOMEM, "out of memory");
-		return;
-	}
-	hub_frame_write(frame, deferred->wire);
-	if (length)
-		memcpy(deferred->wire + HUB_HEADER_SIZE, data, length);
-	deferred->length = HUB_HEADER_SIZE + length;
-	hub_list_add(&ep->deferred, &deferred->link);
-	ep->deferred_count++;
-}
-
 void hub_send_control(struct krdma_ep *ep, struct hub_frame *frame, const void *data,
 		      size_t length)
 {
 	if (ep->state < HUB_PROVING || ep->state > HUB_LEAVING)
 		return;
 	if (!ep->free_sends.first || ep->deferred.first)
-		defer(ep, frame, data, length);
+		hub_frame_defer(ep, frame, data, length);
 	else
 		send_frame(ep, frame, data, length);
 }
@@ -299,10 +274,9 @@ static int try_send(struct krdma_ep *ep, struct message *message)
 			   ep->send_count - ep->sends_out <= HUB_CONTROL))
 		return -EAGAIN;
 	if (message->lent) {
-		sent = calloc(1, sizeof(*sent));
+		sent = hub_sent_create(message->user_data);
 		if (!sent)
 			return -ENOMEM;
-		sent->user_data = message->user_data;
 	}
 	if (length > ep->eager) {
 		err = prepare_long(ep, message, sent, descriptor);

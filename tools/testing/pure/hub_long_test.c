@@ -61,26 +61,21 @@ void hub_send_room(struct krdma_ep *ep)
 void hub_list_add(struct hub_list *list, struct hub_link *link)
 {
 	link->next = NULL;
-	if (list->first)
-		list->last->next = link;
-	else
-		list->first = link;
-	list->last = link;
+	*(list->first ? list->end : &list->first) = link;
+	list->end = &link->next;
 }
 
 void hub_list_remove(struct hub_list *list, struct hub_link *link)
 {
-	struct hub_link **at = &list->first, *before = NULL;
+	struct hub_link **at = &list->first;
 
-	while (*at && *at != link) {
-		before = *at;
-		at = &before->next;
-	}
+	while (*at && *at != link)
+		at = &(*at)->next;
 	if (!*at)
 		return;
 	*at = link->next;
-	if (list->last == link)
-		list->last = before;
+	if (list->end == &link->next)
+		list->end = at;
 }
 
 size_t hub_buffer_size(const struct krdma_hub *of, size_t length)
