@@ -392,7 +392,8 @@ static void expect_same(struct kunit *test, const struct fake_send *plain,
 {
 	KUNIT_EXPECT_EQ(test, plain->wr.opcode, send->wr.opcode);
 	KUNIT_EXPECT_EQ(test, plain->wr.send_flags, send->wr.send_flags);
-	KUNIT_EXPECT_EQ(test, plain->wr.ex.imm_data, send->wr.ex.imm_data);
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(plain->wr.ex.imm_data),
+			be32_to_cpu(send->wr.ex.imm_data));
 	KUNIT_ASSERT_EQ(test, 1, send->wr.num_sge);
 	KUNIT_EXPECT_MEMEQ(test, &plain->sge[0], &send->sge[0], sizeof(plain->sge[0]));
 	switch (plain->wr.opcode) {

@@ -487,6 +487,18 @@ bool core_filled(const void *data, size_t size, u32 seed)
 	return true;
 }
 
+bool core_await_filled(const void *data, size_t size, u32 seed)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(CORE_TIMEOUT_MS);
+
+	while (!core_filled(data, size, seed)) {
+		if (time_after(jiffies, deadline))
+			return false;
+		msleep(20);
+	}
+	return true;
+}
+
 /*
  * Work requests
  */

@@ -160,6 +160,8 @@ bool core_buffer_make(struct core_test *test, struct core_buffer *buffer,
 void core_buffer_free(struct core_test *test, struct core_buffer *buffer);
 void core_fill(void *data, size_t size, u32 seed);
 bool core_filled(const void *data, size_t size, u32 seed);
+/* For what a peer has written: over iWARP it may arrive after the peer's completion. */
+bool core_await_filled(const void *data, size_t size, u32 seed);
 
 struct krdma_sge core_sge(const struct core_buffer *buffer, size_t offset, u32 length);
 int core_receive(struct core_end *end, u64 wr_id, const struct core_buffer *buffer, size_t offset,
