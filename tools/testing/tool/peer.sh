@@ -213,6 +213,8 @@ nothing_is_left()
 		tries=$((tries + 1))
 		[ $tries -lt 300 ] || {
 			resources
+			rdma resource show qp 2>/dev/null
+			rdma resource show cm_id 2>/dev/null
 			return 1
 		}
 		usleep 100000
