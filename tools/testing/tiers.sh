@@ -912,18 +912,38 @@ blk()
 		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" -- "$@"
 }
 
-tier_blk()
+# blk_series SERIES: what differs between kernels.
+blk_series()
 {
-	local series
+	echo "# Linux $1"
+	blk "$1" "KRDMA_ROUNDS=10 sh /tests/one.sh && sh /tests/own.sh &&
+		sh /tests/zero.sh && sh /tests/grow.sh && sh /tests/store.sh"
+}
 
-	for series in 6.1 6.12 7.2; do
-		echo "# Linux $series"
-		blk "$series" "KRDMA_ROUNDS=10 sh /tests/one.sh && sh /tests/own.sh &&
-			sh /tests/zero.sh && sh /tests/grow.sh && sh /tests/store.sh"
-	done
+tier_blk_6_1()
+{
+	blk_series 6.1
+}
+
+tier_blk_6_12()
+{
+	blk_series 6.12
+}
+
+tier_blk_7_2()
+{
+	blk_series 7.2
 	"$topdir/tools/testing/tool/schemas" blk "$topdir/build/testing/blk/7.2/left"
+}
+
+tier_blk_hostile()
+{
 	blk 6.1 "sh /tests/hostile.sh && KRDMA_ROUNDS=20 sh /tests/own.sh"
 	blk 6.1 "sh /tests/limit.sh && sh /tests/poll.sh"
+}
+
+tier_blk_late()
+{
 	blk 6.1 "sh /tests/attach.sh && sh /tests/suspend.sh && sh /tests/late.sh"
 }
 
@@ -1137,8 +1157,8 @@ tier_storm_races()
 tier_library_races()
 {
 	local programs=(threads lib_thin lib_memory lib_simple lib_simple_ends lib_message lib_rpma
-		lib_file_slow lib_hub lib_hub_version lib_hub_flow lib_hub_secret lib_bad_hub lib_bad_client
-		lib_bad_server)
+		lib_file_slow lib_hub lib_hub_version lib_hub_flow lib_hub_end lib_hub_name lib_hub_secret
+		lib_bad_hub lib_bad_client lib_bad_server)
 
 	programs=("${programs[@]/%/.64}")
 	cached make -s -C "$topdir/tools/testing/e2e" O="$e2e_threads" THREADS=1 \

@@ -24,6 +24,18 @@ KERNELS = ("6-1", "6-12", "7-2", "debug")
 TIERS = {
     "e2e": [f"e2e-{kernel}" for kernel in KERNELS],
     "core": [f"core-{kernel}" for kernel in KERNELS],
+    "blk": ["blk-6-1", "blk-6-12", "blk-7-2"],
+}
+# And those of scripts that run elsewhere.
+SCRIPT_TIERS = {
+    "tools/testing/blk/apart.sh": ["blk-apart"],
+    "tools/testing/blk/attach.sh": ["blk-late"],
+    "tools/testing/blk/hostile.sh": ["blk-hostile"],
+    "tools/testing/blk/late.sh": ["blk-late"],
+    "tools/testing/blk/limit.sh": ["blk-hostile"],
+    "tools/testing/blk/mirror.sh": ["blk-mirror"],
+    "tools/testing/blk/poll.sh": ["blk-hostile"],
+    "tools/testing/blk/suspend.sh": ["blk-late"],
 }
 OTHER_TIERS = {
     "e2e": ("nodes", "losses", "losses-7-2", "lane-scale", "library", "peer"),
@@ -63,11 +75,11 @@ class Name(NamedTuple):
 class Test:
     """A test: its folder, its names, and the program that its results are reported under."""
 
-    def __init__(self, folder, names, program=""):
+    def __init__(self, folder, names, program="", script=""):
         self.folder = folder
         self.names = names
         self.program = program
-        self.default_tiers = TIERS.get(folder, [folder])
+        self.default_tiers = SCRIPT_TIERS.get(script, TIERS.get(folder, [folder]))
         self.tiers = {*self.default_tiers, *OTHER_TIERS.get(folder, ())}
         self.providers = {name.provider for name in names} - {""}
         self.variants = {name.variant for name in names} - {""} - self.providers
@@ -199,7 +211,8 @@ def shell_tests(name, text):
     for number, line in enumerate(text.splitlines(), 1):
         match = SHELL_TEST.match(line)
         if match:
-            yield number, [Test(folder, [Name("".join(filter(None, match.groups())))], program)]
+            yield number, [Test(folder, [Name("".join(filter(None, match.groups())))], program,
+                                name)]
 
 
 def python_tests(name, text):
