@@ -851,7 +851,7 @@ tier_core_uml_whole()
 # in a machine of its own.
 core_personalities()
 {
-	local driver dir
+	local driver dir failed=0
 
 	dir=$(core_build uml)
 	for driver; do
@@ -860,8 +860,9 @@ core_personalities()
 		# What is known of its errors is about iWARP.
 		[ "$driver" != erdma ] || driver+=:iwarp
 		core_run uml "$dir" "fake:$driver" 0 "$topdir/tools/vm/run" --kernel uml --quiet \
-			--timeout 2400
+			--timeout 2400 || failed=1
 	done
+	return $failed
 }
 
 tier_core_personalities_1()

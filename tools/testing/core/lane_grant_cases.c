@@ -336,8 +336,10 @@ static void lane_writes_unheard(struct core_test *test)
 		lane_miser_take(&miser, false);
 		quiet = miser.answers == before ? quiet + 1 : 0;
 	} while (miser.answers < least ? quiet < LANE_QUIETS : !quiet);
-	CORE_TRUE(test, miser.answers >= least);
-	CORE_TRUE(test, miser.answers <= least - LANE_UNTOLD + LANE_UNTOLD_MAX);
+	core_check(test, miser.answers >= least &&
+		   miser.answers <= least - LANE_UNTOLD + LANE_UNTOLD_MAX, __func__, __LINE__,
+		   "%u answers, not %u to %u", miser.answers, least,
+		   least - LANE_UNTOLD + LANE_UNTOLD_MAX);
 	count = 0;
 out:
 	while (count)
