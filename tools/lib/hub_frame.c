@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Hubs: frames that arrive, and those that wait until they can be sent. A frame that the peer had no
- * right to send ends the endpoint.
+ * Hubs: frames that arrive, and those that wait until they can be sent. A frame that the peer had
+ * no right to send ends the endpoint.
  */
 #include <errno.h>
 #include <stdlib.h>
