@@ -429,9 +429,14 @@ static void early_recalls(struct windows *peer, const struct krdma_conn_attr *at
 static void lane_early_takes_shared(struct core_test *test)
 {
 	struct krdma_srq_attr shared = { .depth = 4, .lanes = true };
-	struct windows *peer = early_begin(test);
 	struct krdma_conn_attr attr = { .send_depth = 4 };
+	struct windows *peer;
 
+	if (!(test->attr.caps & KRDMA_DEVICE_CAP_SRQ)) {
+		test->skipped = "the device has no SRQs";
+		return;
+	}
+	peer = early_begin(test);
 	if (!peer)
 		return;
 	attr.cq = krdma_cq_create(test->dev, &(struct krdma_cq_attr) {

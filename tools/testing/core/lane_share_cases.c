@@ -51,9 +51,14 @@ static void share_close(struct share *share)
 /* The SRQ has @count receives without memory. */
 static struct share *share_begin(struct core_test *test, int count)
 {
-	struct share *share = kzalloc_obj(*share, GFP_KERNEL);
 	struct krdma_srq_attr attr = { .depth = SHARE_DEPTH, .lanes = true };
+	struct share *share;
 
+	if (!(test->attr.caps & KRDMA_DEVICE_CAP_SRQ)) {
+		test->skipped = "the device has no SRQs";
+		return NULL;
+	}
+	share = kzalloc_obj(*share, GFP_KERNEL);
 	if (!CORE_TRUE(test, share))
 		return NULL;
 	share->pair = lane_open(test);
