@@ -7,9 +7,11 @@
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
+#include <linux/netdevice.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <net/net_namespace.h>
+#include <rdma/ib_verbs.h>
 
 #include "fixture.h"
 
@@ -487,16 +489,32 @@ bool core_filled(const void *data, size_t size, u32 seed)
 	return true;
 }
 
-bool core_await_filled(const void *data, size_t size, u32 seed)
+bool core_written(const struct core_test *test, const void *data, size_t size, u32 seed)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(CORE_TIMEOUT_MS);
 
 	while (!core_filled(data, size, seed)) {
-		if (time_after(jiffies, deadline))
+		if (!test->iwarp || time_after(jiffies, deadline))
 			return false;
 		msleep(20);
 	}
 	return true;
+}
+
+bool core_driver_is(const struct core_test *test, enum rdma_driver_id driver)
+{
+	struct krdma_port_attr port = {};
+	struct ib_device *ib = NULL;
+	struct net_device *netdev;
+
+	krdma_device_query_port(test->dev, &init_net, 1, &port);
+	netdev = dev_get_by_index(&init_net, port.netdev_ifindex);
+	if (netdev)
+		ib = ib_device_get_by_netdev(netdev, driver);
+	dev_put(netdev);
+	if (ib)
+		ib_device_put(ib);
+	return ib;
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 
 #include "core_test.h"
 
@@ -160,8 +161,10 @@ bool core_buffer_make(struct core_test *test, struct core_buffer *buffer,
 void core_buffer_free(struct core_test *test, struct core_buffer *buffer);
 void core_fill(void *data, size_t size, u32 seed);
 bool core_filled(const void *data, size_t size, u32 seed);
-/* For what a peer has written: over iWARP it may arrive after the peer's completion. */
-bool core_await_filled(const void *data, size_t size, u32 seed);
+/* What a peer has written is there.  Over iWARP it may arrive after the peer's completion. */
+bool core_written(const struct core_test *test, const void *data, size_t size, u32 seed);
+/* Whether the device below the interface of its first port has that driver. */
+bool core_driver_is(const struct core_test *test, enum rdma_driver_id driver);
 
 struct krdma_sge core_sge(const struct core_buffer *buffer, size_t offset, u32 length);
 int core_receive(struct core_end *end, u64 wr_id, const struct core_buffer *buffer, size_t offset,

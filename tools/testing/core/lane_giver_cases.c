@@ -334,7 +334,7 @@ static void lane_window_revoke_unknown(struct core_test *test)
 	core_fill(windows->memory.data, 64, 3);
 	windows_operate(windows, 3, KRDMA_OP_WRITE, WINDOWS_RKEY + 1, 0, 64);
 	core_expect_send(&windows->lane, 3, KRDMA_WC_SUCCESS);
-	CORE_TRUE(test, core_await_filled(windows->own.data, 64, 3));
+	CORE_TRUE(test, core_written(test, windows->own.data, 64, 3));
 	windows_expect_none(windows);
 out:
 	windows_close(windows);
@@ -494,7 +494,7 @@ static void lane_window_refused_once(struct core_test *test)
 	core_fill(windows->memory.data, 64, 3);
 	windows_operate(windows, 1, KRDMA_OP_WRITE, WINDOWS_RKEY, 0, 64);
 	core_expect_send(&windows->lane, 1, KRDMA_WC_SUCCESS);
-	CORE_TRUE(test, core_await_filled(windows->own.data, 64, 3));
+	CORE_TRUE(test, core_written(test, windows->own.data, 64, 3));
 	windows_expect_none(windows);
 out:
 	windows_close(windows);

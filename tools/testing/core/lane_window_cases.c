@@ -360,7 +360,7 @@ static void lane_window_is_revoked(struct core_test *test)
 	CORE_EQ(test, CORE_ACCESS_ALL(test) & ~KRDMA_ACCESS_LOCAL_WRITE, window.rights);
 	core_fill(windows->own.data, 64, 1);
 	CORE_EQ(test, KRDMA_WC_SUCCESS, windows_access(windows, KRDMA_OP_WRITE, &window));
-	CORE_TRUE(test, core_await_filled(windows->memory.data, 64, 1));
+	CORE_TRUE(test, core_written(test, windows->memory.data, 64, 1));
 	/* The same one for all who ask for it. */
 	CORE_EQ(test, window.number, windows_given(windows, 1, &windows->memory).number);
 
@@ -372,7 +372,7 @@ static void lane_window_is_revoked(struct core_test *test)
 						     msecs_to_jiffies(4 * CORE_QUIET_MS)));
 	core_fill(windows->own.data, 64, 2);
 	CORE_EQ(test, KRDMA_WC_SUCCESS, windows_access(windows, KRDMA_OP_WRITE, &window));
-	CORE_TRUE(test, core_await_filled(windows->memory.data, 64, 2));
+	CORE_TRUE(test, core_written(test, windows->memory.data, 64, 2));
 	windows_say(windows, REVOKED, window.number, 0);
 	if (!windows_released(windows, &release, 4 * CORE_QUIET_MS, WINDOW_SOON_MS))
 		goto out;

@@ -2,35 +2,16 @@
 /* Memory: MRs, memory descriptors, and rkeys that a peer invalidates. */
 #include <linux/err.h>
 #include <linux/mm.h>
-#include <linux/netdevice.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <net/net_namespace.h>
-#include <rdma/ib_verbs.h>
 
 #include "transfer.h"
 
 /*
  * MRs
  */
-
-/* Whether the device executes atomics: those of krdma too, or, with mlx5, those of peers only. */
-static bool device_serves_atomics(const struct core_test *test)
-{
-	struct krdma_port_attr port = {};
-	struct ib_device *mlx5 = NULL;
-	struct net_device *netdev;
-
-	krdma_device_query_port(test->dev, &init_net, 1, &port);
-	netdev = dev_get_by_index(&init_net, port.netdev_ifindex);
-	if (netdev)
-		mlx5 = ib_device_get_by_netdev(netdev, RDMA_DRIVER_MLX5);
-	dev_put(netdev);
-	if (mlx5)
-		ib_device_put(mlx5);
-	return mlx5 || test->attr.caps & KRDMA_DEVICE_CAP_ATOMIC;
-}
 
 static void region_refused(struct core_test *test)
 {
@@ -45,7 +26,8 @@ static void region_refused(struct core_test *test)
 	CORE_ERR_PTR(test, -EINVAL, krdma_mr_register(session, test->dev, data, 10,
 						      KRDMA_ACCESS_REMOTE_WRITE));
 	CORE_ERR_PTR(test, -EINVAL, krdma_mr_register(session, test->dev, NULL, 10, 0));
-	if (device_serves_atomics(test)) {
+	/* mlx5 executes those of peers only. */
+	if (test->attr.caps & KRDMA_DEVICE_CAP_ATOMIC || core_driver_is(test, RDMA_DRIVER_MLX5)) {
 		core_buffer_make(test, &buffer, session, 8192,
 				 KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC);
 		core_buffer_free(test, &buffer);
