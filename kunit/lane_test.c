@@ -223,6 +223,39 @@ static void test_longest_message(struct kunit *test)
 	stage_close(stage);
 }
 
+/* The peer has the request of a lane, and does not answer in time. */
+static void test_unanswered_lane_ends(struct kunit *test)
+{
+	struct actor *others = kunit_kcalloc(test, 2, sizeof(*others), GFP_KERNEL);
+	struct krdma_conn_attr attr = { .send_depth = 1, .recv_depth = 1 };
+	struct stage *stage = lane_stage(test);
+	struct krdma_trunk *trunk;
+
+	KUNIT_ASSERT_NOT_NULL(test, others);
+	lane_connect(stage, 1);
+	trunk = lane_of(&stage->client)->trunk;
+	for (u32 i = 0; i < 2; i++) {
+		lane_resolve(stage, &others[i]);
+		KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(others[i].conn, &attr));
+		KUNIT_ASSERT_EQ(test, 0, actor_connect(&others[i], ""));
+	}
+	spin_lock_bh(&trunk->lock);
+	lane_of(&others[0])->asked_at -= msecs_to_jiffies(KRDMA_CONN_ANSWER_MS);
+	spin_unlock_bh(&trunk->lock);
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&trunk->give_up));
+	/* With the reference of an item that runs. */
+	kref_get(&trunk->refs);
+	trunk->give_up.work.func(&trunk->give_up.work);
+	KUNIT_EXPECT_TRUE(test, actor_hears(&others[0], KRDMA_EVENT_CLOSED));
+	EXPECT_STORY(test, &others[0], RESOLVED "unreachable -110, closed -110");
+	/* The others are not concerned, and the younger one has its time, too. */
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&trunk->give_up));
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTING, actor_state(&others[1]));
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTED, actor_state(&stage->client));
+	actor_close(&others[1]);
+	stage_close(stage);
+}
+
 /*
  * The end of a trunk
  */
@@ -1051,6 +1084,7 @@ static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_refused_send_names_no_mr),
 	KUNIT_CASE(test_failed_queues_leave_nothing),
 	KUNIT_CASE(test_longest_message),
+	KUNIT_CASE(test_unanswered_lane_ends),
 	KUNIT_CASE(test_ended_trunk_has_no_timer),
 	KUNIT_CASE(test_ended_trunk_does_not_drain),
 	KUNIT_CASE(test_link_says_why_it_ends),

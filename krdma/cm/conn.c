@@ -37,14 +37,6 @@
 #define KRDMA_CONN_UNSAID_MS	3000
 
 /*
- * How long a connection request waits for its answer.  A listener rejects a request after 60
- * seconds by default, and the connection manager gives up after 70 if the peer does not answer at
- * all.  Without this limit it waits for a peer that has the request, and has vanished since, for
- * some 18 minutes.
- */
-#define KRDMA_CONN_ANSWER_MS	90000
-
-/*
  * After a remote access error the peer's device learns of it from ours, with some delay.  The
  * disconnect must not overtake that: the peer's work request would then be flushed, and its
  * consumer would not learn the cause.

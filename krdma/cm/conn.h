@@ -28,6 +28,14 @@ struct rdma_cm_id;
 struct rdma_conn_param;
 struct krdma_conn_path;
 
+/*
+ * How long a connection request waits for its answer.  A listener rejects a request after 60
+ * seconds by default, and the connection manager gives up after 70 if the peer does not answer at
+ * all.  Without this limit it waits for a peer that has the request, and has vanished since, for
+ * some 18 minutes.
+ */
+#define KRDMA_CONN_ANSWER_MS	90000
+
 /* Size of the queue of events that the consumer has not taken; it holds each type at most once. */
 #define KRDMA_CONN_EVENTS	KRDMA_EVENT_CLOSED
 

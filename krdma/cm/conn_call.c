@@ -455,14 +455,14 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
 	ret = krdma_conn_advance(conn, KRDMA_INPUT_CONNECT, 0);
 	if (ret)
 		return ret;
-	if (krdma_conn_uses_lower(conn))
+	if (krdma_conn_uses_lower(conn)) {
 		ret = conn->lower->ops->connect(conn->lower, want, more);
-	else
+	} else {
 		ret = rdma_connect(conn->cm_id, &param);
-	if (ret)
-		return krdma_conn_fail(conn, ret);
-	krdma_conn_await_answer(conn);
-	return 0;
+		if (!ret)
+			krdma_conn_await_answer(conn);
+	}
+	return ret ? krdma_conn_fail(conn, ret) : 0;
 }
 
 /**

@@ -22,8 +22,9 @@ struct krdma_conn_lower;
  *	this lower half, sets &struct krdma_conn_lower.used if so, and then passes the input
  *	CM_ROUTE_RESOLVED, at once or later.  In a handler of the connection manager.
  * @create: create the queues; under cm_lock, in state RESOLVED or REQUESTED, once
- * @connect: send the request; under cm_lock, in state CONNECTING.  With
- *	&struct krdma_conn_param.early, send work requests can be posted from then on.
+ * @connect: send the request, and limit the time to its answer, with the input UNANSWERED; under
+ *	cm_lock, in state CONNECTING.  With &struct krdma_conn_param.early, send work requests can
+ *	be posted from then on.
  * @accept: send the answer; under cm_lock, in state ACCEPTING
  * @send: send what @connect and @accept have left, with @more, and @end, with
  *	&struct krdma_conn.ends_with_others; process context

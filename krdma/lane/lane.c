@@ -33,6 +33,7 @@
 #include "lane/direct.h"
 #include "lane/early.h"
 #include "lane/lane.h"
+#include "lane/link.h"
 #include "lane/name.h"
 #include "lane/port.h"
 #include "lane/queue.h"
@@ -243,6 +244,7 @@ static int krdma_lane_connect(struct krdma_conn_lower *lower,
 		krdma_lane_lost(lane, trunk->error, 0);
 	} else {
 		krdma_lane_set_depths(lane);
+		krdma_link_await_answer(lane);
 		WRITE_ONCE(lane->due, lane->due | BIT(KRDMA_LANE_DUE_OPEN));
 		krdma_trunk_add_ready(lane);
 		if (param->early) {
@@ -477,7 +479,9 @@ void krdma_lane_detach(struct krdma_lane *lane)
 
 	lockdep_assert_held(&trunk->lock);
 
-	if (!list_empty(&lane->find_node)) {
+	if (lane->bound) {
+		list_del_init(&lane->find_node);
+	} else if (!list_empty(&lane->find_node)) {
 		krdma_trunk_end_finder(lane);
 		krdma_conn_put(lane->conn);
 	}

@@ -322,8 +322,8 @@ enum krdma_lane_stage {
  * @ending: it is queued no more
  * @tries: trunks that were tried; by @find_work and under the trunk's lock, never at once
  * @routed: the consumer left the local address to the routing tables
- * @find_node: entry of one of the trunk's two lists of lanes that wait for it; under the trunk's
- *	lock
+ * @find_node: entry of one of the trunk's three lists of lanes that wait for an answer; under the
+ *	trunk's lock
  * @ticket: number of its question there, while that waits for the answer; otherwise 0
  * @asked_at: when it began to wait there, in jiffies; under the trunk's lock
  * @stage: &enum krdma_lane_stage; under the trunk's lock
@@ -569,6 +569,7 @@ struct krdma_trunk_answer {
  * @finders: active: lanes that wait for the answer, so do these
  * @questions: active: the lanes of @finders, by the number of their question
  * @last_ticket: number of the last question
+ * @unanswered: active: lanes of which the peer has not answered OPEN, the oldest first
  * @ports: active: ports of the peer where a listener took lanes a short time ago
  * @next_port: the oldest of them
  * @local_ports: number of lanes that had a local port of the trunk's
@@ -617,6 +618,7 @@ struct krdma_trunk_answer {
  * @timer: an active trunk has no lane, or the peer does not answer; a passive one is not used any
  *	more, and its peer does not take what was sent, or sends nothing for long
  * @later: sends the ends of lanes that nothing else has taken along; queued with a reference
+ * @give_up: ends lanes of @unanswered that have waited too long; queued with a reference
  * @hurry: ends that do not wait for @later; under @lock
  * @drain: ends the trunk if its device keeps a lane from its end; queued with a reference
  * @busy: @connect_work has not finished; under @lock
@@ -661,6 +663,7 @@ struct krdma_trunk {
 	struct list_head finders;
 	struct xarray questions;
 	u32 last_ticket;
+	struct list_head unanswered;
 	struct krdma_trunk_port ports[KRDMA_TRUNK_PORTS];
 	u32 next_port;
 	u32 local_ports;
@@ -709,6 +712,7 @@ struct krdma_trunk {
 	struct delayed_work timer;
 	struct delayed_work later;
 	struct delayed_work drain;
+	struct delayed_work give_up;
 	u32 hurry;
 	bool busy;
 	bool link_over;

@@ -13,6 +13,7 @@
  * completion stops, and the work item reads that frame and what has arrived since.
  */
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -419,12 +420,74 @@ static bool krdma_link_has_more(const struct krdma_lane *lane)
 	       (lane->share && READ_ONCE(lane->share->recall_due));
 }
 
+static void krdma_link_start_give_up(struct krdma_trunk *trunk, unsigned long delay)
+{
+	lockdep_assert_held(&trunk->lock);
+
+	/* Its end cancels @give_up only once. */
+	if (trunk->state == KRDMA_TRUNK_ENDED)
+		return;
+	krdma_trunk_get(trunk);
+	if (!queue_delayed_work(krdma_lane_workqueue, &trunk->give_up, delay))
+		krdma_trunk_put(trunk);
+}
+
+/**
+ * krdma_link_await_answer() - Limit the time in which the peer answers OPEN
+ * @lane: the lane, active; its answer or its end removes it from the list
+ *
+ * Context: any but NMI, with the trunk's lock held.
+ */
+void krdma_link_await_answer(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+
+	lockdep_assert_held(&trunk->lock);
+
+	if (list_empty(&trunk->unanswered))
+		krdma_link_start_give_up(trunk, msecs_to_jiffies(KRDMA_CONN_ANSWER_MS));
+	lane->asked_at = jiffies;
+	list_add_tail(&lane->find_node, &trunk->unanswered);
+}
+
+/**
+ * krdma_link_give_up() - End the lanes that the peer has not answered in time
+ * @work: give_up of the trunk; if the lane for which it was queued has left the list, it runs too
+ *	early, and looks again
+ *
+ * Context: process context, a work item.
+ */
+void krdma_link_give_up(struct work_struct *work)
+{
+	struct krdma_trunk *trunk = container_of(work, struct krdma_trunk, give_up.work);
+	struct krdma_lane *lane;
+	unsigned long until;
+
+	spin_lock_bh(&trunk->lock);
+	while ((lane = list_first_entry_or_null(&trunk->unanswered, struct krdma_lane,
+						find_node))) {
+		until = lane->asked_at + msecs_to_jiffies(KRDMA_CONN_ANSWER_MS);
+		if (time_before(jiffies, until)) {
+			krdma_link_start_give_up(trunk, until - jiffies);
+			break;
+		}
+		list_del_init(&lane->find_node);
+		krdma_conn_advance(lane->conn, KRDMA_INPUT_UNANSWERED, 0);
+		spin_unlock_bh(&trunk->lock);
+		cond_resched();
+		spin_lock_bh(&trunk->lock);
+	}
+	spin_unlock_bh(&trunk->lock);
+	krdma_trunk_put(trunk);
+}
+
 static int krdma_link_accepted(struct krdma_lane *lane, const struct krdma_lane_record *record)
 {
 	if (lane->stage == KRDMA_LANE_OVER)
 		return 0;
 	if (lane->stage != KRDMA_LANE_ASKED)
 		return -EPROTO;
+	list_del_init(&lane->find_node);
 	lane->stage = KRDMA_LANE_UP;
 	lane->accepted = true;
 	lane->peer_credits = record->credits;
@@ -447,6 +510,7 @@ static int krdma_link_rejected(struct krdma_lane *lane, const struct krdma_lane_
 		return 0;
 	if (lane->stage != KRDMA_LANE_ASKED)
 		return -EPROTO;
+	list_del_init(&lane->find_node);
 	lane->stage = KRDMA_LANE_OVER;
 	if (record->value == KRDMA_LANE_REJECT_NO_LISTENER)
 		krdma_trunk_forget_port(lane->trunk, lane->port);

@@ -150,7 +150,7 @@ static void krdma_trunk_free(struct kref *refs)
 	struct krdma_trunk *trunk = container_of(refs, struct krdma_trunk, refs);
 
 	WARN_ON(!list_empty(&trunk->ready) || !list_empty(&trunk->unasked) ||
-		!list_empty(&trunk->finders));
+		!list_empty(&trunk->finders) || !list_empty(&trunk->unanswered));
 	xa_destroy(&trunk->peer_windows);
 	xa_destroy(&trunk->windows);
 	xa_destroy(&trunk->questions);
@@ -606,6 +606,8 @@ static void krdma_trunk_end(struct krdma_trunk *trunk)
 		krdma_trunk_put(trunk);
 	if (cancel_delayed_work_sync(&trunk->later))
 		krdma_trunk_put(trunk);
+	if (cancel_delayed_work_sync(&trunk->give_up))
+		krdma_trunk_put(trunk);
 	wake_up_all(&krdma_trunks_wait);
 	krdma_trunk_put(trunk);
 }
@@ -680,6 +682,7 @@ static struct krdma_trunk *krdma_trunk_alloc(bool passive)
 	INIT_LIST_HEAD(&trunk->unasked);
 	INIT_LIST_HEAD(&trunk->finders);
 	xa_init(&trunk->questions);
+	INIT_LIST_HEAD(&trunk->unanswered);
 	xa_init_flags(&trunk->windows, XA_FLAGS_LOCK_BH);
 	INIT_LIST_HEAD(&trunk->revokes);
 	xa_init_flags(&trunk->peer_windows, XA_FLAGS_LOCK_BH);
@@ -693,6 +696,7 @@ static struct krdma_trunk *krdma_trunk_alloc(bool passive)
 	INIT_DELAYED_WORK(&trunk->timer, krdma_trunk_timer);
 	INIT_DELAYED_WORK(&trunk->later, krdma_trunk_later);
 	INIT_DELAYED_WORK(&trunk->drain, krdma_trunk_drain);
+	INIT_DELAYED_WORK(&trunk->give_up, krdma_link_give_up);
 	return trunk;
 }
 
