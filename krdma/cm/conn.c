@@ -216,8 +216,11 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_conn_unlock);
 
 static void krdma_conn_grace_expired(struct work_struct *work)
 {
-	struct krdma_conn *conn = container_of(work, struct krdma_conn, grace_work.work);
+	struct krdma_conn_plain *plain;
+	struct krdma_conn *conn;
 
+	plain = container_of(work, struct krdma_conn_plain, grace_work.work);
+	conn = plain->conn;
 	krdma_conn_advance(conn, KRDMA_INPUT_GRACE_EXPIRED, 0);
 	/* The teardown may have waited for this. */
 	if (krdma_conn_get_state(conn) == KRDMA_CONN_CLOSING)
@@ -227,8 +230,11 @@ static void krdma_conn_grace_expired(struct work_struct *work)
 
 static void krdma_conn_unanswered(struct work_struct *work)
 {
-	struct krdma_conn *conn = container_of(work, struct krdma_conn, answer_work.work);
+	struct krdma_conn_plain *plain;
+	struct krdma_conn *conn;
 
+	plain = container_of(work, struct krdma_conn_plain, answer_work.work);
+	conn = plain->conn;
 	krdma_conn_advance(conn, KRDMA_INPUT_UNANSWERED, 0);
 	krdma_conn_put_sync(conn);
 }
@@ -242,7 +248,7 @@ static void krdma_conn_unanswered(struct work_struct *work)
 void krdma_conn_await_answer(struct krdma_conn *conn)
 {
 	krdma_conn_get(conn);
-	if (!queue_delayed_work(krdma_conn_work_on(conn), &conn->answer_work,
+	if (!queue_delayed_work(krdma_conn_work_on(conn), &conn->plain->answer_work,
 				msecs_to_jiffies(KRDMA_CONN_ANSWER_MS)))
 		krdma_conn_put(conn);
 }
@@ -255,7 +261,7 @@ void krdma_conn_await_answer(struct krdma_conn *conn)
  */
 void krdma_conn_answered(struct krdma_conn *conn)
 {
-	if (cancel_delayed_work(&conn->answer_work))
+	if (cancel_delayed_work(&conn->plain->answer_work))
 		krdma_conn_put(conn);
 }
 
@@ -288,7 +294,8 @@ void krdma_conn_flushed(struct krdma_conn *conn)
 static void krdma_conn_start_grace(struct krdma_conn *conn, unsigned int ms)
 {
 	krdma_conn_get(conn);
-	if (mod_delayed_work(krdma_conn_work_on(conn), &conn->grace_work, msecs_to_jiffies(ms)))
+	if (mod_delayed_work(krdma_conn_work_on(conn), &conn->plain->grace_work,
+			     msecs_to_jiffies(ms)))
 		krdma_conn_put(conn);
 }
 
@@ -297,7 +304,7 @@ static void krdma_conn_await_reason(struct krdma_conn *conn)
 	if (!READ_ONCE(conn->flushed))
 		return;
 	krdma_conn_get(conn);
-	if (!queue_delayed_work(krdma_conn_work_on(conn), &conn->grace_work,
+	if (!queue_delayed_work(krdma_conn_work_on(conn), &conn->plain->grace_work,
 				msecs_to_jiffies(KRDMA_CONN_UNSAID_MS)))
 		krdma_conn_put(conn);
 }
@@ -351,7 +358,7 @@ static bool krdma_conn_gives_grace(struct krdma_conn *conn)
 		conn->grace_given = true;
 		krdma_conn_start_grace(conn, KRDMA_CONN_GRACE_MS);
 	}
-	return delayed_work_pending(&conn->grace_work);
+	return delayed_work_pending(&conn->plain->grace_work);
 }
 
 /*
@@ -361,20 +368,19 @@ static bool krdma_conn_gives_grace(struct krdma_conn *conn)
 static bool krdma_conn_take_down(struct krdma_conn *conn, bool wait)
 {
 	/* The lower half has no grace. */
-	if (!krdma_conn_uses_lower(conn)) {
-		if (krdma_conn_gives_grace(conn))
-			return false;
-		if (cancel_delayed_work(&conn->grace_work))
-			krdma_conn_put(conn);
-	}
+	if (!krdma_conn_uses_lower(conn) && krdma_conn_gives_grace(conn))
+		return false;
 
 	if (!krdma_conn_lock_to_end(conn, wait))
 		return false;
 	conn->is_taken = true;
 	krdma_conn_unlock(conn);
 	/* No request can be sent any more. */
-	if (!conn->passive)
+	if (conn->plain) {
 		krdma_conn_answered(conn);
+		if (cancel_delayed_work(&conn->plain->grace_work))
+			krdma_conn_put(conn);
+	}
 
 	/* Disconnect first, so that the peer need not detect the end by itself. */
 	if (conn->lower)
@@ -428,7 +434,7 @@ static void krdma_conn_drive(struct krdma_conn *conn, bool always)
 
 static void krdma_conn_peer_work(struct work_struct *work)
 {
-	struct krdma_conn *conn = container_of(work, struct krdma_conn, peer_work);
+	struct krdma_conn *conn = container_of(work, struct krdma_conn_plain, peer_work)->conn;
 
 	if (krdma_conn_get_state(conn) == KRDMA_CONN_CLOSING)
 		krdma_conn_tear_down(conn, false);
@@ -449,7 +455,7 @@ static bool krdma_conn_ends_by_peer(struct krdma_conn *conn)
 	if (!conn->ends_by_peer)
 		return false;
 	krdma_conn_get(conn);
-	if (!queue_work(krdma_peer_workqueue, &conn->peer_work))
+	if (!queue_work(krdma_peer_workqueue, &conn->plain->peer_work))
 		krdma_conn_put(conn);
 	return true;
 }
@@ -633,6 +639,7 @@ static void krdma_conn_free(struct krdma_conn *conn)
 	krdma_conn_turn_exit(conn);
 	krdma_session_put(conn->session);
 	kfree(conn->peer_data);
+	kfree(conn->plain);
 	mutex_destroy(&conn->end_lock);
 	mutex_destroy(&conn->cm_lock);
 	kmem_cache_free(krdma_conn_cache, krdma_object_uncount(KRDMA_OBJECT_CONN, conn));
@@ -676,13 +683,34 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 	mutex_init(&conn->cm_lock);
 	mutex_init(&conn->end_lock);
 	INIT_WORK(&conn->work, krdma_conn_work);
-	INIT_WORK(&conn->peer_work, krdma_conn_peer_work);
-	INIT_DELAYED_WORK(&conn->grace_work, krdma_conn_grace_expired);
-	INIT_DELAYED_WORK(&conn->answer_work, krdma_conn_unanswered);
 	INIT_WORK(&conn->event_work, krdma_conn_event_work);
 	INIT_LIST_HEAD(&conn->pending);
 
 	return conn;
+}
+
+/**
+ * krdma_conn_make_plain() - Allocate what a connection with an ID of the connection manager needs
+ * @conn: the connection, without one
+ * @gfp: as for the connection
+ *
+ * Context: process context, under cm_lock, or where no other thread knows the connection; may sleep
+ * if @gfp says so.
+ * Return: 0 or -ENOMEM.
+ */
+int krdma_conn_make_plain(struct krdma_conn *conn, gfp_t gfp)
+{
+	struct krdma_conn_plain *plain;
+
+	plain = kzalloc_obj(*plain, gfp);
+	if (!plain)
+		return -ENOMEM;
+	plain->conn = conn;
+	INIT_WORK(&plain->peer_work, krdma_conn_peer_work);
+	INIT_DELAYED_WORK(&plain->grace_work, krdma_conn_grace_expired);
+	INIT_DELAYED_WORK(&plain->answer_work, krdma_conn_unanswered);
+	conn->plain = plain;
+	return 0;
 }
 
 /**

@@ -54,6 +54,30 @@ enum krdma_conn_turn {
 };
 
 /**
+ * struct krdma_conn_plain - what a connection with an rdma_cm ID has besides
+ * @conn: the connection
+ * @owner: the connection as the owner of its QP; set before that
+ * @timeout_ms: timeout in milliseconds to resolve the route
+ * @ack_timeout: ACK timeout that the consumer asked for; 0: one that suits the route
+ * @peer_work: the teardown if it may wait for the peer's answer; queued by the connection's work
+ *	item, with a reference
+ * @grace_work: the peer did not answer the disconnect, the cause of a flush was not reported, or
+ *	the peer's device has had the time to learn of an error; queued with a reference, which it
+ *	drops
+ * @answer_work: the peer did not answer the connection request; queued with a reference, which it
+ *	drops
+ */
+struct krdma_conn_plain {
+	struct krdma_conn *conn;
+	struct krdma_qp_owner owner;
+	u32 timeout_ms;
+	u8 ack_timeout;
+	struct work_struct peer_work;
+	struct delayed_work grace_work;
+	struct delayed_work answer_work;
+};
+
+/**
  * struct krdma_conn - a connection
  * @refs: references: one of the consumer (until there is one, of the listener), one from the
  *	start of the connection to its end, and one for each queued work item
@@ -91,9 +115,9 @@ enum krdma_conn_turn {
  * @pd: the PD of the QP; NULL before the QP is created and after the end
  * @qp: the QP; set once, under @state_lock too, and valid until the object is freed; read without
  *	a lock
- * @owner: the connection as the owner of @qp; set before @qp
+ * @plain: what a connection needs for @cm_id; NULL: a lane that never had one.  Set before @cm_id,
+ *	with @cm_lock, and valid until the object is freed.
  * @lkey: local DMA lkey of the PD, set before @qp
- * @timeout_ms: timeout in milliseconds to resolve the route
  * @dev: the device; set under @state_lock before the state that implies it, and valid until the
  *	object is freed
  * @use: registration as a user of @dev, from then until the end
@@ -105,18 +129,17 @@ enum krdma_conn_turn {
  * @confirmed: the connection manager has reported that the connection is established
  * @asked: iWARP connects or accepts: until @confirmed, the end waits for a result, which the peer
  *	can delay
- * @ends_by_peer: @peer_work tears the connection down; for @work alone
+ * @ends_by_peer: @peer_work of @plain tears the connection down; for @work alone
  * @is_taken: the teardown has begun: @cm_id, @port and @pd are for @work alone.  Set with @cm_lock.
  * @peer_notified: the peer has been sent a disconnect; for @work alone
- * @grace_pending: @grace_work waits for the peer's answer; for @work alone
- * @grace_given: @grace_work has been queued for the teardown; for @work alone
+ * @grace_pending: @grace_work of @plain waits for the peer's answer; for @work alone
+ * @grace_given: @grace_work of @plain has been queued for the teardown; for @work alone
  * @flushed: work requests were flushed before this side ended the connection
  * @end_was_missed: @work has found @end_lock locked, and is queued when it is released
  * @end_is_locked_out: @work has found @cm_lock locked, and is queued when it is released
  * @driven: the end of a connection that uses @lower is done by a thread that holds @end_lock, and
  *	@work is not scheduled any more; set once, under @state_lock
  * @ends_with_others: the thread that ends it ends others, and then calls the @send of @lower
- * @ack_timeout: ACK timeout that the consumer asked for; 0: one that suits the route
  * @turn: &enum krdma_conn_turn: whether @work waits for its turn among those of @turn_session, or
  *	runs.  Protected by krdma_turns_lock, as @turn_session.
  * @end_lock: of a connection with @lower: held by @work, and by threads that do what it would
@@ -126,13 +149,6 @@ enum krdma_conn_turn {
  * @turn_item: @work, among the connections of @turn_session that wait for a turn
  * @turn_session: @session, or the session before, if @turn was in use when it joined @session; with
  *	a reference
- * @peer_work: the teardown if it may wait for the peer's answer; queued by @work, with a
- *	reference
- * @grace_work: the peer did not answer the disconnect, the cause of a flush was not reported, or
- *	the peer's device has had the time to learn of an error; queued with a reference, which it
- *	drops
- * @answer_work: the peer did not answer the connection request; queued with a reference, which it
- *	drops
  * @event_work: calls the consumer for events; queued with a reference
  * @free_work: frees the object after the last reference, so in the place of @event_work
  * @closed: the teardown is over, and the consumer has got all events; set once, with @wait woken
@@ -173,9 +189,8 @@ struct krdma_conn {
 	struct krdma_charged_port port;
 	struct krdma_pd *pd;
 	struct krdma_qp *qp;
-	struct krdma_qp_owner owner;
+	struct krdma_conn_plain *plain;
 	u32 lkey;
-	u32 timeout_ms;
 
 	struct krdma_device *dev;
 	struct krdma_use use;
@@ -191,23 +206,19 @@ struct krdma_conn {
 	bool grace_pending;
 	bool grace_given;
 	bool flushed;
-	/* Under several locks; together, so that a connection takes little more than 1 KiB. */
+	/* Under several locks; together, so that there are no holes: a host may have many lanes. */
 	bool end_is_locked_out;
 	bool end_was_missed;
 	bool driven;
 	bool closed;
 	bool ends_with_others;
 	bool reclaim;
-	u8 ack_timeout;
 	u8 turn;
 
 	struct mutex end_lock;		/* see above */
 	struct work_struct work;
 	struct krdma_turn_item turn_item;
 	struct krdma_session *turn_session;
-	struct work_struct peer_work;
-	struct delayed_work grace_work;
-	struct delayed_work answer_work;
 	union {
 		struct work_struct event_work;
 		struct work_struct free_work;
@@ -230,7 +241,7 @@ struct krdma_conn {
 int krdma_conn_advance(struct krdma_conn *conn, enum krdma_conn_input input, int error);
 void krdma_conn_unlock(struct krdma_conn *conn);
 
-/* Where @grace_work and @answer_work run. */
+/* Where the delayed works of @plain run. */
 static inline struct workqueue_struct *krdma_conn_work_on(const struct krdma_conn *conn)
 {
 	return conn->reclaim ? krdma_reclaim_workqueue : krdma_workqueue;
@@ -252,6 +263,7 @@ int krdma_conns_init(void);
 void krdma_conns_exit(void);
 struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 				    const struct krdma_conn_ops *ops, void *context, gfp_t gfp);
+int krdma_conn_make_plain(struct krdma_conn *conn, gfp_t gfp);
 int krdma_conn_take_device(struct krdma_conn *conn, struct rdma_cm_id *cm_id);
 int krdma_conn_use_device(struct krdma_conn *conn, struct krdma_device *dev);
 bool krdma_conn_give(struct krdma_conn *conn, const struct krdma_conn_ops *ops, void *context);

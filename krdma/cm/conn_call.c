@@ -83,22 +83,27 @@ static int krdma_route_check(const struct krdma_route *route)
 
 static int krdma_conn_start(struct krdma_conn *conn, const struct krdma_route *route)
 {
+	struct krdma_conn_plain *plain;
 	struct sockaddr_storage local;
 	struct rdma_cm_id *cm_id;
 	int ret;
 
 	lockdep_assert_held(&conn->cm_lock);
 
+	ret = krdma_conn_make_plain(conn, GFP_KERNEL_ACCOUNT);
+	if (ret)
+		return ret;
+	plain = conn->plain;
+	plain->timeout_ms = route->timeout_ms ?: KRDMA_CONN_TIMEOUT_MS;
+	plain->ack_timeout = route->ack_timeout;
 	cm_id = rdma_create_id(conn->session->net, krdma_conn_cm_handler, conn, RDMA_PS_TCP,
 			       IB_QPT_RC);
 	if (IS_ERR(cm_id))
 		return krdma_cm_error(PTR_ERR(cm_id));
 	conn->cm_id = cm_id;
-	conn->timeout_ms = route->timeout_ms ?: KRDMA_CONN_TIMEOUT_MS;
 
 	if (route->tos)
 		rdma_set_service_type(cm_id, route->tos);
-	conn->ack_timeout = route->ack_timeout;
 	ret = rdma_set_min_rnr_timer(cm_id, KRDMA_RNR_TIMER);
 	if (ret)
 		return krdma_cm_error(ret);
@@ -106,7 +111,7 @@ static int krdma_conn_start(struct krdma_conn *conn, const struct krdma_route *r
 	if (route->local)
 		memcpy(&local, route->local, rdma_addr_size(route->local));
 	ret = krdma_cm_id_resolve(cm_id, route->local ? (struct sockaddr *)&local : NULL,
-				  route->remote, conn->timeout_ms);
+				  route->remote, plain->timeout_ms);
 	/* rdma_cm returns -ENODEV for an address that is not on an RDMA device. */
 	if (ret == -ENODEV && route->local)
 		return -EADDRNOTAVAIL;

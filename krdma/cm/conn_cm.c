@@ -254,7 +254,7 @@ static void krdma_conn_save_depths(struct krdma_conn *conn, const struct rdma_cm
 static int krdma_conn_set_ack_timeout(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
 {
 	bool routed = cm_id->route.addr.dev_addr.network != RDMA_NETWORK_IB;
-	u8 timeout = conn->ack_timeout;
+	u8 timeout = conn->plain->ack_timeout;
 
 	if (!timeout && rdma_cap_ib_sa(cm_id->device, cm_id->port_num))
 		return 0;
@@ -266,7 +266,8 @@ static int krdma_conn_raise_ack_timeout(struct krdma_conn *conn, struct rdma_cm_
 {
 	const struct sa_path_rec *path = cm_id->route.path_rec;
 
-	if (conn->ack_timeout || !rdma_cap_ib_sa(cm_id->device, cm_id->port_num) || !path ||
+	if (conn->plain->ack_timeout ||
+	    !rdma_cap_ib_sa(cm_id->device, cm_id->port_num) || !path ||
 	    krdma_link_knows_timeout(path->packet_life_time))
 		return 0;
 	return rdma_set_ack_timeout(cm_id, KRDMA_ACK_TIMEOUT);
@@ -306,7 +307,7 @@ static void krdma_conn_address_resolved(struct krdma_conn *conn, struct rdma_cm_
 	 * ended by now, but destroying the ID waits for this handler.
 	 */
 	ret = krdma_conn_set_ack_timeout(conn, cm_id) ?:
-	      rdma_resolve_route(cm_id, conn->timeout_ms);
+	      rdma_resolve_route(cm_id, conn->plain->timeout_ms);
 	if (ret)
 		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, krdma_cm_error(ret));
 }
@@ -483,7 +484,7 @@ struct krdma_conn *krdma_conn_from_request(struct krdma_listener *listener,
 	if (!conn)
 		return ERR_PTR(-ENOMEM);
 	conn->peer_data = kmalloc(KRDMA_PRIVATE_DATA_MAX, KRDMA_GFP_OTHERS);
-	if (!conn->peer_data) {
+	if (!conn->peer_data || krdma_conn_make_plain(conn, KRDMA_GFP_OTHERS)) {
 		krdma_conn_put_sync(conn);
 		return ERR_PTR(-ENOMEM);
 	}

@@ -22,7 +22,7 @@
 
 static struct krdma_conn *krdma_conn_of(struct krdma_qp_owner *owner)
 {
-	return container_of(owner, struct krdma_conn, owner);
+	return owner->conn;
 }
 
 static void krdma_conn_owner_get(struct krdma_qp_owner *owner)
@@ -119,7 +119,7 @@ static const struct krdma_qp_owner_ops krdma_conn_owner_ops = {
  */
 struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn)
 {
-	conn->owner = (struct krdma_qp_owner) {
+	conn->plain->owner = (struct krdma_qp_owner) {
 		.ops = &krdma_conn_owner_ops,
 		.workqueue = krdma_conn_work_on(conn),
 		.conn = conn,
@@ -127,7 +127,7 @@ struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn)
 		.complete = conn->ops->complete,
 		.keepalive_ms = conn->listener ? conn->listener->keepalive_ms : 0,
 	};
-	return &conn->owner;
+	return &conn->plain->owner;
 }
 
 /*

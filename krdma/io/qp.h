@@ -57,7 +57,7 @@ struct krdma_qp_owner_ops {
  * struct krdma_qp_owner - the owner of a QP, such as a connection
  * @ops: what the QP calls
  * @workqueue: where the QP's work items run
- * @conn: connection that completions name; not used by the QP
+ * @conn: the owner if it is a connection, which completions name; not used by the QP
  * @context: context that completions name; not used by the QP
  * @complete: gets the completions, see &struct krdma_conn_ops.complete
  * @keepalive_ms: keepalive interval if the attributes of the QP have none; 0: that of the module's
