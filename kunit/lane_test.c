@@ -16,92 +16,8 @@
 #include "lane/lane.h"
 #include "lane/trunk.h"
 #include "lane/window.h"
+#include "lane_stage.h"
 #include "objects.h"
-#include "stage.h"
-
-static struct krdma_lane *lane_of(struct actor *actor)
-{
-	return krdma_lane_of(actor->conn->lower);
-}
-
-/* What the listener of a stage is, but it takes lanes. */
-static void lane_listen(struct stage *stage)
-{
-	struct sockaddr_in at = fake_address(STAGE_PORT);
-	struct krdma_listen_attr attr = { .local = (struct sockaddr *)&at, .lanes = true };
-
-	stage->listener = krdma_listen(stage->session, &attr);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, stage->listener);
-}
-
-static void lane_begin(struct stage *stage, struct actor *actor, u16 port)
-{
-	struct sockaddr_in to = fake_address(port);
-	struct krdma_route route = { .remote = (struct sockaddr *)&to };
-
-	actor_begin(actor);
-	actor->conn = krdma_conn_create_lane(stage->session, &actor_ops, actor);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, actor->conn);
-	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_resolve(actor->conn, &route));
-}
-
-static void lane_resolve(struct stage *stage, struct actor *actor)
-{
-	lane_begin(stage, actor, STAGE_PORT);
-	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_wait(actor->conn, STAGE_LONG_MS));
-	KUNIT_ASSERT_TRUE(stage->test, actor->conn->lower->used);
-}
-
-/* Both ends of a lane, with queues of so many work requests. */
-static void lane_join(struct stage *stage, struct actor *client, struct actor *server, u32 depth)
-{
-	struct krdma_conn_attr attr = { .send_depth = depth, .recv_depth = depth };
-	struct kunit *test = stage->test;
-
-	lane_resolve(stage, client);
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(client->conn, &attr));
-	KUNIT_ASSERT_EQ(test, 0, actor_connect(client, ""));
-	actor_begin(server);
-	server->conn = krdma_listener_next(stage->listener, &actor_ops, server, STAGE_LONG_MS);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, server->conn);
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(server->conn, &attr));
-	KUNIT_ASSERT_EQ(test, 0, actor_accept(server, ""));
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(server->conn, STAGE_LONG_MS));
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(client->conn, STAGE_LONG_MS));
-}
-
-static void lane_connect(struct stage *stage, u32 depth)
-{
-	lane_join(stage, &stage->client, &stage->server, depth);
-}
-
-static struct stage *lane_stage(struct kunit *test)
-{
-	struct stage *stage = stage_new(test, NULL);
-
-	lane_listen(stage);
-	return stage;
-}
-
-/* Sends a message without data. */
-static int actor_message(struct actor *actor)
-{
-	struct krdma_send_wr wr = { .opcode = KRDMA_OP_SEND };
-
-	return krdma_conn_post_send(actor->conn, &wr, 1);
-}
-
-/* Waits for what a work item or a timer does. */
-#define lane_until(condition) ({						\
-	unsigned long until_end = jiffies + STAGE_LONG;				\
-	bool until_true;							\
-										\
-	do {									\
-		msleep(20);							\
-		until_true = (condition);					\
-	} while (!until_true && time_before(jiffies, until_end));		\
-	until_true;								\
-})
 
 /* No frame can be sent until lane_speak(). */
 static void lane_mute(struct krdma_trunk *trunk, struct list_head *slots)
@@ -234,19 +150,14 @@ static void test_unanswered_lane_ends(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, others);
 	lane_connect(stage, 1);
 	trunk = lane_of(&stage->client)->trunk;
-	for (u32 i = 0; i < 2; i++) {
-		lane_resolve(stage, &others[i]);
-		KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(others[i].conn, &attr));
-		KUNIT_ASSERT_EQ(test, 0, actor_connect(&others[i], ""));
-	}
+	for (u32 i = 0; i < 2; i++)
+		lane_ask(stage, &others[i], &attr);
 	spin_lock_bh(&trunk->lock);
 	lane_of(&others[0])->asked_at -= msecs_to_jiffies(KRDMA_CONN_ANSWER_MS);
 	spin_unlock_bh(&trunk->lock);
 	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&trunk->give_up));
-	/* With the reference of an item that runs. */
 	kref_get(&trunk->refs);
 	trunk->give_up.work.func(&trunk->give_up.work);
-	KUNIT_EXPECT_TRUE(test, actor_hears(&others[0], KRDMA_EVENT_CLOSED));
 	EXPECT_STORY(test, &others[0], RESOLVED "unreachable -110, closed -110");
 	/* The others are not concerned, and the younger one has its time, too. */
 	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&trunk->give_up));

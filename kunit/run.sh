@@ -20,7 +20,7 @@ krdma_private_data krdma_wr_split krdma_mr_desc krdma_names krdma_conn_state
 krdma_address krdma_port krdma_device_notifier krdma_fake_cm krdma_fake_faults krdma_budget
 krdma_data krdma_inline krdma_template krdma_iwarp krdma_post_errors krdma_ring_layout krdma_cq
 krdma_cq_ready krdma_srq krdma_srq_end krdma_srq_share krdma_lane_frame krdma_lane
-krdma_fault krdma_no_memory krdma_qp_end
+krdma_lane_queue krdma_fault krdma_no_memory krdma_qp_end
 krdma_conn krdma_conn_end krdma_resolve krdma_listen krdma_mr krdma_mr_keys krdma_mr_turns
 krdma_frwr krdma_mr_stuck krdma_confine krdma_personality krdma_drivers'
 

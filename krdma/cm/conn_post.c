@@ -210,6 +210,20 @@ int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wr
 EXPORT_SYMBOL_NS_GPL(krdma_conn_post_send, "KRDMA");
 
 /**
+ * krdma_conn_prepare_post() - Allocate what posting takes, when a post returned -ENOMEM
+ * @conn: the connection, of a session with &struct krdma_session.prepares: no post returns that in
+ *	another one
+ *
+ * Context: process context; may sleep.
+ * Return: 0: posting can be repeated; -ENOMEM.
+ */
+int krdma_conn_prepare_post(struct krdma_conn *conn)
+{
+	return krdma_conn_uses_lower(conn) ? conn->lower->ops->prepare_post(conn->lower) : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_conn_prepare_post);
+
+/**
  * krdma_template_create() - Prepare work requests that differ only in place and length
  * @conn: the connection, connected
  * @attr: attributes

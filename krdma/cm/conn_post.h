@@ -7,6 +7,7 @@ struct krdma_conn;
 struct krdma_flat_post;
 struct krdma_qp_owner;
 
+int krdma_conn_prepare_post(struct krdma_conn *conn);
 int krdma_conn_post_flat(struct krdma_conn *conn, struct krdma_flat_post *post);
 
 /* The connection as the owner of its QP. */

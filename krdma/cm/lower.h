@@ -37,8 +37,9 @@ struct krdma_conn_lower;
  *	memory.  Then it returns false, has krdma_conn_queue() called when that is over, and is
  *	called again by the work item.  Afterwards the lower half is not used any more.  By the
  *	same; may sleep.
- * @post_send: as krdma_conn_post_send(); -ENOTCONN: not open
- * @post_recv: as krdma_conn_post_recv(); -ENOTCONN: closed
+ * @post_send: as krdma_conn_post_send(); -ENOTCONN: not open; -ENOMEM: see @prepare_post
+ * @post_recv: as krdma_conn_post_recv(); -ENOTCONN: closed; -ENOMEM: see @prepare_post
+ * @prepare_post: as krdma_conn_prepare_post(); may sleep
  * @find_mr: as krdma_conn_find_mr(), with a name that can be one; process context; sleeps
  * @query: fills in what describes the queues; any context
  * @free: frees the lower half, after @ended or if the connection never began; may sleep
@@ -65,6 +66,7 @@ struct krdma_conn_lower_ops {
 			 int count);
 	int (*post_recv)(struct krdma_conn_lower *lower, const struct krdma_recv_wr *wrs,
 			 int count);
+	int (*prepare_post)(struct krdma_conn_lower *lower);
 	int (*find_mr)(struct krdma_conn_lower *lower, const char *name, u64 offset,
 		       struct krdma_found_mr *found, u32 timeout_ms);
 	void (*query)(struct krdma_conn_lower *lower, struct krdma_conn_info *info);

@@ -8,6 +8,8 @@
  */
 #include <linux/err.h>
 #include <linux/init.h>
+#include <linux/memcontrol.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
@@ -36,6 +38,7 @@ struct krdma_session *krdma_session_create(struct net *net)
 
 	refcount_set(&session->refs, 1);
 	session->net = get_net(net);
+	session->memcg = get_mem_cgroup_from_mm(current->mm);
 	mutex_init(&session->lock);
 	xa_init_flags(&session->pds, XA_FLAGS_ACCOUNT);
 	krdma_turns_init(&session->own_turns);
@@ -229,6 +232,7 @@ void krdma_session_put(struct krdma_session *session)
 	/* Objects in a PD keep the PD and the session, so no PD is left. */
 	WARN_ON(!xa_empty(&session->pds));
 	put_net(session->net);
+	mem_cgroup_put(session->memcg);
 	if (session->account_ops)
 		session->account_ops->put(session->account);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_SESSION, session));

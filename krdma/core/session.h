@@ -19,6 +19,7 @@
 struct ib_pd;
 struct krdma_frwr_qp;
 struct krdma_pd_user;
+struct mem_cgroup;
 
 /**
  * struct krdma_pd_user_ops - what the end of memory needs of a user of a PD that is no QP
@@ -51,7 +52,10 @@ struct krdma_pd_user {
  * struct krdma_session - the session that a consumer's objects belong to
  * @refs: the consumer's reference, and one for each object in the session
  * @net: the network namespace of the creator; the session keeps it
+ * @memcg: memory control group of the creator
  * @reclaim: memory reclaim waits for its connections; set before any of them is created
+ * @prepares: its consumer calls krdma_conn_prepare_post() when a post returns -ENOMEM, so queues
+ *	may take no memory before the first post; set before any of its connections is created
  * @account_ops: callbacks of the account for its queues; NULL: no account.  Set before any
  *	object is created.
  * @account: argument of @account_ops
@@ -66,7 +70,9 @@ struct krdma_pd_user {
 struct krdma_session {
 	refcount_t refs;
 	struct net *net;
+	struct mem_cgroup *memcg;
 	bool reclaim;
+	bool prepares;
 	const struct krdma_account_ops *account_ops;
 	void *account;
 	struct mutex lock;		/* see above */

@@ -235,7 +235,7 @@ void krdma_lane_sent(struct krdma_lane *lane)
 	if (krdma_lane_takes_receive(wqe))
 		asked->messages++;
 	if (krdma_lane_has_result(wqe))
-		asked->positions[asked->reads++ % KRDMA_LANE_READS] = queue->next;
+		*krdma_lane_position_of(lane, asked->reads++) = queue->next;
 	else if (!krdma_lane_is_message(wqe))
 		asked->writes++;
 	if (!krdma_lane_is_message(wqe))
@@ -313,7 +313,7 @@ void krdma_lane_complete_sent(struct krdma_lane *lane)
 static int krdma_lane_take_result(struct krdma_lane *lane, const struct krdma_lane_record *record)
 {
 	struct krdma_lane_asked *asked = &lane->asked;
-	u32 position = asked->positions[asked->reads_done % KRDMA_LANE_READS];
+	u32 position = *krdma_lane_position_of(lane, asked->reads_done);
 	const struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(&lane->send, position);
 	u32 left = krdma_lane_wire_length(wqe) - asked->read_offset;
 	bool last = record->flags & KRDMA_LANE_LAST;

@@ -59,7 +59,7 @@ static struct kmem_cache *krdma_lane_cache;
  */
 
 /**
- * krdma_lane_queue_find() - Have the work item look for a trunk, or take the first message
+ * krdma_lane_queue_find() - Have the work item look for a trunk, or do what a post could not
  * @lane: the lane
  *
  * Context: any but NMI.
@@ -178,8 +178,11 @@ static void krdma_lane_find(struct work_struct *work)
 	unsigned long flags;
 	u16 own;
 
-	if (lane->passive) {
+	krdma_lane_feed(lane);
+	if (lane->passive)
 		krdma_lane_early_work(lane);
+	/* It has its trunk. */
+	if (krdma_conn_uses_lower(conn)) {
 		krdma_conn_put_sync(conn);
 		return;
 	}
@@ -607,6 +610,7 @@ static const struct krdma_conn_lower_ops krdma_lane_ops = {
 	.ended = krdma_lane_ended,
 	.post_send = krdma_lane_post_send,
 	.post_recv = krdma_lane_post_recv,
+	.prepare_post = krdma_lane_prepare_post,
 	.find_mr = krdma_lane_find_mr,
 	.query = krdma_lane_query,
 	.free = krdma_lane_free_lower,

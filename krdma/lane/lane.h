@@ -128,7 +128,7 @@ struct krdma_lane_remote {
  * @completed: work requests that completed, and with its low bits the next one to complete to the
  *	consumer; protected by the poll lock of @cq, read without
  * @wqes: the WQEs; behind them, their SGEs, @max_sge for each, and, send: a &struct
- *	krdma_lane_remote for each
+ *	krdma_lane_remote for each.  NULL before the first post, and after the end.
  */
 struct krdma_lane_queue {
 	struct krdma_cq *cq;
@@ -170,8 +170,6 @@ struct krdma_lane_queue {
  * @yield_due: it awaits their number
  * @wanted: it knows that messages wait for receives
  * @reads_max: results that are awaited at a time
- * @positions: WQEs of the reads and atomics that wait for their result, by the last bits of their
- *	count
  *
  * Counts run modulo 2^32.  Protected by the trunk's lock.
  */
@@ -190,7 +188,6 @@ struct krdma_lane_asked {
 	bool yield_due;
 	bool wanted;
 	u8 reads_max;
-	u32 positions[KRDMA_LANE_READS];
 };
 
 /**
@@ -316,8 +313,8 @@ enum krdma_lane_stage {
  * @conn: the connection, which keeps the lane; NULL before the attach of a passive one
  * @passive: a peer has opened it
  * @trunk: the trunk, with a reference; set once, before @lower.used
- * @find_work: active: finds or makes a trunk; passive: takes the message of @early; holds a
- *	reference to @conn while it is queued
+ * @find_work: active: finds or makes a trunk; passive: takes the message of @early; allocates
+ *	@queues, if @starved; holds a reference to @conn while it is queued
  * @searched: @find_work was queued
  * @ending: it is queued no more
  * @tries: trunks that were tried; by @find_work and under the trunk's lock, never at once
@@ -365,20 +362,21 @@ enum krdma_lane_stage {
  * @given: windows to memory of its session that the peer has for it; NULL: none so far
  * @lookup: the caller that looks for an MR of the peer, or NULL; under the trunk's lock
  * @lookup_late: the answer to one that has given up is awaited; under the trunk's lock
- * @ask_refused: without @given, the peer is to be told that it gets no window; under the trunk's
- *	lock
+ * @ask_refused: without @given, the refusal of the window is to be sent; under the trunk's lock
  * @named: the answer to the peer's question for an MR, which is to be sent, or NULL; under the
  *	trunk's lock
  * @fail_status: status of the first send that was not acknowledged; under the trunk's lock
- * @lock: protects posting, @made, @searched and @ending; any context
+ * @lock: protects posting, @made, @starved, @queues, @searched and @ending; any context
  * @made: the queues exist
+ * @starved: there was no memory for @queues when the SRQ had a receive: @find_work allocates it
  * @pd: the PD of the MRs that can be used
  * @pd_user: entry of its list, from the creation of the queues to their end
  * @send: the send queue
  * @recv: the receive queue
- * @queues: memory of both
- * @inline_data: copies of inline data, @max_inline bytes for each WQE of @send
- * @max_inline: see @inline_data
+ * @queues: memory of both: WQEs of the reads and atomics that wait for their result, by the last
+ *	bits of their count, KRDMA_LANE_READS of them; the queues; and copies of inline data.
+ *	NULL after the end, and before the first post if the session prepares, unless it is large.
+ * @max_inline: bytes of a copy of inline data; each WQE of @send has one
  * @delivery: completes to a consumer that may sleep; NULL: no CQ has one, or there are no queues
  * @session: session that pays for the queues, kept by @conn
  * @charged: bytes charged for the queues
@@ -428,6 +426,7 @@ struct krdma_lane {
 	bool ask_refused;
 	u8 fail_status;
 	bool made;
+	bool starved;
 	u16 port;
 	u16 early_max;
 	u32 ticket;
@@ -443,8 +442,7 @@ struct krdma_lane {
 	struct krdma_pd_user pd_user;
 	struct krdma_lane_queue send;
 	struct krdma_lane_queue recv;
-	void *queues;
-	u8 *inline_data;
+	u32 *queues;
 	struct krdma_lane_delivery *delivery;
 	struct krdma_session *session;
 	u64 charged;
@@ -807,9 +805,18 @@ static inline struct krdma_sge *krdma_lane_sges_at(const struct krdma_lane_queue
 	return krdma_lane_sges(queue) + (position & queue->mask) * queue->max_sge;
 }
 
-static inline const u8 *krdma_lane_inline_at(const struct krdma_lane *lane, u32 position)
+/* The WQE of a read or atomic that waits for its result, by its count. */
+static inline u32 *krdma_lane_position_of(const struct krdma_lane *lane, u32 count)
 {
-	return lane->inline_data + (size_t)(position & lane->send.mask) * lane->max_inline;
+	return &lane->queues[count % KRDMA_LANE_READS];
+}
+
+static inline u8 *krdma_lane_inline_at(const struct krdma_lane *lane, u32 position)
+{
+	const struct krdma_lane_queue *last = &lane->recv;
+	struct krdma_sge *end = krdma_lane_sges(last) + (last->mask + 1) * last->max_sge;
+
+	return (u8 *)end + (size_t)(position & lane->send.mask) * lane->max_inline;
 }
 
 /* Writes that are carried out, and of which the peer does not know; under the trunk's lock. */

@@ -12,14 +12,16 @@
  * Each work request completes once: those that are not done when the lane ends are flushed.  The
  * CQ has room for all of them, as it has for those of a QP.
  *
+ * The memory of small queues is allocated by the first post: most lanes of a host are idle.
+ *
  * The consumer's callback runs in the context that it asked for.  In softirq context it cannot
  * sleep, and with KRDMA_CONTEXT_POLL there is none, so the completion of the link, which runs in
  * softirq, completes directly.  A work item calls a consumer that may sleep.
  */
 #include <linux/err.h>
 #include <linux/log2.h>
-#include <linux/overflow.h>
-#include <linux/sched.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "cm/conn.h"
@@ -32,6 +34,7 @@
 #include "lane/lane.h"
 #include "lane/queue.h"
 #include "lane/ready.h"
+#include "lane/send.h"
 #include "lane/share.h"
 #include "lane/window.h"
 #include "mr/copy.h"
@@ -362,6 +365,122 @@ void krdma_lane_copy_result(struct krdma_lane *lane, u32 position, u32 offset, c
  * Posting
  */
 
+static u64 krdma_lane_queue_bytes(const struct krdma_lane_queue *queue)
+{
+	return (queue->mask + 1ULL) * (sizeof(struct krdma_lane_wqe) +
+				       queue->max_sge * sizeof(struct krdma_sge));
+}
+
+static u64 krdma_lane_send_bytes(const struct krdma_lane *lane)
+{
+	return krdma_lane_queue_bytes(&lane->send) +
+	       (lane->send.mask + 1ULL) * sizeof(struct krdma_lane_remote);
+}
+
+/* Of @queues. */
+static u64 krdma_lane_bytes(const struct krdma_lane *lane)
+{
+	return KRDMA_LANE_READS * sizeof(*lane->queues) + krdma_lane_send_bytes(lane) +
+	       krdma_lane_queue_bytes(&lane->recv) + (lane->send.mask + 1ULL) * lane->max_inline;
+}
+
+/* Each part is filled in when it is needed, and not read before. */
+static void krdma_lane_set_queues(struct krdma_lane *lane, void *memory)
+{
+	u8 *send = memory + KRDMA_LANE_READS * sizeof(*lane->queues);
+
+	lane->send.wqes = (struct krdma_lane_wqe *)send;
+	lane->recv.wqes = (struct krdma_lane_wqe *)(send + krdma_lane_send_bytes(lane));
+	WRITE_ONCE(lane->queues, memory);
+}
+
+/* Unless the queues have ended, or have got some meanwhile. */
+static void krdma_lane_give_memory(struct krdma_lane *lane, void *memory)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lane->lock, flags);
+	WRITE_ONCE(lane->starved, false);
+	if (!lane->queues && (lane->send.open || lane->recv.open)) {
+		krdma_lane_set_queues(lane, memory);
+		memory = NULL;
+	}
+	spin_unlock_irqrestore(&lane->lock, flags);
+	kfree(memory);
+}
+
+/**
+ * krdma_lane_prepare_post() - Allocate the memory of the queues, when a post returned -ENOMEM
+ * @lower: of the lane, of a session with &struct krdma_session.prepares
+ *
+ * The control group of the caller pays.
+ *
+ * Context: process context; may sleep.
+ * Return: 0: posting can be repeated; -ENOMEM.
+ */
+int krdma_lane_prepare_post(struct krdma_conn_lower *lower)
+{
+	struct krdma_lane *lane = krdma_lane_of(lower);
+	void *memory = kmalloc(krdma_lane_bytes(lane), GFP_KERNEL_ACCOUNT);
+
+	if (!memory)
+		return -ENOMEM;
+	krdma_lane_give_memory(lane, memory);
+	return 0;
+}
+
+/* For a receive of the SRQ; the group of the session's creator pays.  False: krdma_lane_feed(). */
+static bool krdma_lane_has_queues(struct krdma_lane *lane)
+{
+	struct mem_cgroup *old;
+	void *memory;
+
+	lockdep_assert_held(&lane->lock);
+
+	if (likely(lane->queues))
+		return true;
+	old = set_active_memcg(lane->session->memcg);
+	memory = kmalloc(krdma_lane_bytes(lane), KRDMA_GFP_OTHERS);
+	set_active_memcg(old);
+	if (memory)
+		krdma_lane_set_queues(lane, memory);
+	else
+		WRITE_ONCE(lane->starved, true);
+	return memory;
+}
+
+/**
+ * krdma_lane_feed() - Let a lane have receives of its SRQ for which there was no memory
+ * @lane: the lane; in its find_work
+ *
+ * This allocation can wait for memory.  No control group is charged: one at its limit would have
+ * the lanes of all wait.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_lane_feed(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+	void *memory;
+
+	if (!READ_ONCE(lane->starved))
+		return;
+	memory = kmalloc(krdma_lane_bytes(lane), GFP_NOIO | __GFP_NOWARN);
+	if (!memory) {
+		krdma_conn_advance(lane->conn, KRDMA_INPUT_FATAL, -ENOMEM);
+		return;
+	}
+	krdma_lane_give_memory(lane, memory);
+	spin_lock_bh(&trunk->lock);
+	if (lane->attached && lane->stage == KRDMA_LANE_UP) {
+		/* What that makes ready is sent below. */
+		WRITE_ONCE(trunk->served, true);
+		krdma_lane_share_start(lane);
+		krdma_link_send(trunk);
+	}
+	spin_unlock_bh(&trunk->lock);
+}
+
 /*
  * Begins to use the memory of a work request.  If that fails, the WQE has no SGE, as before: see
  * krdma_lane_wqe_is_condemned().
@@ -406,7 +525,7 @@ err:
 static int krdma_lane_copy_inline(struct krdma_lane *lane, const struct krdma_send_wr *wr,
 				  u32 longest, struct krdma_lane_wqe *wqe)
 {
-	u8 *to = (u8 *)krdma_lane_inline_at(lane, lane->send.tail);
+	u8 *to = krdma_lane_inline_at(lane, lane->send.tail);
 	u32 length = 0;
 
 	for (u32 i = 0; i < wr->sge_count; i++) {
@@ -519,7 +638,8 @@ static int krdma_lane_recv_one(struct krdma_lane *lane, const struct krdma_recv_
  * @count: number of work requests, at least 1
  *
  * Context: any but NMI; does not sleep; may call notify() of a lane that ends.
- * Return: as krdma_conn_post_send(); -ENOTCONN: the lane is not open.
+ * Return: as krdma_conn_post_send(); -ENOTCONN: the lane is not open; -ENOMEM: see
+ * krdma_lane_prepare_post().
  */
 int krdma_lane_post_send(struct krdma_conn_lower *lower, const struct krdma_send_wr *wrs,
 			 int count)
@@ -532,6 +652,8 @@ int krdma_lane_post_send(struct krdma_conn_lower *lower, const struct krdma_send
 	spin_lock_irqsave(&lane->lock, flags);
 	if (!lane->send.open)
 		ret = -ENOTCONN;
+	else if (unlikely(!lane->queues))
+		ret = -ENOMEM;
 	for (accepted = 0; accepted < count && !ret; accepted += !ret)
 		ret = krdma_lane_send_one(lane, &wrs[accepted]);
 	WRITE_ONCE(lane->send.posted, lane->send.posted + accepted);
@@ -550,7 +672,8 @@ int krdma_lane_post_send(struct krdma_conn_lower *lower, const struct krdma_send
  * @count: number of work requests, at least 1
  *
  * Context: any but NMI; does not sleep; may call notify() of a lane that ends.
- * Return: as krdma_conn_post_recv(); -ENOTCONN: the lane has ended, or has no queues yet.
+ * Return: as krdma_conn_post_recv(); -ENOTCONN: the lane has ended, or has no queues yet; -ENOMEM:
+ * see krdma_lane_prepare_post().
  */
 int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv_wr *wrs,
 			 int count)
@@ -565,6 +688,8 @@ int krdma_lane_post_recv(struct krdma_conn_lower *lower, const struct krdma_recv
 	spin_lock_irqsave(&lane->lock, flags);
 	if (!lane->recv.open)
 		ret = -ENOTCONN;
+	else if (unlikely(!lane->queues))
+		ret = -ENOMEM;
 	for (accepted = 0; accepted < count && !ret; accepted += !ret)
 		ret = krdma_lane_recv_one(lane, &wrs[accepted]);
 	WRITE_ONCE(lane->recv.posted, lane->recv.posted + accepted);
@@ -616,7 +741,7 @@ bool krdma_lane_push_recv(struct krdma_lane *lane, const struct krdma_srq_recv *
 	bool room;
 
 	spin_lock(&lane->lock);
-	room = queue->open && krdma_credits_left(&queue->credits);
+	room = queue->open && krdma_credits_left(&queue->credits) && krdma_lane_has_queues(lane);
 	if (room) {
 		wqe = krdma_lane_wqe_at(queue, queue->tail);
 		queue->credits.taken++;
@@ -636,6 +761,8 @@ bool krdma_lane_push_recv(struct krdma_lane *lane, const struct krdma_srq_recv *
 		smp_store_release(&queue->tail, queue->tail + 1);
 	}
 	spin_unlock(&lane->lock);
+	if (!room && READ_ONCE(lane->starved))
+		krdma_lane_queue_find(lane);
 	return room;
 }
 
@@ -760,21 +887,12 @@ static const struct krdma_pd_user_ops krdma_lane_user_ops = {
  * Creation and end
  */
 
-static u64 krdma_lane_queue_bytes(u32 depth, u32 max_sge)
-{
-	u64 count = roundup_pow_of_two(depth);
-
-	return count * (sizeof(struct krdma_lane_wqe) + max_sge * sizeof(struct krdma_sge));
-}
-
-/* @memory has krdma_lane_queue_bytes(). */
 static void krdma_lane_queue_init(struct krdma_lane_queue *queue, u32 depth, u32 max_sge,
-				  const struct krdma_credits_ops *ops, void *memory)
+				  const struct krdma_credits_ops *ops)
 {
 	queue->mask = roundup_pow_of_two(depth) - 1;
 	queue->max_sge = max_sge;
 	krdma_credits_init(&queue->credits, depth, ops);
-	queue->wqes = memory;
 }
 
 /* Receives complete to @cq, or to the CQ of the SRQ. */
@@ -862,31 +980,18 @@ static int krdma_lane_make_deliver(struct krdma_lane *lane)
 	return 0;
 }
 
-static u64 krdma_lane_remote_bytes(const struct krdma_budget *budget)
+/* Small queues can wait for the first post, if the consumer can then allocate them. */
+static int krdma_lane_make_queues(struct krdma_lane *lane)
 {
-	return roundup_pow_of_two(budget->send_depth) * sizeof(struct krdma_lane_remote);
-}
+	void *memory;
 
-static int krdma_lane_alloc_queues(struct krdma_lane *lane, const struct krdma_budget *budget)
-{
-	u64 send = krdma_lane_queue_bytes(budget->send_depth, budget->send_sge) +
-		   krdma_lane_remote_bytes(budget);
-	u64 recv = krdma_lane_queue_bytes(budget->recv_depth, budget->recv_sge);
-
-	/* Each WQE is filled in when it is posted, and not read before. */
-	lane->queues = kvmalloc(send + recv, GFP_KERNEL_ACCOUNT);
-	if (!lane->queues)
-		return -ENOMEM;
-	krdma_lane_queue_init(&lane->send, budget->send_depth, budget->send_sge,
-			      &krdma_lane_send_credits_ops, lane->queues);
-	krdma_lane_queue_init(&lane->recv, budget->recv_depth, budget->recv_sge,
-			      &krdma_lane_recv_credits_ops, lane->queues + send);
-	if (!budget->inline_data)
+	if (lane->session->prepares && krdma_lane_bytes(lane) <= PAGE_SIZE)
 		return 0;
-	lane->max_inline = budget->inline_data;
-	lane->inline_data = kvzalloc(array_size(lane->send.mask + 1, lane->max_inline),
-				     GFP_KERNEL_ACCOUNT);
-	return lane->inline_data ? 0 : -ENOMEM;
+	memory = kvmalloc(krdma_lane_bytes(lane), GFP_KERNEL_ACCOUNT);
+	if (!memory)
+		return -ENOMEM;
+	krdma_lane_set_queues(lane, memory);
+	return 0;
 }
 
 /*
@@ -894,12 +999,9 @@ static int krdma_lane_alloc_queues(struct krdma_lane *lane, const struct krdma_b
  * the consumer has not taken keeps the lane longer than its queues.  What the lane has for windows,
  * an answer to its peer and the private data are allocated where nothing can be charged.
  */
-static int krdma_lane_charge(struct krdma_lane *lane, const struct krdma_budget *budget)
+static int krdma_lane_charge(struct krdma_lane *lane)
 {
-	u64 bytes = krdma_lane_queue_bytes(budget->send_depth, budget->send_sge) +
-		    krdma_lane_queue_bytes(budget->recv_depth, budget->recv_sge) +
-		    krdma_lane_remote_bytes(budget) + sizeof(*lane->delivery) +
-		    roundup_pow_of_two(budget->send_depth) * (u64)budget->inline_data;
+	u64 bytes = krdma_lane_bytes(lane) + sizeof(*lane->delivery);
 	u32 kept = sizeof(*lane) + sizeof(*lane->conn) + sizeof(*lane->direct) +
 		   sizeof(*lane->given) + sizeof(*lane->named) + KRDMA_PRIVATE_DATA_MAX;
 	int ret;
@@ -980,8 +1082,13 @@ int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_at
 	/* krdma_conn_join() keeps the session of @attr. */
 	lane->session = attr->session ?: conn->session;
 	lane->pd = conn->pd;
-	ret = krdma_lane_charge(lane, &budget) ?:
-	      krdma_lane_alloc_queues(lane, &budget) ?:
+	lane->max_inline = budget.inline_data;
+	krdma_lane_queue_init(&lane->send, budget.send_depth, budget.send_sge,
+			      &krdma_lane_send_credits_ops);
+	krdma_lane_queue_init(&lane->recv, budget.recv_depth, budget.recv_sge,
+			      &krdma_lane_recv_credits_ops);
+	ret = krdma_lane_charge(lane) ?:
+	      krdma_lane_make_queues(lane) ?:
 	      krdma_lane_attach_cqs(lane, &budget, attr) ?:
 	      krdma_lane_make_deliver(lane);
 	if (ret) {
@@ -1083,8 +1190,6 @@ void krdma_lane_queues_free(struct krdma_lane *lane)
 {
 	kvfree(lane->queues);
 	lane->queues = NULL;
-	kvfree(lane->inline_data);
-	lane->inline_data = NULL;
 	kfree(lane->delivery);
 	lane->delivery = NULL;
 	if (lane->charged)

@@ -12,6 +12,8 @@ struct krdma_recv_wr;
 struct krdma_send_wr;
 struct krdma_srq_recv;
 
+void krdma_lane_feed(struct krdma_lane *lane);
+int krdma_lane_prepare_post(struct krdma_conn_lower *lower);
 int krdma_lane_queues_create(struct krdma_lane *lane, const struct krdma_conn_attr *attr);
 void krdma_lane_queues_end(struct krdma_lane *lane);
 void krdma_lane_queues_free(struct krdma_lane *lane);

@@ -228,6 +228,8 @@ static struct krdma_user_session *krdma_user_session_create(struct net *net)
 	}
 	krdma_user_account_pays(session->account, session->core);
 	krdma_session_keep_pds(session->core);
+	/* See krdma_user_batch_post(). */
+	session->core->prepares = true;
 	session->net = get_net(net);
 	return session;
 

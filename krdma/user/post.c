@@ -25,6 +25,7 @@
 #include "io/flat.h"
 #include "io/op_flags.h"
 #include "user/confine.h"
+#include "user/conn.h"
 #include "user/id.h"
 #include "user/ioctl.h"
 #include "user/mr.h"
@@ -534,8 +535,9 @@ static u32 krdma_user_post_dest_post_all(struct krdma_user_ring *ring,
 	return accepted;
 }
 
-static u32 krdma_user_batch_post(struct krdma_user_ring *ring, struct krdma_user_batch *batch,
-				 int *error)
+/* @starved is set, with a reference, to a connection that takes memory before the first post. */
+static u32 krdma_user_batch_try(struct krdma_user_ring *ring, struct krdma_user_batch *batch,
+				struct krdma_user_conn **starved, int *error)
 {
 	struct krdma_user_post_dest to;
 	u32 accepted = 0;
@@ -555,11 +557,35 @@ static u32 krdma_user_batch_post(struct krdma_user_ring *ring, struct krdma_user
 		if (count < batch->count)
 			ret = -ENOENT;
 		accepted = krdma_user_post_dest_post_all(ring, &to, batch, count, &ret);
+		if (unlikely(ret == -ENOMEM) && to.conn && refcount_inc_not_zero(&to.conn->refs))
+			*starved = to.conn;
 	}
 	rcu_read_unlock();
 	local_bh_enable();
 
 	*error = ret;
+	return accepted;
+}
+
+static u32 krdma_user_batch_post(struct krdma_user_ring *ring, struct krdma_user_batch *batch,
+				 int *error)
+{
+	struct krdma_user_conn *starved = NULL;
+	u32 accepted;
+	int ret;
+
+	accepted = krdma_user_batch_try(ring, batch, &starved, error);
+	if (likely(!starved))
+		return accepted;
+	/* Nothing was accepted.  Once more, and not again. */
+	ret = krdma_conn_prepare_post(starved->core);
+	krdma_user_conn_put(starved);
+	if (ret)
+		return 0;
+	starved = NULL;
+	accepted = krdma_user_batch_try(ring, batch, &starved, error);
+	if (starved)
+		krdma_user_conn_put(starved);
 	return accepted;
 }
 

@@ -248,6 +248,8 @@ struct krdma_ring_create_args {
  * entry gets exactly one completion, or none if it is unsignaled and succeeds.
  *
  *  - EAGAIN: the connection's queue depth is used up: EPOLLOUT reports when it is not
+ *  - ENOMEM: there was no memory for the queues of a lane, which its first entry needs: it can be
+ *    submitted again
  *  - ENOENT: no such destination, or the destination does not use this ring for the operation;
  *    or no such MR
  *  - ENOTCONN: the connection is not connected, or no longer
