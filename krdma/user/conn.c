@@ -82,8 +82,6 @@ static void krdma_user_conn_free(struct work_struct *work)
 	krdma_user_account_uncharge(conn->session->account, KRDMA_ACCOUNT_MEMORY,
 				    KRDMA_CONN_BYTES);
 	krdma_user_session_put(conn->session);
-	mutex_destroy(&conn->create_qp_lock);
-	mutex_destroy(&conn->read_lock);
 	kmem_cache_free(krdma_user_conn_cache, krdma_object_uncount(KRDMA_OBJECT_USER_CONN, conn));
 }
 
@@ -101,6 +99,9 @@ void krdma_user_conn_put(struct krdma_user_conn *conn)
 	krdma_user_dest_remove(&conn->dest);
 	/* Now, not later: a program that has reached its limit can close one and create another. */
 	krdma_user_account_uncharge(conn->session->account, KRDMA_ACCOUNT_OBJECTS, 1);
+	mutex_destroy(&conn->create_qp_lock);
+	mutex_destroy(&conn->read_lock);
+	INIT_RCU_WORK(&conn->free_work, krdma_user_conn_free);
 	queue_rcu_work(krdma_user_workqueue, &conn->free_work);
 }
 
@@ -133,7 +134,6 @@ struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *session
 	init_waitqueue_head(&conn->wait);
 	INIT_LIST_HEAD(&conn->event_node);
 	INIT_LIST_HEAD(&conn->session_node);
-	INIT_RCU_WORK(&conn->free_work, krdma_user_conn_free);
 	conn->session = session;
 	conn->dest.kind = KRDMA_USER_DEST_CONN;
 

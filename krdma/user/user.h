@@ -230,51 +230,57 @@ struct krdma_user_dest {
  * @dest: its ID
  * @refs: references: one of the file or of the number, one of the core until it has raised
  *	KRDMA_EVENT_CLOSED, and those of calls in progress
+ * @lock: protects @hangup, @event_ring and @event_over
  * @session: the session, with a reference
  * @core: the core's connection, with a reference.  NULL before it was set, when
  *	other contexts can already find the connection by its ID.
- * @create_qp_lock: held while @ring, @recv_ring and @srq are set
  * @ring: ring where sends are posted and complete, with a reference; set once, when
  *	KRDMA_CONN_CREATE_QP has succeeded; NULL before
  * @recv_ring: ring where receives are posted and complete, as @ring; NULL if they come from @srq
  * @srq: SRQ where receives come from, with a reference, or NULL; set with @ring
- * @full: a send was refused because the SQ is full, and no space was reported since
- * @recv_full: a receive was refused because the RQ is full, and no space was reported since
- * @read_lock: held by the reader: an event that cannot be copied stays in the core's queue
- * @lock: protects the members from here to @wait
- * @hangup: the peer has ended the connection, or is gone: EPOLLRDHUP; read without the lock
  * @event_ring: without a descriptor: ring of the events, one of @ring and @recv_ring; NULL before
  *	and after
- * @event_over: it does not get one any more
- * @wait: woken when there are events or space
  * @event_wr_id: wr_id of the completions of events; set before @event_ring
  * @event_node: entry of the list of @event_ring; under the ring's event_lock
+ * @wait: woken when there are events or space
+ * @full: a send was refused because the SQ is full, and no space was reported since
+ * @recv_full: a receive was refused because the RQ is full, and no space was reported since
+ * @hangup: the peer has ended the connection, or is gone: EPOLLRDHUP; read without the lock
+ * @event_over: it does not get an @event_ring any more
+ * @numbered: the connection is in the session's list; under conns_lock
+ * @create_qp_lock: held while @ring, @recv_ring and @srq are set
+ * @read_lock: held by the reader: an event that cannot be copied stays in the core's queue
  * @session_node: entry of the session's list; under conns_lock
- * @numbered: the connection is in that list; under conns_lock
- * @free_work: frees the object, and what it holds, after an RCU grace period
+ * @free_work: frees the object, and what it holds, an RCU grace period after the last reference, so
+ *	in the place of what only the holder of one uses
  */
 struct krdma_user_conn {
 	struct krdma_user_dest dest;
 	refcount_t refs;
+	spinlock_t lock;		/* see above */
 	struct krdma_user_session *session;
 	struct krdma_conn *core;
-	struct mutex create_qp_lock;	/* see above */
 	struct krdma_user_ring *ring;
 	struct krdma_user_ring *recv_ring;
 	struct krdma_user_srq *srq;
-	bool full;
-	bool recv_full;
-	struct mutex read_lock;		/* see above */
-	spinlock_t lock;		/* see above */
-	bool hangup;
 	struct krdma_user_ring *event_ring;
-	bool event_over;
-	wait_queue_head_t wait;
 	u64 event_wr_id;
 	struct list_head event_node;
-	struct list_head session_node;
+	wait_queue_head_t wait;
+	/* Under several locks; together, so that there are no holes. */
+	bool full;
+	bool recv_full;
+	bool hangup;
+	bool event_over;
 	bool numbered;
-	struct rcu_work free_work;
+	union {
+		struct {
+			struct mutex create_qp_lock;	/* see above */
+			struct mutex read_lock;		/* see above */
+			struct list_head session_node;
+		};
+		struct rcu_work free_work;
+	};
 };
 
 /**
