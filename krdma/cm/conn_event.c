@@ -14,6 +14,7 @@
 
 #include "cm/conn.h"
 #include "cm/conn_event.h"
+#include "core/device.h"
 
 /* In the queue, besides the type: the event has the connection's error. */
 #define KRDMA_CONN_EVENT_HAS_ERROR	0x80
@@ -267,4 +268,24 @@ void krdma_conn_drop_events(struct krdma_conn *conn, u32 types)
 	spin_lock_irqsave(&conn->state_lock, flags);
 	krdma_conn_remove_events(conn, types);
 	spin_unlock_irqrestore(&conn->state_lock, flags);
+}
+
+/**
+ * krdma_conn_peek_state() - Get what many calls look at first
+ * @conn: the connection
+ * @info: @state, @error, @settled, @device_id and @lane are filled in, and nothing else
+ *
+ * Context: any but NMI.
+ */
+void krdma_conn_peek_state(struct krdma_conn *conn, struct krdma_conn_info *info)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	info->state = conn->state;
+	info->error = conn->error;
+	info->settled = krdma_conn_is_settled(conn->state);
+	info->device_id = conn->dev ? krdma_device_id(conn->dev) : 0;
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+	info->lane = krdma_conn_uses_lower(conn);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Events for the user interface, besides what <krdma/krdma.h> has. */
+/* Events and states for the user interface, besides what <krdma/krdma.h> has. */
 #ifndef _KRDMA_CONN_EVENT_H
 #define _KRDMA_CONN_EVENT_H
 
@@ -7,12 +7,14 @@
 #include <linux/krdma.h>
 
 struct krdma_conn;
+struct krdma_conn_info;
 struct krdma_event;
 struct work_struct;
 struct workqueue_struct;
 
 int krdma_conn_peek_event(struct krdma_conn *conn, struct krdma_event *event);
 void krdma_conn_drop_events(struct krdma_conn *conn, u32 types);
+void krdma_conn_peek_state(struct krdma_conn *conn, struct krdma_conn_info *info);
 
 /* Events */
 int krdma_conn_events_init(void);

@@ -12,6 +12,7 @@
 
 #include <krdma/krdma.h>
 
+#include "cm/conn_event.h"
 #include "cm/conn_state.h"
 #include "user/conn.h"
 #include "user/conn_call.h"
@@ -242,7 +243,7 @@ static int krdma_user_conn_create_qp_with(struct krdma_user_conn *conn,
 	lockdep_assert_held(&conn->create_qp_lock);
 
 	/* Check the state first, so that no ring is bound in vain. */
-	krdma_conn_query(conn->core, &info);
+	krdma_conn_peek_state(conn->core, &info);
 	if (!conn->ring) {
 		ret = krdma_conn_call_refusal(info.state, KRDMA_INPUT_CREATE_QP) ?:
 		      krdma_user_conn_attr(&attr, parts, info.device_id, args);
@@ -421,7 +422,7 @@ int krdma_user_conn_connect(struct krdma_ucmd *ucmd)
 	if (ret)
 		return ret;
 	/* In this order: if there is no QP, the state is from before its creation. */
-	krdma_conn_query(conn->core, &info);
+	krdma_conn_peek_state(conn->core, &info);
 	if (!krdma_user_conn_has_qp(conn))
 		return krdma_conn_call_refusal(info.state, KRDMA_INPUT_CONNECT) ?: -EBUSY;
 	return krdma_conn_connect(conn->core, &param);
@@ -450,7 +451,7 @@ int krdma_user_conn_accept(struct krdma_ucmd *ucmd)
 	 * In this order, as in krdma_user_conn_connect().  In a state that does not allow the call,
 	 * the core refuses it.
 	 */
-	krdma_conn_query(conn->core, &info);
+	krdma_conn_peek_state(conn->core, &info);
 	if (!krdma_user_conn_has_qp(conn) &&
 	    !krdma_conn_call_refusal(info.state, KRDMA_INPUT_ACCEPT))
 		return -EBUSY;
@@ -518,7 +519,7 @@ int krdma_user_conn_wait_until(struct krdma_conn *core, u64 deadline_ns, u32 *st
 	int ret;
 
 	for (;;) {
-		krdma_conn_query(core, &info);
+		krdma_conn_peek_state(core, &info);
 		*state = info.state;
 		/* Of these states, only a closed connection has an error. */
 		if (info.settled)

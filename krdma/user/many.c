@@ -21,6 +21,7 @@
 
 #include <krdma/krdma.h>
 
+#include "cm/conn_event.h"
 #include "user/conn.h"
 #include "user/conn_call.h"
 #include "user/event.h"
@@ -441,7 +442,7 @@ static u32 krdma_user_count_lanes(const struct krdma_conn_many *many, u32 count)
 	u32 lanes;
 
 	for (lanes = 0; lanes < count; lanes++) {
-		krdma_conn_query(many[lanes].conn, &info);
+		krdma_conn_peek_state(many[lanes].conn, &info);
 		if (!info.lane)
 			break;
 	}
