@@ -122,7 +122,6 @@ PURE_TEST(split_check_huge)
 PURE_TEST(split_check_example)
 PURE_TEST(split_check_empty)
 PURE_TEST(split_check_refusals)
-PURE_TEST(split_check_ranges)
 
 static struct kunit_case split_cases[] = {
 	KUNIT_CASE(test_split_check_small),
@@ -131,7 +130,6 @@ static struct kunit_case split_cases[] = {
 	KUNIT_CASE(test_split_check_example),
 	KUNIT_CASE(test_split_check_empty),
 	KUNIT_CASE(test_split_check_refusals),
-	KUNIT_CASE(test_split_check_ranges),
 	{}
 };
 

@@ -236,11 +236,7 @@ static inline void split_check_empty(struct case_report *report)
 		struct krdma_wr_part piece = { .offset = 1, .length = 1, .count = 1 };
 		struct ib_sge out = { .lkey = SPLIT_UNTOUCHED };
 		struct krdma_wr_split split;
-		u64 length = 1;
 
-		check_expect(report, "check", count, 0,
-			     krdma_wr_split_check(given, count, ~0ULL, &length));
-		check_expect(report, "length", count, 0, length);
 		check_expect(report, "pieces", count, 1, krdma_wr_split_count(given, count, 1, 1));
 		check_expect(report, "begin", count, 0,
 			     krdma_wr_split_init(&split, given, count, 1, 1));
@@ -268,7 +264,6 @@ static inline void split_check_refusals(struct case_report *report)
 		{ true, 1, 0, 1 }, { true, 1, 1, 0 }, { true, 1, 0, 0 }, { true, 0, 0, 1 },
 		{ false, 0, 1, 0 }, { false, 1, 1, 1 }, { false, 0xffffffff, 1, 1 },
 	};
-	u64 length = 4321;
 
 	for (u32 i = 0; i < CASES(cases); i++) {
 		struct krdma_wr_split split = { .index = 4321 };
@@ -283,52 +278,6 @@ static inline void split_check_refusals(struct case_report *report)
 		check_expect(report, "pieces", i, 0,
 			     krdma_wr_split_count(given, cases[i].count, cases[i].max_sge,
 						  cases[i].max_bytes));
-	}
-	check_expect(report, "check", 0, -EINVAL, krdma_wr_split_check(NULL, 1, 0, &length));
-	check_expect(report, "length after a failure", 0, 4321, length);
-}
-
-static inline void split_check_ranges(struct case_report *report)
-{
-	static const struct {
-		/* Of the second of three sges; the others have 0x10 bytes each. */
-		u64 addr;
-		u32 length;
-		u64 remote_addr;
-		int error;
-	} cases[] = {
-		{ 0,			0,		0,			0 },
-		{ 0,			0xffffffff,	0,			0 },
-		{ 0xffffffffffffffffULL, 0,		0,			0 },
-		{ 0xffffffffffffffffULL, 1,		0,			-EINVAL },
-		{ 0xfffffffffffffffeULL, 1,		0,			0 },
-		{ 0xfffffffffffffffeULL, 2,		0,			-EINVAL },
-		{ 0xffffffff00000000ULL, 0xffffffff,	0,			0 },
-		{ 0xffffffff00000001ULL, 0xffffffff,	0,			-EINVAL },
-		{ 0xffffffffffffffffULL, 0xffffffff,	0,			-EINVAL },
-		{ 0x1000,		0x10,		0xffffffffffffffcfULL,	0 },
-		{ 0x1000,		0x10,		0xffffffffffffffd0ULL,	-EOVERFLOW },
-		{ 0x1000,		0x10,		0xffffffffffffffffULL,	-EOVERFLOW },
-		{ 0x1000,		0xffffffff,	0xfffffffeffffffe0ULL,	0 },
-		{ 0x1000,		0xffffffff,	0xfffffffeffffffe1ULL,	-EOVERFLOW },
-		/* The error of the local memory comes first. */
-		{ 0xffffffffffffffffULL, 1,		0xffffffffffffffffULL,	-EINVAL },
-	};
-
-	for (u32 i = 0; i < CASES(cases); i++) {
-		struct ib_sge sges[3] = {
-			{ 0x1000, 0x10, 1 },
-			{ cases[i].addr, cases[i].length, 2 },
-			{ 0x2000, 0x10, 3 },
-		};
-		u64 expected = 4321;
-		u64 length = 4321;
-
-		if (!cases[i].error)
-			expected = 0x20 + (u64)cases[i].length;
-		check_expect(report, "range", i, cases[i].error,
-			     krdma_wr_split_check(sges, 3, cases[i].remote_addr, &length));
-		check_expect(report, "length", i, expected, length);
 	}
 }
 

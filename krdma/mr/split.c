@@ -8,7 +8,6 @@
  * length 0 are left out.  A work request of length 0 is one part without SGEs, because
  * it still has a completion.
  *
- *	krdma_wr_split_check(sges, count, remote_addr, &length);
  *	krdma_wr_split_init(&split, sges, count, max_sge, max_bytes);
  *	while (krdma_wr_split_next(&split, sge, &part))
  *		post(sge, part.count, remote_addr + part.offset);
@@ -19,39 +18,6 @@ static u32 krdma_wr_split_min(u32 a, u32 b)
 {
 	return a < b ? a : b;
 }
-
-/**
- * krdma_wr_split_check() - Check that the addresses of a work request are valid
- * @sges: its local SGEs; may be NULL if @count is 0
- * @count: number of @sges
- * @remote_addr: the remote address of its first byte, 0 if it has none
- * @length: filled in on success: the bytes of the work request
- *
- * The sum of 32-bit lengths of a 32-bit number of SGEs fits into 64 bits.
- *
- * Context: any.
- * Return: 0; -EINVAL if an SGE goes beyond the end of the address space, or there is a count
- * without SGEs; -EOVERFLOW if the remote range goes beyond the end.
- */
-int krdma_wr_split_check(const struct ib_sge *sges, u32 count, u64 remote_addr,
-			 u64 *length)
-{
-	u64 total = 0;
-
-	if (count && !sges)
-		return -EINVAL;
-	for (u32 i = 0; i < count; i++) {
-		if (sges[i].addr + sges[i].length < sges[i].addr)
-			return -EINVAL;
-		total += sges[i].length;
-	}
-	if (remote_addr + total < remote_addr)
-		return -EOVERFLOW;
-
-	*length = total;
-	return 0;
-}
-EXPORT_SYMBOL_IF_KUNIT(krdma_wr_split_check);
 
 /**
  * krdma_wr_split_count() - Count the parts of a work request
@@ -120,7 +86,7 @@ static void krdma_wr_split_settle(struct krdma_wr_split *split)
 /**
  * krdma_wr_split_init() - Start to split a work request
  * @split: filled in on success
- * @sges: its local SGEs, checked by krdma_wr_split_check(), which stay unchanged until the
+ * @sges: its local SGEs, none beyond the end of the address space, which stay unchanged until the
  *	last part; may be NULL if @count is 0
  * @count: number of @sges
  * @max_sge: maximum number of SGEs in a part

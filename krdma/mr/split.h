@@ -58,8 +58,6 @@ struct krdma_wr_split {
 	bool ended;
 };
 
-int krdma_wr_split_check(const struct ib_sge *sges, u32 count, u64 remote_addr,
-			 u64 *length);
 u64 krdma_wr_split_count(const struct ib_sge *sges, u32 count, u32 max_sge,
 			 u32 max_bytes);
 int krdma_wr_split_init(struct krdma_wr_split *split, const struct ib_sge *sges,

@@ -74,7 +74,6 @@ int main(void)
 	RUN(split_check_example);
 	RUN(split_check_empty);
 	RUN(split_check_refusals);
-	RUN(split_check_ranges);
 	RUN(descriptor_check_wire);
 	RUN(descriptor_check_ranges);
 	RUN(descriptor_check_rights);
