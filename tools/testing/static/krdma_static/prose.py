@@ -38,7 +38,7 @@ HISTORY = ("CHANGELOG.rst", "Documentation/coverage.rst", "Documentation/status.
 COMMENTED = ("krdma/", "blk/", "include/", "uapi/", "tools/lib/")
 LEFT = {
     "krdma/core": 1,
-    "krdma/lane": 2,
+    "krdma/lane": 1,
     "krdma/user": 5,
     "uapi/linux": 1,
 }
