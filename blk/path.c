@@ -10,7 +10,6 @@
  * generation, when it allocates the memory.  If the generation has changed, what was written is
  * lost, and no request may ever succeed again.
  */
-#include <linux/bitops.h>
 #include <linux/delay.h>
 #include <linux/dma-direction.h>
 #include <linux/err.h>
@@ -53,10 +52,6 @@
 
 /* How long it takes to notice that a server is gone, also without requests. */
 #define KRDMA_BLK_KEEPALIVE_MS	5000
-
-/* Time until the next attempt: doubled with each attempt, and randomized. */
-#define KRDMA_BLK_RETRY_MIN_MS	100
-#define KRDMA_BLK_RETRY_MAX_MS	5000
 
 /* Time until connections are made again over which a key would be refused again. */
 #define KRDMA_BLK_DENIED_MS	1000
@@ -425,41 +420,55 @@ static int krdma_blk_path_try(struct krdma_blk_device *device,
 	return ret;
 }
 
+/* Tries one address.  On failure nothing is left of the attempt. */
+static int krdma_blk_path_try_once(struct krdma_blk_device *device, unsigned int remote,
+				   struct krdma_blk_geometry *geometry)
+{
+	int ret = krdma_blk_path_try(device, &device->remotes.of[remote], geometry);
+
+	if (!ret) {
+		WRITE_ONCE(device->remote, remote);
+		return 0;
+	}
+	/* The client has not used the export, so it need not be able to return. */
+	if (!device->agreed) {
+		krdma_blk_path_leave(device);
+		device->welcomed = false;
+	}
+	krdma_blk_path_drop(device);
+	return ret;
+}
+
 /*
- * Makes all connections, to the first address that answers, or else to another one that does: what
- * the server has refused at the first one it may not refuse soon, so no long time is lost with one
- * that does not answer.
+ * Makes all connections, to the first address that answers, or else to another one that does, as
+ * long as any is being asked.
  */
 static int krdma_blk_path_make(struct krdma_blk_device *device,
 			       struct krdma_blk_geometry *geometry)
 {
 	unsigned int count = device->remotes.count;
-	unsigned long tried = 0;
-	int remote = 0;
-	int ret = -EINVAL;
+	struct krdma_blk_probes probes;
+	int ret = 0;
 
-	while (hweight_long(tried) < count) {
-		if (count > 1)
-			remote = krdma_blk_probe(device, count, tried);
-		if (remote < 0)
-			return tried && remote != -EINTR ? ret : remote;
-		if (READ_ONCE(device->stop))
-			return -ECANCELED;
-		ret = krdma_blk_path_try(device, &device->remotes.of[remote], geometry);
-		if (!ret) {
-			WRITE_ONCE(device->remote, remote);
-			return 0;
-		}
-		/* The client has not used the export, so it need not be able to return. */
-		if (!device->agreed) {
-			krdma_blk_path_leave(device);
-			device->welcomed = false;
-		}
-		krdma_blk_path_drop(device);
-		if (ret == -EINTR || ret == -EKEYREVOKED)
+	krdma_blk_probes_begin(device, &probes, count);
+	for (;;) {
+		int remote = count > 1 ? krdma_blk_probe(device, &probes) : 0;
+
+		if (remote < 0) {
+			/* Why one could not be used says more than that others do not answer. */
+			ret = ret && remote != -EINTR ? ret : remote;
 			break;
-		tried |= BIT(remote);
+		}
+		if (READ_ONCE(device->stop)) {
+			ret = -ECANCELED;
+			break;
+		}
+		ret = krdma_blk_path_try_once(device, remote, geometry);
+		if (!ret || count == 1 || ret == -EINTR || ret == -EKEYREVOKED)
+			break;
+		krdma_blk_probe_again(device, &probes, remote);
 	}
+	krdma_blk_probes_end(&probes);
 	return ret;
 }
 
@@ -543,12 +552,8 @@ static void krdma_blk_path_die(struct krdma_blk_device *device)
 
 static void krdma_blk_path_retry(struct krdma_blk_device *device)
 {
-	unsigned int wait = KRDMA_BLK_RETRY_MIN_MS << min(device->attempts, 6U);
+	unsigned int wait = krdma_blk_probe_pause(device->attempts++);
 
-	device->attempts++;
-	wait = min_t(unsigned int, wait, KRDMA_BLK_RETRY_MAX_MS);
-	/* Randomized, so that not all clients of a server connect again at the same time. */
-	wait = wait / 2 + get_random_u32() % wait;
 	if (!READ_ONCE(device->stop))
 		queue_delayed_work(krdma_blk_workqueue, &device->reconnect,
 				   msecs_to_jiffies(wait));

@@ -7,12 +7,16 @@
  * is a connection request without a hello.  The server answers it with a refusal, and keeps no
  * state for it.
  *
+ * Each address has its own time to answer.  One that refuses is asked again while others have not
+ * answered yet, and takes no time from them.
+ *
  * A device that does not use its first address probes that from time to time, and returns to it.
  */
-#include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
+#include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/wait.h>
 
@@ -24,12 +28,18 @@
 
 /* How long to wait for the first address before the others are probed. */
 #define KRDMA_BLK_PROBE_AHEAD_MS	200
-/* A server refuses faster than this, but not while it registers its memory for another client. */
+/*
+ * Time of each address.  A server refuses faster than this, but not while it registers its memory
+ * for another client.
+ */
 #define KRDMA_BLK_PROBE_MS		10000
 #define KRDMA_BLK_PROBE_ATTACH_MS	60000
-/* When one of them has answered, but could not be used, and for a device that connects again. */
+/* When one of them has answered, but could not be used, while a device is attached. */
 #define KRDMA_BLK_PROBE_OTHER_ATTACH_MS	10000
-#define KRDMA_BLK_PROBE_OTHER_MS	1000
+
+/* Time until the next attempt: doubled with each attempt, and randomized. */
+#define KRDMA_BLK_PAUSE_MIN_MS		100
+#define KRDMA_BLK_PAUSE_MAX_MS		5000
 
 /* Maximum time until the first address is probed again; the time doubles whenever it answers. */
 #define KRDMA_BLK_FAILBACK_MAX_MS	(60 * 60 * MSEC_PER_SEC)
@@ -130,101 +140,204 @@ static void krdma_blk_probe_end(struct krdma_conn **conn)
 	*conn = NULL;
 }
 
-/*
- * Checks each probe once.  @says: why an address does not answer is why the device is not
- * connected.  Returns the index of an address that answers, -EAGAIN if none does yet, or why none
- * will.
+/**
+ * krdma_blk_probe_pause() - Get the time until an address that has failed is tried again
+ * @failures: how often that has happened before
+ *
+ * Context: any.
+ * Return: milliseconds: doubled with each failure, and randomized, so that not all clients of a
+ * server connect again at the same time.
  */
-static int krdma_blk_probe_look(struct krdma_blk_device *device, struct krdma_conn **conns,
-				unsigned int count, bool says)
+unsigned int krdma_blk_probe_pause(unsigned int failures)
 {
-	int failed = -EIO;
-	bool waits = false;
+	unsigned int pause = KRDMA_BLK_PAUSE_MIN_MS << min(failures, 6U);
 
-	for (unsigned int i = 0; i < count; i++) {
-		int ret = IS_ERR(conns[i]) ? PTR_ERR(conns[i]) : krdma_blk_probe_step(conns[i]);
+	pause = min_t(unsigned int, pause, KRDMA_BLK_PAUSE_MAX_MS);
+	return pause / 2 + get_random_u32() % pause;
+}
 
-		if (ret > 0)
-			return i;
-		if (!ret) {
-			waits = true;
-			continue;
-		}
-		if (!IS_ERR(conns[i])) {
-			if (says)
-				krdma_blk_path_explain(device, NULL, ret);
-			krdma_blk_probe_end(&conns[i]);
-			conns[i] = ERR_PTR(ret);
-		}
-		failed = ret;
-	}
-	return waits ? -EAGAIN : failed;
+static bool krdma_blk_probe_is_asked(const struct krdma_blk_probe_state *probe)
+{
+	return !IS_ERR_OR_NULL(probe->conn);
+}
+
+/*
+ * An address has failed.  A device that connects again tries it again after a pause, whatever the
+ * others do meanwhile.
+ */
+static void krdma_blk_probe_failed(struct krdma_blk_device *device,
+				   struct krdma_blk_probes *probes, unsigned int i, int error)
+{
+	struct krdma_blk_probe_state *probe = &probes->of[i];
+	unsigned int pause = krdma_blk_probe_pause(device->attempts + probe->failures++);
+	bool again;
+
+	krdma_blk_probe_end(&probe->conn);
+	probe->at = jiffies + msecs_to_jiffies(pause);
+	again = device->agreed && time_before_eq(probe->at, probes->until);
+	probe->conn = again ? NULL : ERR_PTR(error);
+	probes->error = error;
+	/* If the first one has failed, the others need not wait. */
+	for (unsigned int other = 1; probes->ahead && other < probes->count; other++)
+		probes->of[other].at = jiffies;
+	probes->ahead = false;
 }
 
 static unsigned long krdma_blk_probe_limit(const struct krdma_blk_device *device, bool first)
 {
-	if (first)
-		return msecs_to_jiffies(device->agreed ? KRDMA_BLK_PROBE_MS :
-							 KRDMA_BLK_PROBE_ATTACH_MS);
-	return msecs_to_jiffies(device->agreed ? KRDMA_BLK_PROBE_OTHER_MS :
-						 KRDMA_BLK_PROBE_OTHER_ATTACH_MS);
+	if (device->agreed)
+		return msecs_to_jiffies(KRDMA_BLK_PROBE_MS);
+	return msecs_to_jiffies(first ? KRDMA_BLK_PROBE_ATTACH_MS :
+					KRDMA_BLK_PROBE_OTHER_ATTACH_MS);
+}
+
+/*
+ * Checks one address.  @says: why it does not answer is why the device is not connected.  Returns
+ * true if it answers.
+ */
+static bool krdma_blk_probe_look(struct krdma_blk_device *device, struct krdma_blk_probes *probes,
+				 unsigned int i, bool says)
+{
+	struct krdma_blk_probe_state *probe = &probes->of[i];
+	int ret = 0;
+
+	if (!probe->conn && time_after_eq(jiffies, probe->at)) {
+		probe->conn = krdma_blk_probe_begin(device, i);
+		probe->at = jiffies + krdma_blk_probe_limit(device, !probes->tried);
+		probes->ahead &= !i;
+		if (IS_ERR(probe->conn))
+			ret = PTR_ERR(probe->conn);
+	}
+	if (krdma_blk_probe_is_asked(probe))
+		ret = krdma_blk_probe_step(probe->conn);
+	if (ret > 0)
+		return true;
+	if (ret < 0) {
+		if (says && krdma_blk_probe_is_asked(probe))
+			krdma_blk_path_explain(device, NULL, ret);
+		krdma_blk_probe_failed(device, probes, i, ret);
+	} else if (krdma_blk_probe_is_asked(probe) && time_after_eq(jiffies, probe->at)) {
+		if (says)
+			krdma_blk_path_explain(device, NULL, -ETIMEDOUT);
+		krdma_blk_probe_end(&probe->conn);
+		probe->conn = ERR_PTR(-ETIMEDOUT);
+		probes->error = -ETIMEDOUT;
+	}
+	return false;
+}
+
+/*
+ * Returns how long to wait, in jiffies: until a probe begins or ends.  Returns a negative errno if
+ * no address is being asked any more.
+ */
+static long krdma_blk_probe_left(const struct krdma_blk_probes *probes)
+{
+	long left = MAX_SCHEDULE_TIMEOUT - 1;
+	bool asked = false;
+
+	for (unsigned int i = 0; i < probes->count; i++) {
+		const struct krdma_blk_probe_state *probe = &probes->of[i];
+
+		asked |= krdma_blk_probe_is_asked(probe);
+		if (!IS_ERR(probe->conn))
+			left = min_t(long, left, probe->at - jiffies);
+	}
+	return asked ? max(left, 0L) : probes->error;
+}
+
+/**
+ * krdma_blk_probes_begin() - Begin to find the address of the server that answers first
+ * @device: the device
+ * @probes: filled in
+ * @count: number of its addresses to probe, from the first one on
+ *
+ * Context: process context.
+ */
+void krdma_blk_probes_begin(const struct krdma_blk_device *device, struct krdma_blk_probes *probes,
+			    unsigned int count)
+{
+	*probes = (struct krdma_blk_probes) {
+		.count = count, .ahead = true, .error = -EIO,
+		.until = jiffies + krdma_blk_probe_limit(device, true),
+	};
+	probes->of[0].at = jiffies;
+	for (unsigned int i = 1; i < count; i++)
+		probes->of[i].at = jiffies + msecs_to_jiffies(KRDMA_BLK_PROBE_AHEAD_MS);
+}
+
+/**
+ * krdma_blk_probes_end() - End the probes
+ * @probes: the probes
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_probes_end(struct krdma_blk_probes *probes)
+{
+	for (unsigned int i = 0; i < probes->count; i++)
+		krdma_blk_probe_end(&probes->of[i].conn);
 }
 
 /**
  * krdma_blk_probe() - Find the address of the server that answers first
  * @device: the device
- * @count: number of its addresses to probe, from the first one on
- * @tried: bit map of those that have answered already, and could not be used.  The others get less
- *	time, and the device's error text stays.
+ * @probes: the probes
+ *
+ * The others are still being asked when it returns.
  *
  * Context: process context; sleeps, until a signal.
  * Return: its index; -ECANCELED: the device is being detached; -EINTR; or why none answers.
  */
-int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count, unsigned long tried)
+int krdma_blk_probe(struct krdma_blk_device *device, struct krdma_blk_probes *probes)
 {
-	unsigned long begin = jiffies, wait = msecs_to_jiffies(KRDMA_BLK_PROBE_AHEAD_MS);
-	unsigned long limit = krdma_blk_probe_limit(device, !tried);
 	/* While another address is in use, this is no error of the device. */
-	bool says = !tried && krdma_blk_path_state(device) != KRDMA_BLK_LIVE;
-	struct krdma_conn *conns[KRDMA_BLK_ADDRESSES] = {};
-	unsigned int begun = 0;
-	int ret, seen;
-	long left;
+	bool says = !probes->tried && krdma_blk_path_state(device) != KRDMA_BLK_LIVE;
 
 	for (;;) {
-		seen = atomic_read(&device->probe_events);
-		/*
-		 * The first one; and the others, after the first one has had its time, or has
-		 * failed.
-		 */
-		if (!begun || (begun < count && time_after_eq(jiffies, begin + wait)))
-			for (unsigned int end = begun ? count : 1; begun < end; begun++)
-				conns[begun] = tried & BIT(begun) ? ERR_PTR(-EIO) :
-					       krdma_blk_probe_begin(device, begun);
-		ret = krdma_blk_probe_look(device, conns, begun, says);
-		if (ret != -EAGAIN && (ret >= 0 || begun == count))
-			break;
-		/* If the first one has failed, the others need not wait. */
-		if (ret != -EAGAIN)
-			begin = jiffies - wait;
-		ret = -ECANCELED;
-		if (READ_ONCE(device->stop))
-			break;
-		ret = -ETIMEDOUT;
-		left = begin + (begun < count ? wait : limit) - jiffies;
-		if (left <= 0 && begun == count) {
-			if (says)
-				krdma_blk_path_say(device, "the server does not answer");
-			break;
+		int seen = atomic_read(&device->probe_events);
+		long left;
+
+		for (unsigned int i = 0; i < probes->count; i++) {
+			if (!krdma_blk_probe_look(device, probes, i, says))
+				continue;
+			krdma_blk_probe_end(&probes->of[i].conn);
+			probes->left_at = jiffies;
+			return i;
 		}
-		ret = -EINTR;
-		if (left > 0 && wait_event_interruptible_timeout(device->probe_wait, seen !=
+		left = krdma_blk_probe_left(probes);
+		if (left < 0)
+			return left;
+		if (READ_ONCE(device->stop))
+			return -ECANCELED;
+		if (left && wait_event_interruptible_timeout(device->probe_wait, seen !=
 						atomic_read(&device->probe_events), left) < 0)
-			break;
+			return -EINTR;
 	}
-	for (unsigned int i = 0; i < begun; i++)
-		krdma_blk_probe_end(&conns[i]);
-	return ret;
+}
+
+/**
+ * krdma_blk_probe_again() - Go on, with the others and then with this one again
+ * @device: the device
+ * @probes: the probes
+ * @tried: the address that answered, and could not be used.  From now on the device's error text
+ *	stays; and while the device is attached, the others get less time.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_probe_again(struct krdma_blk_device *device, struct krdma_blk_probes *probes,
+			   unsigned int tried)
+{
+	probes->tried = true;
+	krdma_blk_probe_failed(device, probes, tried, -ECONNREFUSED);
+	for (unsigned int i = 0; i < probes->count; i++) {
+		struct krdma_blk_probe_state *probe = &probes->of[i];
+
+		if (!krdma_blk_probe_is_asked(probe))
+			continue;
+		/* It was not checked meanwhile, and that time does not count. */
+		probe->at += jiffies - probes->left_at;
+		if (!device->agreed)
+			probe->at = jiffies + krdma_blk_probe_limit(device, false);
+	}
 }
 
 /*
@@ -239,10 +352,13 @@ static void krdma_blk_failback_work(struct work_struct *work)
 	/* As where a device reconnects: memory reclaim may wait for this one, or for its thread. */
 	unsigned int noio = memalloc_noio_save();
 	unsigned int noreclaim = memalloc_noreclaim_save();
+	struct krdma_blk_probes probes;
 	bool answers;
 
+	krdma_blk_probes_begin(device, &probes, 1);
 	answers = krdma_blk_path_state(device) == KRDMA_BLK_LIVE &&
-		  krdma_blk_probe(device, 1, 0) >= 0;
+		  krdma_blk_probe(device, &probes) >= 0;
+	krdma_blk_probes_end(&probes);
 	memalloc_noreclaim_restore(noreclaim);
 	memalloc_noio_restore(noio);
 	if (!answers) {

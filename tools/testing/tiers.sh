@@ -940,7 +940,7 @@ tier_blk_7_2()
 tier_blk_hostile()
 {
 	blk 6.1 "sh /tests/hostile.sh && KRDMA_ROUNDS=20 sh /tests/own.sh"
-	blk 6.1 "sh /tests/limit.sh && sh /tests/poll.sh"
+	blk 6.1 "sh /tests/limit.sh && sh /tests/poll.sh && sh /tests/refused.sh"
 }
 
 tier_blk_late()

@@ -23,6 +23,10 @@
  *  spin	Writing "SYMBOL NUMBER" makes the further call NUMBER, from 1, of SYMBOL spin before
  *		it begins, until "go" is written: for a caller that must not sleep.  Reading is as
  *		with "stall".
+ *  delay	Writing "SYMBOL MS" makes each further call of the function SYMBOL sleep for so many
+ *		milliseconds before it begins, also several at the same time.  The function must be
+ *		called where it may sleep.  Writing "off" ends this, and waits for those that sleep.
+ *		Reading gives the number of calls delayed so far.
  *  pages	Writing "NUMBER" lowers the number of pages that a device can register at a time,
  *		for each device that is used from then on, until it is removed.  Writing "off" ends
  *		this for devices that are added later.
@@ -40,6 +44,7 @@
 #include <linux/blkdev.h>
 #include <linux/completion.h>
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
@@ -251,6 +256,69 @@ static int blk_test_cut_begin(const char *symbol, const char *value)
 	ret = register_kprobe(&blk_test_cutter);
 	if (ret)
 		blk_test_cutter = (struct kprobe) {};
+	return ret;
+}
+
+/*
+ * delay
+ */
+
+static char blk_test_delayed_symbol[BLK_TEST_WORD];
+static struct kprobe blk_test_delayed;
+static unsigned int blk_test_delay_ms;
+static atomic_t blk_test_delays = ATOMIC_INIT(0);
+/* Calls that sleep, or have not returned since. */
+static atomic_t blk_test_sleepers = ATOMIC_INIT(0);
+
+static noinline long blk_test_delay(unsigned long a, unsigned long b, unsigned long c,
+				    unsigned long d, unsigned long e, unsigned long f)
+{
+	blk_test_function function = (blk_test_function)blk_test_delayed.addr;
+	long ret;
+
+	msleep(READ_ONCE(blk_test_delay_ms));
+	ret = function(a, b, c, d, e, f);
+	atomic_dec(&blk_test_sleepers);
+	return ret;
+}
+
+static int blk_test_delayed_pre(struct kprobe *probe, struct pt_regs *regs)
+{
+	/* The call that has slept. */
+	if (blk_test_is_caller("blk_test_delay", regs))
+		return 0;
+	atomic_inc(&blk_test_sleepers);
+	atomic_inc(&blk_test_delays);
+	instruction_pointer_set(regs, (unsigned long)blk_test_delay);
+	return 1;
+}
+
+static void blk_test_delay_end(void)
+{
+	if (!blk_test_delayed.symbol_name)
+		return;
+	/* Nothing is delayed any more; the probe's address is still used. */
+	disable_kprobe(&blk_test_delayed);
+	while (atomic_read(&blk_test_sleepers))
+		schedule_timeout_uninterruptible(1);
+	unregister_kprobe(&blk_test_delayed);
+	blk_test_delayed = (struct kprobe) {};
+}
+
+static int blk_test_delay_begin(const char *symbol, const char *ms)
+{
+	int ret = kstrtouint(ms, 0, &blk_test_delay_ms);
+
+	if (ret)
+		return ret;
+	strscpy(blk_test_delayed_symbol, symbol, sizeof(blk_test_delayed_symbol));
+	atomic_set(&blk_test_delays, 0);
+	blk_test_delayed = (struct kprobe) {
+		.symbol_name = blk_test_delayed_symbol, .pre_handler = blk_test_delayed_pre,
+	};
+	ret = register_kprobe(&blk_test_delayed);
+	if (ret)
+		blk_test_delayed = (struct kprobe) {};
 	return ret;
 }
 
@@ -554,6 +622,38 @@ static const struct file_operations blk_test_cut_fops = {
 	.write = blk_test_cut_write,
 };
 
+static ssize_t blk_test_delay_write(struct file *file, const char __user *data, size_t count,
+				    loff_t *position)
+{
+	char text[2 * BLK_TEST_WORD];
+	char *ms;
+	int ret = blk_test_words(data, count, text, sizeof(text), &ms);
+
+	if (ret)
+		return ret;
+	mutex_lock(&blk_test_lock);
+	blk_test_delay_end();
+	if (ms)
+		ret = blk_test_delay_begin(text, ms);
+	mutex_unlock(&blk_test_lock);
+	return ret ?: count;
+}
+
+static ssize_t blk_test_delay_read(struct file *file, char __user *data, size_t count,
+				   loff_t *position)
+{
+	char text[16];
+	int length = scnprintf(text, sizeof(text), "%d\n", atomic_read(&blk_test_delays));
+
+	return simple_read_from_buffer(data, count, position, text, length);
+}
+
+static const struct file_operations blk_test_delay_fops = {
+	.owner = THIS_MODULE,
+	.read = blk_test_delay_read,
+	.write = blk_test_delay_write,
+};
+
 static ssize_t blk_test_stall_write(struct file *file, const char __user *data, size_t count,
 				    loff_t *position)
 {
@@ -726,6 +826,7 @@ static int __init blk_test_init(void)
 	debugfs_create_file("refuse", 0600, blk_test_directory, NULL, &blk_test_refuse_fops);
 	debugfs_create_file("change", 0600, blk_test_directory, NULL, &blk_test_change_fops);
 	debugfs_create_file("cut", 0600, blk_test_directory, NULL, &blk_test_cut_fops);
+	debugfs_create_file("delay", 0600, blk_test_directory, NULL, &blk_test_delay_fops);
 	debugfs_create_file("stall", 0600, blk_test_directory, &blk_test_stalls[0],
 			    &blk_test_stall_fops);
 	debugfs_create_file("stall2", 0600, blk_test_directory, &blk_test_stalls[1],
@@ -744,6 +845,7 @@ static void __exit blk_test_exit(void)
 	blk_test_refuse_end();
 	blk_test_change_end();
 	blk_test_cut_end();
+	blk_test_delay_end();
 	blk_test_limit_end();
 	for (int i = 0; i < BLK_TEST_STALLS; i++)
 		blk_test_stall_end(&blk_test_stalls[i]);

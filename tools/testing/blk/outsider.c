@@ -49,6 +49,11 @@
  *
  * Listens, and welcomes each client with the next FAULT; see faults[].  All further clients get
  * the last one.  Prints a line for each client, until it is killed.
+ *
+ *	outsider give refusal
+ *
+ * Listens, and refuses each client at once, as a server does that has no memory.  Prints a line for
+ * each, until it is killed.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -79,6 +84,7 @@
 #define STORED		0x08
 #define REASON_VERSION	2
 #define REASON_CHALLENGE	4
+#define REASON_MEMORY	8
 #define ZERO		1
 #define DISCARD		2
 #define READ		3
@@ -1104,21 +1110,28 @@ static void accept_client(struct server *server, struct krdma_conn *conn, const 
 	krdma_ring_close(ring);
 }
 
+static void refuse(struct krdma_conn *conn, uint8_t reason)
+{
+	struct refusal refusal = {
+		.magic = htole32(MAGIC), .version = VERSION, .reason = reason,
+	};
+
+	check("reject", krdma_conn_reject(conn, &refusal, sizeof(refusal)));
+	krdma_conn_close(conn);
+	printf("refused for reason %u\n", reason);
+	fflush(stdout);
+}
+
 /* Return true if the client knows commands, and was refused. */
 static bool refuse_commands(struct krdma_conn *conn)
 {
-	struct refusal refusal = {
-		.magic = htole32(MAGIC), .version = VERSION, .reason = REASON_VERSION,
-	};
 	struct hello hello = { 0 };
 	size_t length = sizeof(hello);
 
 	krdma_conn_private_data(conn, &hello, &length);
 	if (!(hello.flags & COMMANDS))
 		return false;
-	check("reject", krdma_conn_reject(conn, &refusal, sizeof(refusal)));
-	krdma_conn_close(conn);
-	puts("refused the flags");
+	refuse(conn, REASON_VERSION);
 	return true;
 }
 
@@ -1137,6 +1150,10 @@ static void give(struct krdma *session, char **names, struct client *spoiler)
 	fflush(stdout);
 	for (;;) {
 		check("client", krdma_listener_next(server.listener, KRDMA_FOREVER, &conn));
+		if (!strcmp(*names, "refusal")) {
+			refuse(conn, REASON_MEMORY);
+			continue;
+		}
 		if (!strncmp(*names, "old", 3) && refuse_commands(conn))
 			continue;
 		accept_client(&server, conn, find_fault(*names));

@@ -35,6 +35,7 @@ SCRIPT_TIERS = {
     "tools/testing/blk/limit.sh": ["blk-hostile"],
     "tools/testing/blk/mirror.sh": ["blk-mirror"],
     "tools/testing/blk/poll.sh": ["blk-hostile"],
+    "tools/testing/blk/refused.sh": ["blk-hostile"],
     "tools/testing/blk/suspend.sh": ["blk-late"],
 }
 OTHER_TIERS = {
