@@ -35,9 +35,10 @@ struct config_item_type;
 #define KRDMA_BLK_FAILBACK_MIN_MS	(10 * MSEC_PER_SEC)
 
 /**
- * enum krdma_blk_wr_id - wr_ids of messages; all others are pointers, or 0
+ * enum krdma_blk_wr_id - wr_ids of messages, in KRDMA_BLK_WR_KIND; all others are pointers, or 0
  * @KRDMA_BLK_WR_LEAVE: the message by which the client leaves
- * @KRDMA_BLK_WR_COMMAND: a command
+ * @KRDMA_BLK_WR_COMMAND: a command without data from here; from KRDMA_BLK_WR_TAG_SHIFT on, the
+ *	wr_id has the tag of its request
  * @KRDMA_BLK_WR_REPLY: a receive, for a reply
  * @KRDMA_BLK_WR_DATA: data that are written to a slot, before a command; the end of that reports
  *	both
@@ -49,10 +50,18 @@ enum krdma_blk_wr_id {
 	KRDMA_BLK_WR_DATA = 4,
 };
 
+#define KRDMA_BLK_WR_KIND	7
+#define KRDMA_BLK_WR_TAG_SHIFT	3
+
 /* Requests that can be in flight on a queue. */
 #define KRDMA_BLK_DEPTH		64
 
 static_assert(KRDMA_BLK_DEPTH <= KRDMA_BLK_COMMANDS_MAX);
+
+/* All wr_ids that are no pointers are less than this, and no pointer is. */
+#define KRDMA_BLK_WR_END	(KRDMA_BLK_DEPTH << KRDMA_BLK_WR_TAG_SHIFT)
+
+static_assert(KRDMA_BLK_WR_END <= PAGE_SIZE);
 
 /* A request that was refused this often, for an error of its own, would be refused again. */
 #define KRDMA_BLK_FAILURES_MAX	3

@@ -646,6 +646,28 @@ void krdma_blk_queue_unreported(struct krdma_blk_queue *queue, struct krdma_conn
 	krdma_blk_requests_fail(&ended);
 }
 
+/* Handles the completion of what has no request in its wr_id. */
+static void krdma_blk_message_done(struct krdma_blk_queue *queue, const struct krdma_wc *completion)
+{
+	switch (completion->wr_id & KRDMA_BLK_WR_KIND) {
+	case KRDMA_BLK_WR_DATA:
+		krdma_blk_command_data_ended(queue, completion->status);
+		break;
+	case KRDMA_BLK_WR_COMMAND:
+		krdma_blk_command_unsent(queue, completion);
+		break;
+	case KRDMA_BLK_WR_REPLY:
+		krdma_blk_command_replied(queue, completion);
+		break;
+	case 0:
+		krdma_blk_table_read_done(queue, completion);
+		break;
+	default:
+		/* KRDMA_BLK_WR_LEAVE: the end of the connection reports that, too. */
+		break;
+	}
+}
+
 /**
  * krdma_blk_request_done() - Handle the completion of a work request
  * @completion: the completion
@@ -659,24 +681,10 @@ void krdma_blk_request_done(const struct krdma_wc *completion)
 	struct krdma_blk_queue *queue = completion->context;
 	struct krdma_blk_request *request;
 
-	switch (completion->wr_id) {
-	case KRDMA_BLK_WR_DATA:
-		krdma_blk_command_data_ended(queue, completion->status);
+	if (completion->wr_id < KRDMA_BLK_WR_END) {
+		krdma_blk_message_done(queue, completion);
 		return;
-	case KRDMA_BLK_WR_LEAVE:
-	case KRDMA_BLK_WR_COMMAND:
-		/* It could not be sent; the end of the connection reports that, too. */
-		return;
-	case KRDMA_BLK_WR_REPLY:
-		krdma_blk_command_replied(queue, completion);
-		return;
-	case 0:
-		krdma_blk_table_read_done(queue, completion);
-		return;
-	default:
-		break;
 	}
-
 	request = blk_mq_rq_to_pdu(rq);
 	if (krdma_blk_is_stored(queue->device) && rq_data_dir(rq) == WRITE)
 		krdma_blk_command_sent(queue, request, completion);

@@ -127,7 +127,8 @@ static int krdma_blk_command_post(struct krdma_blk_queue *queue, struct krdma_bl
 	if (krdma_blk_is_write(request))
 		krdma_blk_slot_set_wr(queue, request, post++);
 	*post = (struct krdma_send_wr) {
-		.wr_id = KRDMA_BLK_WR_COMMAND, .opcode = KRDMA_OP_SEND,
+		.wr_id = KRDMA_BLK_WR_COMMAND | (u64)rq->tag << KRDMA_BLK_WR_TAG_SHIFT,
+		.opcode = KRDMA_OP_SEND,
 		.flags = KRDMA_POST_UNSIGNALED | KRDMA_POST_INLINE,
 		.sges = &sge, .sge_count = 1,
 	};
@@ -215,7 +216,7 @@ void krdma_blk_command_sent(struct krdma_blk_queue *queue, struct krdma_blk_requ
 	spin_lock_irqsave(&queue->lock, flags);
 	krdma_blk_request_unmap(completion->conn, request);
 	request->mapped = 0;
-	krdma_blk_request_blame(queue, request, queue->data_status);
+	krdma_blk_request_blame(queue, request, queue->data_status ?: completion->status);
 	queue->data_status = KRDMA_WC_SUCCESS;
 	/* Otherwise it waits for the reply, or until the connection has ended. */
 	done = request->replied;
@@ -305,6 +306,28 @@ static struct krdma_blk_request *krdma_blk_queue_find(struct krdma_blk_queue *qu
 			return request;
 	}
 	return NULL;
+}
+
+/**
+ * krdma_blk_command_unsent() - Handle the error of a command without data from here
+ * @queue: the queue
+ * @completion: the completion of the command
+ *
+ * The connection ends with that, which returns the request: see krdma_blk_queue_return().
+ *
+ * Context: that of completions.
+ */
+void krdma_blk_command_unsent(struct krdma_blk_queue *queue, const struct krdma_wc *completion)
+{
+	struct krdma_blk_request *request;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	request = krdma_blk_queue_find(queue, completion->wr_id >> KRDMA_BLK_WR_TAG_SHIFT);
+	/* There is none if the server has replied: then the command was to be sent once more. */
+	if (request)
+		krdma_blk_request_blame(queue, request, completion->status);
+	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
 /* None of these is an error of the path: another one would not help. */

@@ -12,6 +12,7 @@ struct krdma_wc;
 /* Requests that the server executes */
 int krdma_blk_command_place(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 			    int mapped);
+void krdma_blk_command_unsent(struct krdma_blk_queue *queue, const struct krdma_wc *completion);
 void krdma_blk_command_data_ended(struct krdma_blk_queue *queue, u8 status);
 void krdma_blk_command_sent(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 			    const struct krdma_wc *completion);

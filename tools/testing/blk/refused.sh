@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# Tests what a device of krdma_blk does about what is refused at once: a connection at one of its
-# addresses, while another one answers slowly.  Runs inside a VM with krdma.ko, krdma_blk_test.ko
-# and the program outsider, in virtual time.  Prints TAP.
+# Tests what a device of krdma_blk does about what is refused: a connection at one of its addresses,
+# while another one answers slowly; and a command, by the client's device.  Runs inside a VM
+# with krdma.ko, krdma_blk_test.ko and the program outsider, in virtual time.  Prints TAP.
 
 # shellcheck source=tools/testing/blk/blk.sh
 . "$(dirname "$0")/blk.sh"
 
 here_address=10.77.0.1
 test=/sys/kernel/debug/krdma_blk_test
+trace=/sys/kernel/tracing
 attach=$config/devices/refused
+interface=$(ip -o -4 addr show to $here_address | awk '{ print $2 }')
+network=$(ip -o -4 addr show to $here_address | awk '{ print $4 }')
 
 now_ms()
 {
@@ -37,6 +40,49 @@ unserve()
 {
 	kill $server
 	wait $server 2>/dev/null
+}
+
+# begin NAME COMMAND...: run the command in the background.  $work/NAME then has its exit status.
+begin()
+{
+	local name=$1
+	shift
+
+	rm -f "$work/$name"
+	(
+		"$@" >$work/said 2>&1
+		echo $? >"$work/ending.$name"
+		mv "$work/ending.$name" "$work/$name"
+	) &
+}
+
+# await_file FILE SECONDS: wait until the file exists.
+await_file()
+{
+	local tries=$(($2 * 10))
+
+	until [ -e "$1" ] || [ $tries = 0 ]; do
+		usleep 100000
+		tries=$((tries - 1))
+	done
+	[ -e "$1" ]
+}
+
+# unsent: print how many requests could not be sent, and are blamed for that, while it is traced.
+unsent()
+{
+	grep -c 'blame: .* status=2$' $trace/trace
+}
+
+# await_unsent COUNT: wait until so many could not be sent, or a request has ended.
+await_unsent()
+{
+	local tries=100
+
+	until [ "$(unsent)" -ge "$1" ] || [ -e $work/sent ] || [ $tries = 0 ]; do
+		usleep 100000
+		tries=$((tries - 1))
+	done
 }
 
 check "the module is loaded" load_module
@@ -65,6 +111,48 @@ put $test/delay off
 check "it works" read_one "$disk"
 check "and is detached" device_end refused
 unserve
+
+# A command that cannot be sent is the reason why the connection is lost, as any other request is.
+[ -e $trace/trace ] || mount -t tracefs none $trace
+check "the ends of requests are traced" \
+	put $trace/kprobe_events "p:blame krdma_blk_request_blame status=%dx:u8"
+put $trace/events/kprobes/blame/enable 1
+fill $work/image 4
+check "an export with a store" export_new stored 4M store=$work/image
+for name in refused stored; do
+	attach=$config/devices/$name
+	check "$name: is attached" device_new $name $here_address queues=1 hold_seconds=600
+	disk=$(disk $name)
+	: >$trace/trace
+	address_away
+	becomes "$name: the address goes away" holding $attach/state 60
+	if [ $name = refused ]; then
+		begin sent blkdiscard -f -l 4096 "$disk"
+	else
+		begin sent read_one "$disk"
+	fi
+	number=0
+	while [ $number -lt 4 ] && [ ! -e $work/sent ]; do
+		number=$((number + 1))
+		put $test/stall "krdma_blk_queue_push krdma_blk_path_start"
+		address_back
+		becomes "$name: the connections are there, $number" stalled $test/stall 60
+		address_away
+		put $test/stall go
+		await_unsent $number
+	done
+	address_back
+	becomes "$name: the device comes back" live $attach/state 60
+	await_file $work/sent 60
+	# Proves: F3
+	check "a command that could not be sent is carried out then" grep -q '^0$' $work/sent
+	check "$name: and it was known which: $(unsent) times" [ "$(unsent)" -ge 4 ]
+	check "$name: is detached" device_end $name
+done
+put $trace/events/kprobes/blame/enable 0
+: >$trace/kprobe_events
+attach=$config/devices/refused
+check "the export with a store is ended" export_end stored
 
 check "the export is ended" export_end refused
 check "the modules are unloaded" rmmod krdma_blk_test krdma_blk
