@@ -3,8 +3,9 @@
 # shellcheck shell=dash
 #
 # Tests what a device of krdma_blk does about what is refused: a connection at one of its addresses,
-# while another one answers slowly; and a command, by the client's device.  Runs inside a VM
-# with krdma.ko, krdma_blk_test.ko and the program outsider, in virtual time.  Prints TAP.
+# while another one answers slowly; a command, by the client's device; and a request, while others
+# wait.  Runs inside a VM with krdma.ko, krdma_blk_test.ko and the program outsider, in virtual time.
+# Prints TAP.
 
 # shellcheck source=tools/testing/blk/blk.sh
 . "$(dirname "$0")/blk.sh"
@@ -66,6 +67,24 @@ await_file()
 		tries=$((tries - 1))
 	done
 	[ -e "$1" ]
+}
+
+# reconnects: print how often the connections were made again.
+reconnects()
+{
+	cat "/sys/block/${disk#/dev/}/krdma/reconnects"
+}
+
+# await_reconnects COUNT: wait until they were made again so often.
+await_reconnects()
+{
+	local tries=300
+
+	until [ "$(reconnects)" -ge "$1" ] || [ $tries = 0 ]; do
+		usleep 100000
+		tries=$((tries - 1))
+	done
+	[ "$(reconnects)" -ge "$1" ]
 }
 
 # unsent: print how many requests could not be sent, and are blamed for that, while it is traced.
@@ -153,6 +172,29 @@ put $trace/events/kprobes/blame/enable 0
 : >$trace/kprobe_events
 attach=$config/devices/refused
 check "the export with a store is ended" export_end stored
+
+# A request whose rkey is refused each time comes last: what is posted behind it would be flushed
+# with it.  The second one is made while the device pauses, and so it is behind the first one.
+give entry-key
+check "a server with an invalid rkey is attached" \
+	device_new refused $here_address:8003 queues=1 hold_seconds=40
+disk=$(disk refused)
+put "/sys/block/${disk#/dev/}/queue/scheduler" none
+begin first dd if="$disk" of=/dev/null bs=4k count=1 skip=2 iflag=direct
+check "a request with that is refused again and again" await_reconnects 5
+becomes "until the device pauses" holding $attach/state 5
+since=$(now_ms)
+begin second dd if="$disk" of=/dev/null bs=4k count=1 skip=1 iflag=direct
+await_file $work/second 60
+took=$(($(now_ms) - since))
+# Proves: F3
+check "another one, behind it, does not wait for its limit" [ ! -e $work/first ]
+check "and is carried out soon, after $took ms" [ $took -le 5000 ]
+check "without an error" grep -q '^0$' $work/second
+await_file $work/first 60
+check "the first one fails at its limit" grep -qv '^0$' $work/first
+check "the device is detached" device_end refused
+unserve
 
 check "the export is ended" export_end refused
 check "the modules are unloaded" rmmod krdma_blk_test krdma_blk
