@@ -11,10 +11,16 @@
  * The pages that a provider has pinned are known to it alone.  So memory that lanes copy is always
  * pinned by krdma, which keeps the list of its pages: a lane finds any of them at once, however
  * long the memory is.
+ *
+ * A program may provide its pages itself (userfaultfd, FUSE), and then decides how long it takes to
+ * bring them in.  The removal of the device must not wait for that.  So krdma pins the pages before
+ * it uses the device.  Those that the provider will pin are brought in before, too, so that the
+ * provider finds them; only a program that takes them away again meanwhile keeps it waiting.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>
 #include <linux/err.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
@@ -52,32 +58,13 @@ static int krdma_user_error(int error)
 	}
 }
 
-static int krdma_mem_by_provider(struct krdma_mem *mem, unsigned long start)
-{
-	struct ib_mr *mr;
-	int ret;
-
-	ret = krdma_charge_object(&mem->one.charge, mem->pd->session,
-				  mem->pd->ib->device);
-	if (ret)
-		return ret;
-	/* The iova has to be the process's address: see rxe, siw. */
-	mr = ib_reg_user_mr(mem->pd->ib, start, mem->length, start,
-			    krdma_access_ib(mem->access));
-	if (IS_ERR(mr))
-		return krdma_user_error(PTR_ERR(mr));
-
-	krdma_mem_adopt(mem, mr);
-	return 0;
-}
-
 /*
  * Charge the counter that ib_core charges for pages that a provider pins, by the same rule:
  * pinned_vm counts all pinned pages of a process, once for each MR.  Memory that the process
  * has locked itself is in another counter, so registering locked memory does not use up that
  * limit.
  */
-static int krdma_mem_charge(struct krdma_mem *mem, unsigned long pages)
+static int krdma_user_pages_charge(struct krdma_user_pages *user, unsigned long pages)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 
@@ -92,16 +79,15 @@ static int krdma_mem_charge(struct krdma_mem *mem, unsigned long pages)
 
 	/* For the release, which may run in any context after the process is gone. */
 	mmgrab(current->mm);
-	mem->mm = current->mm;
-	mem->charged = pages;
+	user->mm = current->mm;
+	user->charged = pages;
 	return 0;
 }
 
-static void krdma_mem_uncharge(struct krdma_mem *mem)
+static void krdma_mm_uncharge(struct mm_struct *mm, unsigned long pages)
 {
-	atomic64_sub(mem->charged, &mem->mm->pinned_vm);
-	mmdrop(mem->mm);
-	mem->mm = NULL;
+	atomic64_sub(pages, &mm->pinned_vm);
+	mmdrop(mm);
 }
 
 /*
@@ -130,58 +116,187 @@ static int krdma_mem_pin_pages(unsigned long start, struct page **pages, unsigne
 	return 0;
 }
 
-/* Pin @count pages and put them into the table; on an error do neither. */
-static int krdma_mem_pin(struct krdma_mem *mem, unsigned long start,
-			 struct page **pages, unsigned int count)
+/* Pin the pages that krdma registers. */
+static int krdma_user_pages_take(struct krdma_user_pages *user, unsigned long start, u64 count,
+				 unsigned int flags)
 {
+	int ret;
+
+	user->pages = kvmalloc_objs(struct page *, count, GFP_KERNEL_ACCOUNT);
+	if (!user->pages)
+		return -ENOMEM;
+	ret = krdma_mem_pin_pages(start, user->pages, count, flags);
+	if (!ret)
+		user->count = count;
+	return ret;
+}
+
+/* Bring the pages in that the provider pins. */
+static int krdma_user_pages_bring_in(unsigned long start, u64 count, unsigned int flags)
+{
+	struct page **pages;
+	int ret = 0;
+
+	pages = kmalloc_objs(struct page *, min_t(u64, count, KRDMA_PIN_PAGES), GFP_KERNEL_ACCOUNT);
+	if (!pages)
+		return -ENOMEM;
+	while (count && !ret) {
+		unsigned int part = min_t(u64, count, KRDMA_PIN_PAGES);
+
+		ret = krdma_mem_pin_pages(start, pages, part, flags);
+		if (!ret)
+			unpin_user_pages(pages, part);
+		start += part * PAGE_SIZE;
+		count -= part;
+	}
+	kfree(pages);
+	return ret;
+}
+
+/* Whether the provider registers the memory. */
+static int krdma_user_pages_choose(struct krdma_user_pages *user, struct krdma_device *dev,
+				   bool copied)
+{
+	struct ib_device *ibdev = krdma_device_get_ibdev(dev);
+
+	if (!ibdev)
+		return -ENODEV;
+	user->copied = copied;
+	user->by_provider = !copied && !READ_ONCE(force_pin) &&
+			    krdma_quirk_registers_user(ibdev);
+	krdma_device_put_ibdev(dev);
+	return 0;
+}
+
+/* Check before pinning pages that cannot be registered. */
+static int krdma_user_pages_check(const struct krdma_user_pages *user, struct krdma_device *dev,
+				  u64 count)
+{
+	if (user->by_provider)
+		return 0;
+	if (!(krdma_device_caps(dev) & KRDMA_DEVICE_CAP_FAST_REG))
+		return -EOPNOTSUPP;
+	if (count > (u64)krdma_device_limits(dev)->max_fast_reg_pages * KRDMA_MR_KEYS_MAX ||
+	    count > INT_MAX / sizeof(*user->pages))
+		return -EFBIG;
+	return 0;
+}
+
+/**
+ * krdma_user_pages_get() - Get the pages of memory of the calling process
+ * @user: filled in with 0; krdma_user_pages_put() must follow, also on an error
+ * @dev: the device; the caller has a reference, and should have no use
+ * @start: the process's address
+ * @length: bytes
+ * @access: &enum krdma_access
+ * @copied: the processor copies it, too: for lanes
+ *
+ * The pages are charged while they are brought in.  ib_core charges those that the provider pins.
+ *
+ * Context: process context, with the process's address space; sleeps as long as the process likes.
+ * Return: 0, or
+ * -ENODEV: the device was removed;
+ * -EFAULT: part of the range is not mapped, or lacks the rights;
+ * -ENOMEM, -EPERM: the process may not lock as much memory, or none;
+ * -EFBIG: more pages than KRDMA_MR_KEYS_MAX MRs can span, with a provider that cannot register
+ * the range itself;
+ * -EOPNOTSUPP: the device cannot register memory at all;
+ * -EAGAIN, -EINTR, -EIO.
+ */
+int krdma_user_pages_get(struct krdma_user_pages *user, struct krdma_device *dev,
+			 unsigned long start, u64 length, u32 access, bool copied)
+{
+	u64 count = DIV_ROUND_UP_ULL(offset_in_page(start) + length, PAGE_SIZE);
 	unsigned int flags = FOLL_LONGTERM;
 	int ret;
 
-	flags |= mem->access & KRDMA_ACCESS_LOCAL_WRITE ? FOLL_WRITE : KRDMA_FOLL_READ;
-	ret = krdma_mem_pin_pages(start & PAGE_MASK, pages, count, flags);
+	ret = krdma_user_pages_choose(user, dev, copied);
+	if (!ret)
+		ret = krdma_user_pages_check(user, dev, count);
+	if (!ret)
+		ret = krdma_user_pages_charge(user, count);
 	if (ret)
 		return ret;
 
-	ret = sg_alloc_table_from_pages_segment(&mem->table, pages, count,
+	flags |= access & KRDMA_ACCESS_LOCAL_WRITE ? FOLL_WRITE : KRDMA_FOLL_READ;
+	if (!user->by_provider)
+		return krdma_user_pages_take(user, start & PAGE_MASK, count, flags);
+
+	ret = krdma_user_pages_bring_in(start & PAGE_MASK, count, flags);
+	krdma_mm_uncharge(user->mm, user->charged);
+	user->mm = NULL;
+	return ret;
+}
+
+/**
+ * krdma_user_pages_put() - Unpin and uncharge the pages that no memory has taken over
+ * @user: after krdma_user_pages_get()
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_user_pages_put(struct krdma_user_pages *user)
+{
+	for (unsigned int done = 0; done < user->count; done += KRDMA_PIN_PAGES) {
+		unpin_user_pages(&user->pages[done], min(user->count - done, KRDMA_PIN_PAGES));
+		cond_resched();
+	}
+	kvfree(user->pages);
+	if (user->mm)
+		krdma_mm_uncharge(user->mm, user->charged);
+}
+
+static int krdma_mem_by_provider(struct krdma_mem *mem, unsigned long start)
+{
+	struct ib_mr *mr;
+	int ret;
+
+	ret = krdma_charge_object(&mem->one.charge, mem->pd->session,
+				  mem->pd->ib->device);
+	if (ret)
+		return ret;
+	/* The iova has to be the process's address: see rxe, siw. */
+	mr = ib_reg_user_mr(mem->pd->ib, start, mem->length, start,
+			    krdma_access_ib(mem->access));
+	if (IS_ERR(mr))
+		return krdma_user_error(PTR_ERR(mr));
+
+	krdma_mem_adopt(mem, mr);
+	return 0;
+}
+
+/* Put the pages into the table, which has them and their charge from then on. */
+static int krdma_mem_take_over(struct krdma_mem *mem, unsigned long start,
+			       struct krdma_user_pages *user)
+{
+	int ret;
+
+	ret = sg_alloc_table_from_pages_segment(&mem->table, user->pages, user->count,
 						offset_in_page(start), mem->length,
 						ib_dma_max_seg_size(mem->pd->ib->device),
 						GFP_KERNEL_ACCOUNT);
 	if (ret)
-		unpin_user_pages(pages, count);
-	return ret;
+		return ret;
+	mem->mm = user->mm;
+	mem->charged = user->charged;
+	user->mm = NULL;
+	user->count = 0;
+	if (user->copied)
+		swap(mem->pages, user->pages);
+	return 0;
 }
 
-static int krdma_mem_by_pinning(struct krdma_mem *mem, unsigned long start, bool copied)
+static int krdma_mem_by_pinning(struct krdma_mem *mem, unsigned long start,
+				struct krdma_user_pages *user)
 {
-	u64 count = DIV_ROUND_UP_ULL(offset_in_page(start) + mem->length, PAGE_SIZE);
-	struct page **pages;
 	int ret;
 
-	if (!(krdma_device_caps(mem->pd->dev) & KRDMA_DEVICE_CAP_FAST_REG))
-		return -EOPNOTSUPP;
-	/* Check before pinning pages that cannot be registered. */
-	if (count > (u64)krdma_device_limits(mem->pd->dev)->max_fast_reg_pages *
-		    KRDMA_MR_KEYS_MAX || count > INT_MAX / sizeof(*pages))
-		return -EFBIG;
-
-	ret = krdma_mem_charge(mem, count);
-	if (ret)
-		return ret;
-
-	pages = kvmalloc_objs(struct page *, count, GFP_KERNEL_ACCOUNT);
-	if (!pages)
-		return -ENOMEM;
-	ret = krdma_mem_pin(mem, start, pages, count);
-	if (!ret && copied)
-		mem->pages = pages;
-	else
-		kvfree(pages);
+	ret = krdma_mem_take_over(mem, start, user);
 	if (ret)
 		return ret;
 
 	ret = krdma_mem_map_table(mem);
 	/* A lane's device finds any byte at once, too. */
-	if (!ret && copied)
+	if (!ret && user->copied)
 		ret = krdma_mem_make_chunks(mem);
 	return ret ? ret : krdma_mem_register(mem, start);
 }
@@ -190,25 +305,22 @@ static int krdma_mem_by_pinning(struct krdma_mem *mem, unsigned long start, bool
  * krdma_mem_map_user() - Map and register memory of the calling process
  * @mem: new; its length and access are checked
  * @start: the process's address
- * @copied: the processor copies it, too: for lanes
+ * @user: its pages, from krdma_user_pages_get(), which @mem takes over
  *
  * Context: process context, with the process's address space; may sleep.
  * Return: 0, or
  * -EFAULT: part of the range is not mapped, or lacks the rights;
  * -ENOMEM, -EPERM: the process may not lock as much memory, or none;
  * -EDQUOT: the control group has reached its limit of MRs;
- * -EFBIG: more pages than KRDMA_MR_KEYS_MAX MRs can span, with a provider that cannot register
- * the range itself;
- * -EOPNOTSUPP: the device cannot register memory at all;
  * -EAGAIN, -EINTR, -ERESTARTSYS, -EIO, and the errors of krdma_mem_register().
  */
-int krdma_mem_map_user(struct krdma_mem *mem, unsigned long start, bool copied)
+int krdma_mem_map_user(struct krdma_mem *mem, unsigned long start, struct krdma_user_pages *user)
 {
 	mem->of_user = true;
 
-	if (!copied && !READ_ONCE(force_pin) && krdma_quirk_registers_user(mem->pd->ib->device))
+	if (user->by_provider)
 		return krdma_mem_by_provider(mem, start);
-	return krdma_mem_by_pinning(mem, start, copied);
+	return krdma_mem_by_pinning(mem, start, user);
 }
 
 /**
@@ -231,5 +343,6 @@ void krdma_mem_release_user(struct krdma_mem *mem)
 						 dirty);
 		cond_resched();
 	}
-	krdma_mem_uncharge(mem);
+	krdma_mm_uncharge(mem->mm, mem->charged);
+	mem->mm = NULL;
 }

@@ -65,6 +65,18 @@ static void krdma_mr_forget_part(struct krdma_resource *resource)
 	krdma_mr_put(container_of(resource, struct krdma_mr, res));
 }
 
+static int krdma_mr_check(struct krdma_device *dev, u64 addr, u64 length, u32 access)
+{
+	int ret;
+
+	if (!length || addr + length < addr)
+		return -EINVAL;
+	ret = krdma_access_check(dev, access);
+	if (ret)
+		return ret;
+	return length > krdma_device_limits(dev)->max_mr_size ? -EFBIG : 0;
+}
+
 /* The owner's reference is put by the last use that there is at this moment. */
 static bool krdma_mr_close_part(struct krdma_resource *resource)
 {
@@ -100,13 +112,9 @@ static struct krdma_mr *krdma_mr_begin(struct krdma_session *session,
 
 	might_sleep();
 
-	if (!length || addr + length < addr)
-		return ERR_PTR(-EINVAL);
-	ret = krdma_access_check(dev, access);
+	ret = krdma_mr_check(dev, addr, length, access);
 	if (ret)
 		return ERR_PTR(ret);
-	if (length > krdma_device_limits(dev)->max_mr_size)
-		return ERR_PTR(-EFBIG);
 
 	mr = krdma_object_count(KRDMA_OBJECT_MR, kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT));
 	if (!mr)
@@ -350,15 +358,14 @@ struct krdma_mr *krdma_mr_register_sg(struct krdma_session *session, struct krdm
 }
 EXPORT_SYMBOL_NS_GPL(krdma_mr_register_sg, "KRDMA");
 
-static struct krdma_mr *krdma_mr_create_user(struct krdma_session *session,
-					     struct krdma_device *dev, unsigned long start,
-					     size_t length, u32 access, bool copied)
+/* Registers pages of the calling process, which are there. */
+static struct krdma_mr *krdma_mr_create_of(struct krdma_session *session,
+					   struct krdma_device *dev, unsigned long start,
+					   size_t length, u32 access,
+					   struct krdma_user_pages *user)
 {
 	struct krdma_mr *mr;
 	int ret;
-
-	if (!current->mm)
-		return ERR_PTR(-ESRCH);
 
 	mr = krdma_mr_begin(session, dev, start, length, access);
 	if (IS_ERR(mr))
@@ -367,8 +374,31 @@ static struct krdma_mr *krdma_mr_create_user(struct krdma_session *session,
 	mr->by_key = true;
 	ret = krdma_mr_enter_pd(mr);
 	if (!ret)
-		ret = krdma_mem_map_user(mr->mem, start, copied);
+		ret = krdma_mem_map_user(mr->mem, start, user);
 	return krdma_mr_finish(mr, ret);
+}
+
+static struct krdma_mr *krdma_mr_create_user(struct krdma_session *session,
+					     struct krdma_device *dev, unsigned long start,
+					     size_t length, u32 access, bool copied)
+{
+	struct krdma_user_pages user = {};
+	struct krdma_mr *mr;
+	int ret;
+
+	if (!current->mm)
+		return ERR_PTR(-ESRCH);
+
+	ret = krdma_mr_check(dev, start, length, access);
+	if (ret)
+		return ERR_PTR(ret);
+
+	/* First of all: from krdma_mr_begin() on, the removal of the device waits for this call. */
+	ret = krdma_user_pages_get(&user, dev, start, length, access, copied);
+	mr = ret ? ERR_PTR(ret) :
+		   krdma_mr_create_of(session, dev, start, length, access, &user);
+	krdma_user_pages_put(&user);
+	return mr;
 }
 
 /**
@@ -385,6 +415,9 @@ static struct krdma_mr *krdma_mr_create_user(struct krdma_session *session,
  *
  * If the provider does not support a kernel caller, an MR that takes more pages than
  * &struct krdma_limits.max_fast_reg_pages gets several rkeys: see krdma_mr_rkey_at().
+ *
+ * The process decides how long it takes to bring its pages in.  The removal of the device does not
+ * wait for that.
  *
  * On siw, memory that peers may access stays pinned and charged after deregistration until all
  * connections of the session on the device have ended, because the device may use it until

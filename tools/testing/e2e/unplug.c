@@ -4,13 +4,19 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "kselftest_harness.h"
+#include "child.h"
 #include "fabric.h"
+#include "interrupt.h"
 #include "net_link.h"
 #include "rdma_link.h"
+#include "resources.h"
 #include "rings.h"
 #include "session.h"
 
@@ -85,6 +91,234 @@ TEST_F(unplug, idle_memory_is_released_without_its_device)
 	EXPECT_EQ(0, mr_deregister(self->session, mrs[0].id, 0));
 	EXPECT_EQ(-ENOENT, mr_deregister(self->session, mrs[0].id, 0));
 	EXPECT_EQ(0, mr_deregister(self->session, mrs[1].id, KRDMA_DEREGISTER_LATER));
+}
+
+/*
+ * Memory of which the program withholds a page while it is registered.
+ */
+
+FIXTURE(withheld)
+{
+	struct resources before;
+	int session;
+	uint32_t device;
+	char *page;
+	int faults;
+};
+
+FIXTURE_VARIANT(withheld)
+{
+	const char *force_pin;
+	uint32_t flags;
+};
+
+FIXTURE_VARIANT_ADD(withheld, driver)
+{
+	.force_pin = "0",
+};
+
+FIXTURE_VARIANT_ADD(withheld, pinned)
+{
+	.force_pin = "1",
+};
+
+FIXTURE_VARIANT_ADD(withheld, lanes)
+{
+	.force_pin = "0",
+	.flags = KRDMA_MR_REGISTER_LANES,
+};
+
+FIXTURE_SETUP(withheld)
+{
+	struct krdma_device_query_args device;
+
+	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));
+	ASSERT_EQ(0, resources_read(&self->before));
+	ASSERT_EQ(0, fabric_create());
+	self->session = session_open(O_CLOEXEC);
+	ASSERT_LE(0, self->session);
+	ASSERT_EQ(0, session_named(self->session, FABRIC_DEVICE, &device));
+	self->device = device.id;
+	self->page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->page);
+	self->faults = -1;
+}
+
+FIXTURE_TEARDOWN(withheld)
+{
+	if (self->faults >= 0)
+		close(self->faults);
+	close(self->session);
+	fabric_destroy();
+	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+	munmap(self->page, sysconf(_SC_PAGESIZE));
+	write_text(FORCE_PIN, "0");
+}
+
+/* A call of another thread: its parameters, its result, and whether it has returned. */
+struct call {
+	int session;
+	uint32_t device;
+	uint32_t flags;
+	char *page;
+	struct mr mr;
+	int ret;
+	atomic_bool over;
+};
+
+static void *register_page(void *argument)
+{
+	struct call *call = argument;
+
+	call->ret = mr_register_with(call->session, call->device, call->page,
+				     sysconf(_SC_PAGESIZE), KRDMA_ACCESS_LOCAL_WRITE, call->flags,
+				     &call->mr);
+	call->over = true;
+	return NULL;
+}
+
+static void *remove_device(void *argument)
+{
+	struct call *call = argument;
+
+	call->ret = rdma_link_remove(FABRIC_DEVICE);
+	call->over = true;
+	return NULL;
+}
+
+/* Wait until the call waits for the page: 0.  If it returns without: its errno. */
+static int await_fault(int faults, struct call *call)
+{
+	uint64_t end = now_ms() + PATIENCE_MS;
+
+	while (now_ms() < end) {
+		if (poll_mask(faults, POLLIN, 20) == POLLIN)
+			return 0;
+		if (call->over)
+			return call->ret ?: -EALREADY;
+	}
+	return -ETIMEDOUT;
+}
+
+static bool await_return(struct call *call)
+{
+	uint64_t end = now_ms() + PATIENCE_MS;
+
+	while (!call->over && now_ms() < end)
+		sleep_ms(5);
+	return call->over;
+}
+
+/* Older kernels, such as 6.1, do not wait for a page that is to be pinned for long: EFAULT. */
+#define NO_WAIT		"this kernel does not wait for the page"
+
+/* Proves: F5 */
+TEST_F(withheld, the_device_goes_nevertheless)
+{
+	struct call registration = {
+		.session = self->session, .device = self->device, .flags = variant->flags,
+		.page = self->page,
+	};
+	struct call removal = {};
+	pthread_t threads[2];
+	int ret;
+
+	self->faults = faults_open(self->page);
+	if (self->faults < 0)
+		SKIP(return, "no userfaultfd: %s", strerror(-self->faults));
+	ASSERT_EQ(0, pthread_create(&threads[0], NULL, register_page, &registration));
+	ret = await_fault(self->faults, &registration);
+	if (ret == -EFAULT)
+		SKIP(return, NO_WAIT);
+	ASSERT_EQ(0, ret);
+	ASSERT_EQ(0, pthread_create(&threads[1], NULL, remove_device, &removal));
+	EXPECT_TRUE(await_return(&removal));
+	EXPECT_FALSE(registration.over);
+
+	EXPECT_EQ(0, faults_answer(self->faults, self->page));
+	EXPECT_EQ(0, pthread_join(threads[0], NULL));
+	EXPECT_EQ(0, pthread_join(threads[1], NULL));
+	EXPECT_EQ(0, removal.ret);
+	EXPECT_EQ(-ENODEV, registration.ret);
+}
+
+/* The memory is registered as any other when the page is there. */
+TEST_F(withheld, a_page_that_comes_late_is_registered)
+{
+	struct call registration = {
+		.session = self->session, .device = self->device, .flags = variant->flags,
+		.page = self->page,
+	};
+	pthread_t thread;
+	int ret;
+
+	self->faults = faults_open(self->page);
+	if (self->faults < 0)
+		SKIP(return, "no userfaultfd: %s", strerror(-self->faults));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, register_page, &registration));
+	ret = await_fault(self->faults, &registration);
+	if (ret == -EFAULT)
+		SKIP(return, NO_WAIT);
+	ASSERT_EQ(0, ret);
+	EXPECT_EQ(0, faults_answer(self->faults, self->page));
+	EXPECT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, registration.ret);
+	EXPECT_EQ(0, mr_deregister(self->session, registration.mr.id, 0));
+}
+
+/* What a child needs to register its page, and tells. */
+struct withholding {
+	struct call call;
+	int told;
+};
+
+static int withhold(void *context)
+{
+	struct withholding *child = context;
+	pthread_t thread;
+	int faults = faults_open(child->call.page);
+	int ret;
+
+	CHECK(faults >= 0);
+	CHECK(!pthread_create(&thread, NULL, register_page, &child->call));
+	ret = await_fault(faults, &child->call);
+	CHECK(write(child->told, &ret, sizeof(ret)) == sizeof(ret));
+	return pause();
+}
+
+TEST_F(withheld, a_program_ends_without_its_page)
+{
+	struct withholding child = {
+		.call = {
+			.session = self->session, .device = self->device,
+			.flags = variant->flags, .page = self->page,
+		},
+	};
+	int channel[2], ret;
+	int64_t ms;
+	pid_t pid;
+
+	self->faults = syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (self->faults < 0)
+		SKIP(return, "no userfaultfd: %s", strerror(errno));
+	ASSERT_EQ(0, pipe(channel));
+	child.told = channel[1];
+	pid = child_start(withhold, &child);
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(POLLIN, poll_mask(channel[0], POLLIN, PATIENCE_MS));
+	ASSERT_EQ(sizeof(ret), read(channel[0], &ret, sizeof(ret)));
+	ms = child_kill(pid);
+	EXPECT_LE(0, ms);
+	EXPECT_GT(PATIENCE_MS, ms);
+	close(channel[0]);
+	close(channel[1]);
+	if (ret == -EFAULT)
+		SKIP(return, NO_WAIT);
+	EXPECT_EQ(0, ret);
+	/* Before the session ends, too. */
+	EXPECT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
+	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
 }
 
 /* Devices come and go while no program reads: records are lost, and a record reports the loss. */
