@@ -1104,11 +1104,15 @@ static void test_device_gone(struct kunit *test)
 {
 	static const struct conn_setup setup = {};
 	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct krdma_sge to = conn_sge(&pair->server, 0, 8);
+	struct krdma_recv_wr recv_wr = { .sges = &to, .sge_count = 1 };
 	struct conn_end *client = &pair->client;
 	struct krdma_mr *mr = map(test, client, 0);
 	struct krdma_template *template;
 
-	template = template_of(test, client, KRDMA_OP_WRITE, mr);
+	KUNIT_EXPECT_EQ(test, 1, conn_receive(&pair->server, &recv_wr, 1));
+	/* It goes on before the device is gone, and succeeds: this is not why the connection ends. */
+	template = template_of(test, client, KRDMA_OP_SEND, mr);
 	fake_stall(pair->fake, NULL);
 	KUNIT_EXPECT_EQ(test, 0, post(client, template, 0, 0, 8, 0));
 	/* Neither the template nor its MR keeps the device. */
