@@ -14,12 +14,14 @@
  *
  * A program may provide its pages itself (userfaultfd, FUSE), and then decides how long it takes to
  * bring them in.  The removal of the device must not wait for that.  So krdma pins the pages before
- * it uses the device.  Those that the provider will pin are brought in before, too, so that the
- * provider finds them; only a program that takes them away again meanwhile keeps it waiting.
+ * it uses the device.  Those that the provider will pin are brought in before, too, if the program
+ * may have to provide them, so that the provider finds them.  Only a program that takes them away
+ * again meanwhile keeps it waiting.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>
 #include <linux/err.h>
+#include <linux/hugetlb_inline.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
@@ -27,6 +29,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/userfaultfd_k.h>
 #include <rdma/ib_verbs.h>
 
 #include "core/device.h"
@@ -131,6 +134,24 @@ static int krdma_user_pages_take(struct krdma_user_pages *user, unsigned long st
 	return ret;
 }
 
+/* Whether it depends on more than the kernel when all pages of the range are there. */
+static int krdma_user_pages_may_wait(unsigned long start, u64 count)
+{
+	unsigned long end = start + count * PAGE_SIZE;
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	bool may_wait = false;
+
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
+	for (vma = find_vma(mm, start); vma && vma->vm_start < end && !may_wait;
+	     vma = find_vma(mm, vma->vm_end))
+		may_wait = userfaultfd_armed(vma) ||
+			   !(vma_is_anonymous(vma) || is_vm_hugetlb_page(vma));
+	mmap_read_unlock(mm);
+	return may_wait;
+}
+
 /* Bring the pages in that the provider pins. */
 static int krdma_user_pages_bring_in(unsigned long start, u64 count, unsigned int flags)
 {
@@ -213,8 +234,14 @@ int krdma_user_pages_get(struct krdma_user_pages *user, struct krdma_device *dev
 	ret = krdma_user_pages_choose(user, dev, copied);
 	if (!ret)
 		ret = krdma_user_pages_check(user, dev, count);
-	if (!ret)
-		ret = krdma_user_pages_charge(user, count);
+	if (ret)
+		return ret;
+	if (user->by_provider) {
+		ret = krdma_user_pages_may_wait(start & PAGE_MASK, count);
+		if (ret <= 0)
+			return ret;
+	}
+	ret = krdma_user_pages_charge(user, count);
 	if (ret)
 		return ret;
 
