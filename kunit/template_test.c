@@ -1111,7 +1111,7 @@ static void test_device_gone(struct kunit *test)
 	struct krdma_template *template;
 
 	KUNIT_EXPECT_EQ(test, 1, conn_receive(&pair->server, &recv_wr, 1));
-	/* It goes on before the device is gone, and succeeds: this is not why the connection ends. */
+	/* It goes on before the device is gone, and succeeds: it does not end the connection. */
 	template = template_of(test, client, KRDMA_OP_SEND, mr);
 	fake_stall(pair->fake, NULL);
 	KUNIT_EXPECT_EQ(test, 0, post(client, template, 0, 0, 8, 0));
