@@ -62,6 +62,7 @@
  * @ready: it has made its first round
  * @over: it is to end
  * @worst_us: duration of its longest round; the test sets it to 0
+ * @worst_step: what took longest in that round
  * @rounds: number of rounds
  * @reached: the user has reached its limit
  * @made: the user has made a user namespace
@@ -71,6 +72,7 @@ struct bystander {
 	atomic_bool ready;
 	atomic_bool over;
 	atomic_ullong worst_us;
+	const char *_Atomic worst_step;
 	atomic_ullong rounds;
 	atomic_bool reached;
 	atomic_bool made;
@@ -137,24 +139,58 @@ static int hear_of_devices(void)
 	return ret;
 }
 
-static int one_round(struct pair *pair, const struct mr *from, const struct mr *to, void *page)
+static int use_memory(struct pair *pair, void *page)
 {
 	struct mr mr;
-	int ret, fd;
+	int ret;
 
-	ret = pair_write(pair, from, to);
-	if (ret)
-		return ret;
 	ret = mr_register(pair->sessions[0], pair->device, page, PAGE, KRDMA_ACCESS_LOCAL_WRITE,
 			  &mr);
-	ret = ret ?: mr_deregister(pair->sessions[0], mr.id, 0);
-	if (ret)
-		return ret;
-	/* The end of a listener is a work item. */
+	return ret ?: mr_deregister(pair->sessions[0], mr.id, 0);
+}
+
+/* The end of a listener is a work item. */
+static int listen_for_a_moment(struct pair *pair)
+{
+	int fd, ret;
+
 	ret = listener_open(pair->sessions[0], BOOT_ADDRESS, 0, 1, &fd, NULL);
 	if (!ret)
 		close(fd);
-	return ret ?: hear_of_devices();
+	return ret;
+}
+
+/* The step of a round that took longest so far. */
+struct longest {
+	const char *step;
+	uint64_t us;
+	uint64_t begun;
+};
+
+static int step_took(struct longest *longest, const char *step, int ret)
+{
+	uint64_t now = now_us();
+
+	if (now - longest->begun > longest->us) {
+		longest->us = now - longest->begun;
+		longest->step = step;
+	}
+	longest->begun = now;
+	return ret;
+}
+
+static int one_round(struct pair *pair, const struct mr *from, const struct mr *to, void *page,
+		     bool child, struct longest *longest)
+{
+	int ret;
+
+	ret = step_took(longest, "write", pair_write(pair, from, to));
+	ret = ret ?: step_took(longest, "memory", use_memory(pair, page));
+	ret = ret ?: step_took(longest, "listener", listen_for_a_moment(pair));
+	ret = ret ?: step_took(longest, "session", hear_of_devices());
+	if (child)
+		ret = ret ?: step_took(longest, "child", have_child(pair));
+	return ret;
 }
 
 /* It has a higher priority, so that it waits for what others hold and not for a CPU. */
@@ -176,13 +212,15 @@ static int go_on(void *context)
 	CHECK(page != MAP_FAILED);
 	while (!shared->over) {
 		uint64_t begin = now_us(), took;
+		struct longest longest = { .begun = begin };
 
-		CHECK(!one_round(&pair, &from, &to, page));
-		if (shared->rounds % CHILD_ROUNDS == 0)
-			CHECK(!have_child(&pair));
-		took = now_us() - begin;
-		if (took > shared->worst_us)
+		CHECK(!one_round(&pair, &from, &to, page, shared->rounds % CHILD_ROUNDS == 0,
+				 &longest));
+		took = longest.begun - begin;
+		if (took > shared->worst_us) {
 			shared->worst_us = took;
+			shared->worst_step = longest.step;
+		}
 		shared->rounds++;
 		shared->ready = true;
 		usleep(PAUSE_US);
@@ -668,9 +706,17 @@ FIXTURE_TEARDOWN(bystander)
 	rmdir(ROOT);
 }
 
-static uint64_t worst_since(struct bystander *shared)
+/* One phase: the longest round, and what took longest in it. */
+struct phase {
+	uint64_t us;
+	const char *step;
+};
+
+static struct phase worst_since(struct bystander *shared)
 {
-	return atomic_exchange(&shared->worst_us, 0);
+	const uint64_t us = atomic_exchange(&shared->worst_us, 0);
+
+	return (struct phase) { us, us ? shared->worst_step : "nothing" };
 }
 
 /* Proves: F6 */
@@ -679,7 +725,8 @@ TEST_F_TIMEOUT(bystander, goes_on, 600)
 	const struct limit *limit = &variant->limit;
 	struct reacher reacher = { self->shared, limit };
 	const uint64_t bound = limit->pairs ? PAIRS_BOUND_US : BOUND_US;
-	uint64_t before, reaching, there, after, made;
+	struct phase before, reaching, there, after;
+	uint64_t made;
 	bool killed = false;
 	int status;
 	pid_t child;
@@ -714,14 +761,14 @@ TEST_F_TIMEOUT(bystander, goes_on, 600)
 	self->shared->over = true;
 	EXPECT_EQ(self->other, waitpid(self->other, &status, 0));
 	EXPECT_EQ(0, status);
-	printf("# longest round of another user, in us: %llu before, %llu on the way%s, ",
-	       (unsigned long long)before, (unsigned long long)reaching,
-	       killed ? " until the program was killed" : "");
-	printf("%llu at the limit, %llu after it\n", (unsigned long long)there,
-	       (unsigned long long)after);
-	EXPECT_GE(bound, reaching);
-	EXPECT_GE(bound, there);
-	EXPECT_GE(bound, after);
+	printf("# longest round of another user, in us: %llu (%s) before, %llu (%s) on the way%s, ",
+	       (unsigned long long)before.us, before.step, (unsigned long long)reaching.us,
+	       reaching.step, killed ? " until the program was killed" : "");
+	printf("%llu (%s) at the limit, %llu (%s) after it\n", (unsigned long long)there.us,
+	       there.step, (unsigned long long)after.us, after.step);
+	EXPECT_GE(bound, reaching.us);
+	EXPECT_GE(bound, there.us);
+	EXPECT_GE(bound, after.us);
 }
 
 TEST_HARNESS_MAIN
