@@ -42,16 +42,19 @@ PATH=$here:$PATH
 cd "$here" || exit
 mkdir -p /srv
 
-# Processes that a page has left running.  They are krdma's tool and the examples.
+# Processes that a page has left running.  They are krdma's tool and the examples of all pages.
 end_running()
 {
-	cat <<-'END'
-		for name in krdma simple_server thin_server kv echo_many echo_worker remote_malloc; do
-			killall -INT $name 2>/dev/null
+	local examples
+
+	examples=$(grep -oE '\./[a-z_]+' "$here/pages" | sort -u | sed 's:^\./::' | tr '\n' ' ')
+	cat <<-END
+		for name in krdma $examples; do
+			killall -INT \$name 2>/dev/null
 		done
 		sleep 1
-		for name in simple_server thin_server kv echo_many echo_worker remote_malloc; do
-			killall -KILL $name 2>/dev/null
+		for name in $examples; do
+			killall -KILL \$name 2>/dev/null
 		done
 	END
 }
