@@ -597,8 +597,9 @@ void krdma_conn_closed(struct krdma_conn *conn)
 
 static const struct krdma_conn_ops krdma_conn_no_ops;
 
-/* A size of its own: there may be thousands, and each is cleared. */
+/* Sizes of their own: there may be thousands, and each is cleared. */
 static struct kmem_cache *krdma_conn_cache;
+static struct kmem_cache *krdma_conn_plain_cache;
 
 /**
  * krdma_conns_init() - Allocate what all connections share
@@ -609,10 +610,10 @@ static struct kmem_cache *krdma_conn_cache;
 int __init krdma_conns_init(void)
 {
 	krdma_conn_cache = KMEM_CACHE(krdma_conn, SLAB_ACCOUNT);
-	if (!krdma_conn_cache)
-		return -ENOMEM;
-	if (!krdma_conn_events_init())
+	krdma_conn_plain_cache = KMEM_CACHE(krdma_conn_plain, SLAB_ACCOUNT);
+	if (krdma_conn_cache && krdma_conn_plain_cache && !krdma_conn_events_init())
 		return 0;
+	kmem_cache_destroy(krdma_conn_plain_cache);
 	kmem_cache_destroy(krdma_conn_cache);
 	return -ENOMEM;
 }
@@ -627,6 +628,7 @@ int __init krdma_conns_init(void)
 void krdma_conns_exit(void)
 {
 	krdma_conn_events_exit();
+	kmem_cache_destroy(krdma_conn_plain_cache);
 	kmem_cache_destroy(krdma_conn_cache);
 }
 
@@ -639,7 +641,8 @@ static void krdma_conn_free(struct krdma_conn *conn)
 	krdma_conn_turn_exit(conn);
 	krdma_session_put(conn->session);
 	kfree(conn->peer_data);
-	kfree(conn->plain);
+	if (conn->plain)
+		kmem_cache_free(krdma_conn_plain_cache, conn->plain);
 	mutex_destroy(&conn->end_lock);
 	mutex_destroy(&conn->cm_lock);
 	kmem_cache_free(krdma_conn_cache, krdma_object_uncount(KRDMA_OBJECT_CONN, conn));
@@ -702,7 +705,7 @@ int krdma_conn_make_plain(struct krdma_conn *conn, gfp_t gfp)
 {
 	struct krdma_conn_plain *plain;
 
-	plain = kzalloc_obj(*plain, gfp);
+	plain = kmem_cache_zalloc(krdma_conn_plain_cache, gfp);
 	if (!plain)
 		return -ENOMEM;
 	plain->conn = conn;
