@@ -71,7 +71,8 @@ static void test_post_is_prepared(struct kunit *test)
 }
 
 /* A lane that could not take a receive of its SRQ gets one later, without having asked. */
-static void test_starved_lane_gets_a_receive(struct kunit *test)
+/* @prepared: a post gets the memory of the queues before the lane has any for its receive. */
+static void starved_lane_gets_a_receive(struct kunit *test, bool prepared)
 {
 	struct krdma_conn_attr attr = { .send_depth = 1, .recv_depth = 1 };
 	struct krdma_cq_attr of_cq = { .depth = 64, .where = KRDMA_CONTEXT_SOFTIRQ, .vector = -1 };
@@ -95,6 +96,8 @@ static void test_starved_lane_gets_a_receive(struct kunit *test)
 	current->fail_nth = 1;
 	ret = krdma_srq_post_recv(attr.srq, &wr, 1);
 	current->fail_nth = 0;
+	if (prepared)
+		KUNIT_EXPECT_EQ(test, 0, krdma_conn_prepare_post(stage->server.conn));
 	KUNIT_EXPECT_EQ(test, 1, ret);
 	KUNIT_EXPECT_TRUE(test, lane_until(READ_ONCE(lane_of(&stage->server)->recv.posted)));
 	KUNIT_EXPECT_EQ(test, 1, actor_message(&stage->client));
@@ -106,10 +109,21 @@ static void test_starved_lane_gets_a_receive(struct kunit *test)
 	stage_close(stage);
 }
 
+static void test_starved_lane_gets_a_receive(struct kunit *test)
+{
+	starved_lane_gets_a_receive(test, false);
+}
+
+static void test_starved_lane_is_prepared_meanwhile(struct kunit *test)
+{
+	starved_lane_gets_a_receive(test, true);
+}
+
 static struct kunit_case lane_queue_cases[] = {
 	KUNIT_CASE(test_idle_lane_has_no_queues),
 	KUNIT_CASE(test_post_is_prepared),
 	KUNIT_CASE(test_starved_lane_gets_a_receive),
+	KUNIT_CASE(test_starved_lane_is_prepared_meanwhile),
 	{}
 };
 

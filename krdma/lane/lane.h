@@ -368,7 +368,8 @@ enum krdma_lane_stage {
  * @fail_status: status of the first send that was not acknowledged; under the trunk's lock
  * @lock: protects posting, @made, @starved, @queues, @searched and @ending; any context
  * @made: the queues exist
- * @starved: there was no memory for @queues when the SRQ had a receive: @find_work allocates it
+ * @starved: there was no memory for @queues when the SRQ had a receive: @find_work allocates it,
+ *	and lets the SRQ try again, which is why nothing else clears this
  * @pd: the PD of the MRs that can be used
  * @pd_user: entry of its list, from the creation of the queues to their end
  * @send: the send queue

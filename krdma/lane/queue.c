@@ -400,7 +400,6 @@ static void krdma_lane_give_memory(struct krdma_lane *lane, void *memory)
 	unsigned long flags;
 
 	spin_lock_irqsave(&lane->lock, flags);
-	WRITE_ONCE(lane->starved, false);
 	if (!lane->queues && (lane->send.open || lane->recv.open)) {
 		krdma_lane_set_queues(lane, memory);
 		memory = NULL;
@@ -465,12 +464,14 @@ void krdma_lane_feed(struct krdma_lane *lane)
 
 	if (!READ_ONCE(lane->starved))
 		return;
+	/* A post may have got it meanwhile.  The SRQ does not try again by itself. */
 	memory = kmalloc(krdma_lane_bytes(lane), GFP_NOIO | __GFP_NOWARN);
-	if (!memory) {
+	if (!memory && !READ_ONCE(lane->queues)) {
 		krdma_conn_advance(lane->conn, KRDMA_INPUT_FATAL, -ENOMEM);
 		return;
 	}
 	krdma_lane_give_memory(lane, memory);
+	WRITE_ONCE(lane->starved, false);
 	spin_lock_bh(&trunk->lock);
 	if (lane->attached && lane->stage == KRDMA_LANE_UP) {
 		/* What that makes ready is sent below. */
