@@ -1003,8 +1003,9 @@ static int krdma_lane_make_queues(struct krdma_lane *lane)
 static int krdma_lane_charge(struct krdma_lane *lane)
 {
 	u64 bytes = krdma_lane_bytes(lane) + sizeof(*lane->delivery);
-	u32 kept = sizeof(*lane) + sizeof(*lane->conn) + sizeof(*lane->direct) +
-		   sizeof(*lane->given) + sizeof(*lane->named) + KRDMA_PRIVATE_DATA_MAX;
+	u32 kept = sizeof(*lane) + sizeof(*lane->conn) + sizeof(*lane->conn->plain) +
+		   sizeof(*lane->direct) + sizeof(*lane->given) + sizeof(*lane->named) +
+		   KRDMA_PRIVATE_DATA_MAX;
 	int ret;
 
 	ret = krdma_session_charge(lane->session, bytes + kept);
