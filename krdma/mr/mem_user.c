@@ -48,12 +48,13 @@ MODULE_PARM_DESC(force_pin, "Pin processes' memory itself even where the provide
 /* Pages that are pinned in one call: as many as ib_core pins in one. */
 #define KRDMA_PIN_PAGES		((unsigned int)(PAGE_SIZE / sizeof(struct page *)))
 
-/* Pass on errors about the process's memory. */
+/* Pass on errors about the process's memory.  -EOPNOTSUPP: it cannot be pinned for long. */
 static int krdma_user_error(int error)
 {
 	switch (error) {
 	case -EAGAIN:
 	case -EFAULT:
+	case -EOPNOTSUPP:
 	case -EPERM:
 		return error;
 	default:
@@ -221,7 +222,7 @@ static int krdma_user_pages_check(const struct krdma_user_pages *user, struct kr
  * -ENOMEM, -EPERM: the process may not lock as much memory, or none;
  * -EFBIG: more pages than KRDMA_MR_KEYS_MAX MRs can span, with a provider that cannot register
  * the range itself;
- * -EOPNOTSUPP: the device cannot register memory at all;
+ * -EOPNOTSUPP: the device cannot register memory at all, or this memory cannot be pinned for long;
  * -EAGAIN, -EINTR, -EIO.
  */
 int krdma_user_pages_get(struct krdma_user_pages *user, struct krdma_device *dev,

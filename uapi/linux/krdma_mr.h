@@ -50,13 +50,13 @@ enum krdma_mr_register_flags {
  *
  * EACCES, EFAULT: part of the range is not mapped, or lacks the rights; EPERM: the process may
  * not lock memory; ENOMEM: it may not lock as much: see RLIMIT_MEMLOCK; EFBIG: longer than the
- * device supports; EOPNOTSUPP: the device does not support it, or unknown rights; EINVAL:
- * length 0, a remote write or atomic right without KRDMA_ACCESS_LOCAL_WRITE, or
- * KRDMA_MR_REGISTER_WINDOWS without KRDMA_MR_REGISTER_LANES; EAGAIN: the pages cannot be
- * pinned now; EADDRNOTAVAIL: krdma registers the memory itself, on a queue pair that is
- * connected to its own device, and no port of the device can connect one: it has no GID, or as
- * an iWARP device no network address; ETIMEDOUT: in the same case the device does not answer;
- * ENODEV: no such device.
+ * device supports; EOPNOTSUPP: the device does not support it, the memory cannot be pinned for
+ * long, as that of a file in a DAX file system, or unknown rights; EINVAL: length 0, a remote
+ * write or atomic right without KRDMA_ACCESS_LOCAL_WRITE, or KRDMA_MR_REGISTER_WINDOWS
+ * without KRDMA_MR_REGISTER_LANES; EAGAIN: the pages cannot be pinned now; EADDRNOTAVAIL:
+ * krdma registers the memory itself, on a queue pair that is connected to its own device, and
+ * no port of the device can connect one: it has no GID, or as an iWARP device no network
+ * address; ETIMEDOUT: in the same case the device does not answer; ENODEV: no such device.
  */
 struct krdma_mr_register_args {
 	__u32 size;
