@@ -20,6 +20,7 @@ krdma_kunit-y += kunit/mr_test.o
 krdma_kunit-y += kunit/mr_keys_test.o
 krdma_kunit-y += kunit/mr_turn_test.o
 krdma_kunit-y += kunit/frwr_test.o
+krdma_kunit-y += kunit/mr_pin_test.o
 krdma_kunit-y += kunit/mr_stuck_test.o
 krdma_kunit-y += kunit/confine_test.o
 krdma_kunit-y += kunit/stage.o

@@ -22,14 +22,14 @@ krdma_data krdma_inline krdma_template krdma_iwarp krdma_post_errors krdma_ring_
 krdma_cq_ready krdma_srq krdma_srq_end krdma_srq_share krdma_lane_frame krdma_lane
 krdma_lane_queue krdma_fault krdma_no_memory krdma_qp_end
 krdma_conn krdma_conn_end krdma_resolve krdma_listen krdma_mr krdma_mr_keys krdma_mr_turns
-krdma_frwr krdma_mr_stuck krdma_confine krdma_personality krdma_drivers'
+krdma_frwr krdma_mr_pin krdma_mr_stuck krdma_confine krdma_personality krdma_drivers'
 
 # Those of krdma that use a device.
 device_suites='krdma_device krdma_device_race krdma_address krdma_port krdma_device_notifier krdma_data
 krdma_inline krdma_template krdma_iwarp krdma_post_errors krdma_cq krdma_cq_ready krdma_srq
 krdma_srq_end
 krdma_fault krdma_no_memory krdma_qp_end krdma_conn krdma_conn_end krdma_resolve krdma_listen
-krdma_mr krdma_mr_keys krdma_mr_turns krdma_frwr krdma_mr_stuck'
+krdma_mr krdma_mr_keys krdma_mr_turns krdma_frwr krdma_mr_pin krdma_mr_stuck'
 
 # One line, for looking up.
 # shellcheck disable=SC2086 # a list of words

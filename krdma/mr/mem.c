@@ -150,6 +150,7 @@ static bool krdma_mem_coherent(const struct krdma_mem *mem)
 	for_each_sgtable_dma_sg(&mem->table, sg, i) {
 		if (dma_need_sync(dev, sg_dma_address(sg)))
 			return false;
+		cond_resched();
 	}
 	return true;
 }
@@ -205,6 +206,7 @@ int krdma_mem_make_chunks(struct krdma_mem *mem)
 			*chunk = (struct krdma_chunk) { .offset = offset, .addr = addr };
 		}
 		offset += sg_dma_len(sg);
+		cond_resched();
 	}
 	return offset == mem->length ? 0 : -EIO;
 }

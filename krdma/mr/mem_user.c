@@ -95,44 +95,40 @@ static void krdma_mm_uncharge(struct mm_struct *mm, unsigned long pages)
 }
 
 /*
- * Pin @count pages, or none.  In parts: the pages that are there are pinned with interrupts off.
- * The errno is that of the first page that cannot be pinned.
+ * Pin @count pages, in parts: those that are there are pinned with interrupts off.  @done is how
+ * many are pinned, also on an error, which is that of the first page that cannot be pinned.
  */
 static int krdma_mem_pin_pages(unsigned long start, struct page **pages, unsigned int count,
-			       unsigned int flags)
+			       unsigned int flags, unsigned int *done)
 {
-	unsigned int done = 0;
 	int pinned;
 
-	while (done < count) {
-		pinned = -EINTR;
-		if (!fatal_signal_pending(current))
-			pinned = pin_user_pages_fast(start + done * PAGE_SIZE,
-						     min(count - done, KRDMA_PIN_PAGES), flags,
-						     &pages[done]);
-		if (pinned <= 0) {
-			unpin_user_pages(pages, done);
+	for (*done = 0; *done < count; *done += pinned) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		pinned = pin_user_pages_fast(start + *done * PAGE_SIZE,
+					     min(count - *done, KRDMA_PIN_PAGES), flags,
+					     &pages[*done]);
+		if (pinned <= 0)
 			return pinned ? krdma_user_error(pinned) : -EFAULT;
-		}
-		done += pinned;
 		cond_resched();
 	}
 	return 0;
 }
 
-/* Pin the pages that krdma registers. */
+/* Pin the pages that krdma registers.  On an error krdma_user_pages_put() unpins those that are. */
 static int krdma_user_pages_take(struct krdma_user_pages *user, unsigned long start, u64 count,
 				 unsigned int flags)
 {
-	int ret;
-
 	user->pages = kvmalloc_objs(struct page *, count, GFP_KERNEL_ACCOUNT);
 	if (!user->pages)
 		return -ENOMEM;
-	ret = krdma_mem_pin_pages(start, user->pages, count, flags);
-	if (!ret)
-		user->count = count;
-	return ret;
+	return krdma_mem_pin_pages(start, user->pages, count, flags, &user->count);
+}
+
+static unsigned int krdma_pin_flags(u32 access)
+{
+	return FOLL_LONGTERM | (access & KRDMA_ACCESS_LOCAL_WRITE ? FOLL_WRITE : KRDMA_FOLL_READ);
 }
 
 /* Whether it depends on more than the kernel when all pages of the range are there. */
@@ -156,20 +152,17 @@ static int krdma_user_pages_may_wait(unsigned long start, u64 count)
 /* Bring the pages in that the provider pins. */
 static int krdma_user_pages_bring_in(unsigned long start, u64 count, unsigned int flags)
 {
+	unsigned int part, pinned;
 	struct page **pages;
 	int ret = 0;
 
 	pages = kmalloc_objs(struct page *, min_t(u64, count, KRDMA_PIN_PAGES), GFP_KERNEL_ACCOUNT);
 	if (!pages)
 		return -ENOMEM;
-	while (count && !ret) {
-		unsigned int part = min_t(u64, count, KRDMA_PIN_PAGES);
-
-		ret = krdma_mem_pin_pages(start, pages, part, flags);
-		if (!ret)
-			unpin_user_pages(pages, part);
-		start += part * PAGE_SIZE;
-		count -= part;
+	for (; count && !ret; count -= part, start += part * PAGE_SIZE) {
+		part = min_t(u64, count, KRDMA_PIN_PAGES);
+		ret = krdma_mem_pin_pages(start, pages, part, flags, &pinned);
+		unpin_user_pages(pages, pinned);
 	}
 	kfree(pages);
 	return ret;
@@ -229,7 +222,7 @@ int krdma_user_pages_get(struct krdma_user_pages *user, struct krdma_device *dev
 			 unsigned long start, u64 length, u32 access, bool copied)
 {
 	u64 count = DIV_ROUND_UP_ULL(offset_in_page(start) + length, PAGE_SIZE);
-	unsigned int flags = FOLL_LONGTERM;
+	unsigned int flags = krdma_pin_flags(access);
 	int ret;
 
 	ret = krdma_user_pages_choose(user, dev, copied);
@@ -246,7 +239,6 @@ int krdma_user_pages_get(struct krdma_user_pages *user, struct krdma_device *dev
 	if (ret)
 		return ret;
 
-	flags |= access & KRDMA_ACCESS_LOCAL_WRITE ? FOLL_WRITE : KRDMA_FOLL_READ;
 	if (!user->by_provider)
 		return krdma_user_pages_take(user, start & PAGE_MASK, count, flags);
 
