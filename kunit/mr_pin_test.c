@@ -94,6 +94,11 @@ static void book_unmap(unsigned long address, unsigned int pages)
 	flush_delayed_fput();
 }
 
+static void be_mlx4(struct fake_device *fake)
+{
+	fake->ib.ops.driver_id = RDMA_DRIVER_MLX4;
+}
+
 static void be_mlx5(struct fake_device *fake)
 {
 	fake->ib.ops.driver_id = RDMA_DRIVER_MLX5;
@@ -111,6 +116,42 @@ static struct krdma_device *pin_device(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, dev);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, device_put, dev));
 	return dev;
+}
+
+/* Whether the first page was to be written when memory was registered for reading. */
+static bool asked_for_writing(struct kunit *test, struct stage *stage, unsigned long prot)
+{
+	struct book *book = book_new(test, 1);
+	unsigned long address = book_map(test, book, 1, prot, MAP_PRIVATE);
+	struct krdma_mr *mr;
+
+	mr = krdma_mr_register_user(stage->session, pin_device(test), address, PAGE_SIZE,
+				    KRDMA_ACCESS_REMOTE_READ);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	book_unmap(address, 1);
+	KUNIT_EXPECT_LT(test, 0, book->faults);
+	return book->flags & FAULT_FLAG_WRITE;
+}
+
+/*
+ * krdma brings pages in as the driver pins them.  mlx4 pins those for writing that the process may
+ * write to.  It would wait for the program whose pages they are if they could only be read.
+ */
+static void test_mlx4_finds_pages_to_write(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, be_mlx4);
+
+	KUNIT_EXPECT_TRUE(test, asked_for_writing(test, stage, PROT_READ | PROT_WRITE));
+	KUNIT_EXPECT_FALSE(test, asked_for_writing(test, stage, PROT_READ));
+}
+
+static void test_others_find_pages_to_read(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, be_mlx5);
+
+	KUNIT_EXPECT_FALSE(test, asked_for_writing(test, stage, PROT_READ | PROT_WRITE));
+	KUNIT_EXPECT_FALSE(test, asked_for_writing(test, stage, PROT_READ));
 }
 
 /* A range that ends in the midst leaves none of its pages pinned, and none charged. */
@@ -146,6 +187,8 @@ static void test_all_pages_or_none(struct kunit *test)
 }
 
 static struct kunit_case mr_pin_cases[] = {
+	KUNIT_CASE(test_mlx4_finds_pages_to_write),
+	KUNIT_CASE(test_others_find_pages_to_read),
 	KUNIT_CASE(test_all_pages_or_none),
 	{}
 };

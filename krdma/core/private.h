@@ -122,8 +122,9 @@
  *	until the last use has ended.  A user therefore ends its use when it is
  *	notified, on a workqueue of those below that end objects, and without waiting
  *	for a consumer.
- *	No call waits for a program while it has a use, or is in the gate: the pages of
- *	a process, which a program may have to provide first, are brought in before.
+ *	No call of krdma's waits for a program while it has a use, or is in the gate: the
+ *	pages of a process, which a program may have to provide first, are brought in
+ *	before.  A driver that pins them itself can wait, see mr/mem_user.c.
  *
  * krdma_session.lock
  *	kind:		mutex

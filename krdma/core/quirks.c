@@ -42,6 +42,21 @@ bool krdma_quirk_registers_user(const struct ib_device *ibdev)
 }
 
 /**
+ * krdma_quirk_pins_writable() - Check whether a driver pins pages for writing that are to be read
+ * @ibdev: the RDMA device, which registers memory of processes
+ *
+ * mlx4 pins pages for writing if the process may write to them, so that it can change the rights of
+ * an MR later; and if the range has more than one mapping, because it looks at one only.
+ *
+ * Context: any.
+ * Return: true if it does, whatever the rights of the MR.
+ */
+bool krdma_quirk_pins_writable(const struct ib_device *ibdev)
+{
+	return ibdev->ops.driver_id == RDMA_DRIVER_MLX4;
+}
+
+/**
  * krdma_quirk_registers_right() - Check whether a driver registers what IB_WR_REG_MR says
  * @ibdev: the RDMA device, with fast registration
  *

@@ -8,6 +8,7 @@
 struct ib_device;
 
 bool krdma_quirk_registers_user(const struct ib_device *ibdev);
+bool krdma_quirk_pins_writable(const struct ib_device *ibdev);
 bool krdma_quirk_registers_right(const struct ib_device *ibdev);
 u32 krdma_quirk_fast_reg_pages(const struct ib_device *ibdev);
 int krdma_quirk_empty_read(const struct ib_device *ibdev);

@@ -15,8 +15,9 @@
  * A program may provide its pages itself (userfaultfd, FUSE), and then decides how long it takes to
  * bring them in.  The removal of the device must not wait for that.  So krdma pins the pages before
  * it uses the device.  Those that the provider will pin are brought in before, too, if the program
- * may have to provide them, so that the provider finds them.  Only a program that takes them away
- * again meanwhile keeps it waiting.
+ * may have to provide them, so that the provider finds them.  Two kinds of programs keep it waiting
+ * nevertheless: those that take their pages away again meanwhile, and those that map a file
+ * meanwhile whose server does not answer, because that holds the lock of all their mappings.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>
@@ -131,20 +132,33 @@ static unsigned int krdma_pin_flags(u32 access)
 	return FOLL_LONGTERM | (access & KRDMA_ACCESS_LOCAL_WRITE ? FOLL_WRITE : KRDMA_FOLL_READ);
 }
 
-/* Whether it depends on more than the kernel when all pages of the range are there. */
-static int krdma_user_pages_may_wait(unsigned long start, u64 count)
+/* Whether a VMA's pages depend on more than the kernel. */
+static bool krdma_vma_may_wait(struct vm_area_struct *vma)
 {
-	unsigned long end = start + count * PAGE_SIZE;
+	return userfaultfd_armed(vma) || !(vma_is_anonymous(vma) || is_vm_hugetlb_page(vma));
+}
+
+/*
+ * Look at the mappings of a range that the provider will pin: 1 if its pages have to be brought in
+ * before, because they depend on more than the kernel.  @flags are those of the provider.
+ */
+static int krdma_user_pages_look(const struct krdma_user_pages *user, unsigned long addr,
+				 u64 count, unsigned int *flags)
+{
+	/* A mapping is found by its plain address. */
+	unsigned long start = untagged_addr(addr), end = start + count * PAGE_SIZE;
 	struct mm_struct *mm = current->mm;
 	struct vm_area_struct *vma;
 	bool may_wait = false;
 
 	if (mmap_read_lock_killable(mm))
 		return -EINTR;
-	for (vma = find_vma(mm, start); vma && vma->vm_start < end && !may_wait;
-	     vma = find_vma(mm, vma->vm_end))
-		may_wait = userfaultfd_armed(vma) ||
-			   !(vma_is_anonymous(vma) || is_vm_hugetlb_page(vma));
+	vma = find_vma(mm, start);
+	if (user->pins_writable && vma &&
+	    (vma->vm_start > start || vma->vm_end < end || vma->vm_flags & VM_WRITE))
+		*flags |= FOLL_WRITE;
+	for (; vma && vma->vm_start < end && !may_wait; vma = find_vma(mm, vma->vm_end))
+		may_wait = krdma_vma_may_wait(vma);
 	mmap_read_unlock(mm);
 	return may_wait;
 }
@@ -179,6 +193,7 @@ static int krdma_user_pages_choose(struct krdma_user_pages *user, struct krdma_d
 	user->copied = copied;
 	user->by_provider = !copied && !READ_ONCE(force_pin) &&
 			    krdma_quirk_registers_user(ibdev);
+	user->pins_writable = krdma_quirk_pins_writable(ibdev);
 	krdma_device_put_ibdev(dev);
 	return 0;
 }
@@ -231,7 +246,7 @@ int krdma_user_pages_get(struct krdma_user_pages *user, struct krdma_device *dev
 	if (ret)
 		return ret;
 	if (user->by_provider) {
-		ret = krdma_user_pages_may_wait(start & PAGE_MASK, count);
+		ret = krdma_user_pages_look(user, start & PAGE_MASK, count, &flags);
 		if (ret <= 0)
 			return ret;
 	}

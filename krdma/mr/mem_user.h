@@ -13,6 +13,7 @@ struct page;
  * struct krdma_user_pages - pages of a process that are going to be registered
  * @by_provider: the provider pins them; otherwise krdma has
  * @copied: the processor copies them, too
+ * @pins_writable: the provider pins those for writing that the process may write to
  * @pages: the pages; NULL: none, or the memory has the list
  * @count: number of pages that are pinned, and not taken over
  * @mm: the process's mm, if pages are charged and not taken over
@@ -21,6 +22,7 @@ struct page;
 struct krdma_user_pages {
 	bool by_provider;
 	bool copied;
+	bool pins_writable;
 	struct page **pages;
 	unsigned int count;
 	struct mm_struct *mm;
