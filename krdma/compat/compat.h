@@ -16,6 +16,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/types.h>
+#include <linux/version.h>
 
 /*
  * Namespaces are string literals.  EXPORT_SYMBOL_NS() is not changed: the kernel's own
@@ -75,6 +76,13 @@
 #define KRDMA_FOLL_READ			(FOLL_WRITE | FOLL_FORCE)
 #else
 #define KRDMA_FOLL_READ			0
+#endif
+
+/* siw pins memory of processes by itself, and not by ib_umem_get(). */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+#define KRDMA_SIW_PINS			1
+#else
+#define KRDMA_SIW_PINS			0
 #endif
 
 /* Change the flags of a mapping that is not visible to others yet. */

@@ -22,6 +22,8 @@
  *	mlx4, mlx5	use udata only for memory that is not resident, which
  *			krdma never requests
  *
+ * Where siw pins pages itself, it loses memory each time that it cannot: krdma pins them there.
+ *
  * Context: any.
  * Return: true if the provider supports a kernel caller.
  */
@@ -34,8 +36,9 @@ bool krdma_quirk_registers_user(const struct ib_device *ibdev)
 	case RDMA_DRIVER_MLX4:
 	case RDMA_DRIVER_MLX5:
 	case RDMA_DRIVER_RXE:
-	case RDMA_DRIVER_SIW:
 		return true;
+	case RDMA_DRIVER_SIW:
+		return !KRDMA_SIW_PINS;
 	default:
 		return false;
 	}
