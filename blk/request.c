@@ -421,6 +421,7 @@ static noinline void krdma_blk_queue_list(krdma_blk_rqs_t *rqs)
 			/* As a rule the connection is still the same when the lock is held. */
 			conn = READ_ONCE(queue->open) ? READ_ONCE(queue->conn) : NULL;
 		}
+		krdma_compat_blk_enter(rq);
 		krdma_blk_request_begin(request);
 		request->mapped = conn ? krdma_blk_request_map(conn, request) : 0;
 		requests[count++] = request;

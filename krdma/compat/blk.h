@@ -7,6 +7,7 @@
 #define _KRDMA_COMPAT_BLK_H
 
 #include <linux/blk-mq.h>
+#include <linux/version.h>
 
 /* The newest block layer merges requests by default. */
 #ifdef KC_BLK_SHOULD_MERGE
@@ -40,6 +41,17 @@ static inline int krdma_compat_blk_rq_map_sg(struct request *rq, struct scatterl
 #define krdma_blk_rqs_t		struct rq_list
 #define krdma_blk_rqs_unpop	rq_list_add_head
 #endif
+
+/*
+ * Enter a request that came in a list in the table by which the block layer finds it, for timeouts
+ * and counts.  blk_mq_start_request() does so in newer kernels.
+ */
+static inline void krdma_compat_blk_enter(struct request *rq)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+	rq->mq_hctx->tags->rqs[rq->tag] = rq;
+#endif
+}
 
 /* open and release get the disk, not the block device. */
 #ifdef KC_BLK_OPEN_BDEV

@@ -63,6 +63,19 @@ says "by the tool, too" "more than 16 together" \
 check "without them" device_new poll $here_address queues=2
 disk=$(disk poll)
 is "nothing is polled for" 0 "/sys/block/${disk#/dev/}/queue/io_poll"
+# The block layer finds requests that came in one list, when none has come alone yet: it counts them,
+# and ends those that take too long.
+rdma link delete rxe0
+becomes "without its server it holds requests" holding $attach/state 30
+fio --name=list --filename="$disk" --rw=randwrite --bs=4k --ioengine=io_uring --iodepth=32 \
+	--iodepth_batch_submit=32 --direct=1 --number_ios=32 >/dev/null 2>&1 &
+fio=$!
+# Proves: F3
+becomes "and the block layer counts all of a list" "$(printf '%8u %8u' 0 32)" \
+	"/sys/block/${disk#/dev/}/inflight" 30
+rdma link add rxe0 type rxe netdev dummy0
+wait $fio
+check "which all succeed in the end" [ $? = 0 ]
 check "detached" device_end poll
 check "with two of them" krdma blk attach $here_address poll --queues 1 --poll-queues 2
 disk=$(disk poll)
