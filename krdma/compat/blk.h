@@ -48,7 +48,7 @@ static inline int krdma_compat_blk_rq_map_sg(struct request *rq, struct scatterl
  */
 static inline void krdma_compat_blk_enter(struct request *rq)
 {
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+#if KERNEL_VERSION(6, 7, 0) > LINUX_VERSION_CODE
 	rq->mq_hctx->tags->rqs[rq->tag] = rq;
 #endif
 }

@@ -79,7 +79,7 @@
 #endif
 
 /* siw pins memory of processes by itself, and not by ib_umem_get(). */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+#if KERNEL_VERSION(6, 8, 0) > LINUX_VERSION_CODE
 #define KRDMA_SIW_PINS			1
 #else
 #define KRDMA_SIW_PINS			0

@@ -70,7 +70,6 @@ becomes "without its server it holds requests" holding $attach/state 30
 fio --name=list --filename="$disk" --rw=randwrite --bs=4k --ioengine=io_uring --iodepth=32 \
 	--iodepth_batch_submit=32 --direct=1 --number_ios=32 >/dev/null 2>&1 &
 fio=$!
-# Proves: F3
 becomes "and the block layer counts all of a list" "$(printf '%8u %8u' 0 32)" \
 	"/sys/block/${disk#/dev/}/inflight" 30
 rdma link add rxe0 type rxe netdev dummy0

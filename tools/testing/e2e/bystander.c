@@ -72,7 +72,7 @@ struct bystander {
 	atomic_bool ready;
 	atomic_bool over;
 	atomic_ullong worst_us;
-	const char *_Atomic worst_step;
+	atomic_uintptr_t worst_step;
 	atomic_ullong rounds;
 	atomic_bool reached;
 	atomic_bool made;
@@ -219,7 +219,7 @@ static int go_on(void *context)
 		took = longest.begun - begin;
 		if (took > shared->worst_us) {
 			shared->worst_us = took;
-			shared->worst_step = longest.step;
+			shared->worst_step = (uintptr_t)longest.step;
 		}
 		shared->rounds++;
 		shared->ready = true;
@@ -716,7 +716,7 @@ static struct phase worst_since(struct bystander *shared)
 {
 	const uint64_t us = atomic_exchange(&shared->worst_us, 0);
 
-	return (struct phase) { us, us ? shared->worst_step : "nothing" };
+	return (struct phase) { us, us ? (const char *)shared->worst_step : "nothing" };
 }
 
 /* Proves: F6 */
