@@ -304,6 +304,17 @@ static void krdma_blk_queue_forget(struct krdma_blk_queue *queue)
 	krdma_conn_put_sync(conn);
 }
 
+static int krdma_blk_queue_read_table(struct krdma_blk_queue *queue,
+				      const struct krdma_blk_geometry *geometry)
+{
+	const struct krdma_blk_device *device = queue->device;
+
+	/* Requests are split for the chunk size of the first time. */
+	if (device->agreed && geometry->chunk_size < device->geometry.chunk_size)
+		return -EPROTO;
+	return krdma_blk_table_read(queue, geometry);
+}
+
 /* Sends one hello; sets @refusal to the server's refusal, if it has refused. */
 static noinline_for_stack int
 krdma_blk_queue_ask(struct krdma_blk_queue *queue, const struct sockaddr_storage *remote,
@@ -333,7 +344,7 @@ krdma_blk_queue_ask(struct krdma_blk_queue *queue, const struct sockaddr_storage
 	ret = krdma_blk_conn_connect(queue, remote, answers, nonces, geometry);
 	/* A device whose memory was replaced will be dead, and needs no table. */
 	if (!ret && (!device->agreed || krdma_blk_same(&device->geometry, geometry)))
-		ret = krdma_blk_table_read(queue, geometry);
+		ret = krdma_blk_queue_read_table(queue, geometry);
 	if (ret == -ECONNREFUSED) {
 		length = krdma_conn_private_data(conn, data, sizeof(data));
 		text = krdma_blk_read_refusal(data, length, refusal);
@@ -414,9 +425,6 @@ static int krdma_blk_path_try(struct krdma_blk_device *device,
 			     geometry->chunk_size != other.chunk_size))
 			ret = -EAGAIN;
 	}
-	/* Requests are split for the chunk size of the first time. */
-	if (!ret && device->agreed && geometry->chunk_size < device->geometry.chunk_size)
-		ret = -EPROTO;
 	return ret;
 }
 

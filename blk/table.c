@@ -10,6 +10,7 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/scatterlist.h>
+#include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
@@ -22,12 +23,16 @@
 /* Bytes of the table that are read at a time. */
 #define KRDMA_BLK_READ_BYTES	SZ_64K
 
+/* Chunks of an export for whose table the reserves of memory may be used. */
+#define KRDMA_BLK_RESERVED_CHUNKS	(SZ_1M / sizeof(struct krdma_blk_chunk))
+
 /* Allocates the buffers for a geometry; existing ones are kept if they are large enough. */
 static int krdma_blk_table_alloc(struct krdma_blk_queue *queue,
 				 const struct krdma_blk_geometry *geometry)
 {
 	struct krdma_blk_device *device = queue->device;
 	struct krdma_blk_chunk *chunks;
+	unsigned int reserves;
 
 	if (!device->table)
 		device->table = kmalloc(KRDMA_BLK_READ_BYTES, GFP_KERNEL);
@@ -36,7 +41,15 @@ static int krdma_blk_table_alloc(struct krdma_blk_queue *queue,
 	if (queue->chunk_max >= geometry->chunks)
 		return 0;
 
+	/*
+	 * A device that reconnects may use the reserves, but a server must not be able to use them
+	 * up by saying that the export has grown.
+	 */
+	reserves = current->flags & PF_MEMALLOC;
+	if (geometry->chunks > KRDMA_BLK_RESERVED_CHUNKS)
+		current->flags &= ~PF_MEMALLOC;
 	chunks = kvmalloc_objs(*chunks, geometry->chunks, GFP_KERNEL);
+	current->flags |= reserves;
 	if (!chunks)
 		return -ENOMEM;
 	kvfree(queue->chunks);
