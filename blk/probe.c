@@ -41,7 +41,7 @@
 #define KRDMA_BLK_PAUSE_MIN_MS		100
 #define KRDMA_BLK_PAUSE_MAX_MS		5000
 
-/* Maximum time until the first address is probed again; the time doubles whenever it answers. */
+/* Maximum time until the first address is probed again; the time doubles with each return to it. */
 #define KRDMA_BLK_FAILBACK_MAX_MS	(60 * 60 * MSEC_PER_SEC)
 
 static void krdma_blk_probe_notify(struct krdma_conn *conn, const struct krdma_event *event)
@@ -365,10 +365,10 @@ static void krdma_blk_failback_work(struct work_struct *work)
 		krdma_blk_failback_start(device);
 		return;
 	}
-	device->failback_ms = min_t(unsigned int, device->failback_ms * 2,
-				    KRDMA_BLK_FAILBACK_MAX_MS);
 	/* The connections are made again, and the first address is probed first. */
-	krdma_blk_path_move(device);
+	if (krdma_blk_path_move(device))
+		device->failback_ms = min_t(unsigned int, device->failback_ms * 2,
+					    KRDMA_BLK_FAILBACK_MAX_MS);
 }
 
 /**

@@ -248,23 +248,29 @@ void krdma_blk_path_lost(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_path_move() - Take down the connections, to make them by another address
+ * krdma_blk_path_move() - Take down the connections, to make them by the first address
  * @device: the device
  *
- * Nothing happens unless the device is live, nor when it is being detached: what has still to be
- * written needs the connections, and they would not be made again.
+ * Nothing happens unless the device is live at another address, nor when it is being detached: what
+ * has still to be written needs the connections, and they would not be made again.
  *
  * Context: process context.
+ * Return: true if they are taken down.
  */
-void krdma_blk_path_move(struct krdma_blk_device *device)
+bool krdma_blk_path_move(struct krdma_blk_device *device)
 {
+	bool moves;
+
 	spin_lock_irq(&device->state_lock);
-	if (device->state == KRDMA_BLK_LIVE && !device->stop) {
+	/* It may have been lost, and be live at the first address since that was asked. */
+	moves = device->state == KRDMA_BLK_LIVE && !device->stop && device->remote;
+	if (moves) {
 		WRITE_ONCE(device->moves, true);
 		device->broken = true;
 		krdma_blk_hold_begin(device);
 	}
 	spin_unlock_irq(&device->state_lock);
+	return moves;
 }
 
 /**

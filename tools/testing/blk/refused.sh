@@ -196,6 +196,26 @@ check "the first one fails at its limit" grep -qv '^0$' $work/first
 check "the device is detached" device_end refused
 unserve
 
+# A device asks whether its first address answers, and before it returns there for that, it is
+# there already.
+check "is attached at the second of two addresses" \
+	device_new refused "10.77.0.99 $here_address" queues=1 hold_seconds=600
+disk=$(disk refused)
+put $test/stall "krdma_blk_path_move krdma_blk_failback_work"
+ip addr add "10.77.0.99/${network#*/}" dev "$interface"
+becomes "the first one answers" stalled $test/stall 60
+check "the connections end" put $config/exports/refused/size 6M
+becomes "and are made again" 1 "/sys/block/${disk#/dev/}/krdma/reconnects" 30
+is "by the first address" "10.77.0.99:7475" "/sys/block/${disk#/dev/}/krdma/remote"
+becomes "the device is live" live $attach/state 5
+put $test/stall go
+becomes "the old answer is dealt with" over $test/stall 5
+sleep 5
+# Proves: F3
+is "and ends nothing" 1 "/sys/block/${disk#/dev/}/krdma/reconnects"
+check "it is detached" device_end refused
+ip addr del "10.77.0.99/${network#*/}" dev "$interface"
+
 check "the export is ended" export_end refused
 check "the modules are unloaded" rmmod krdma_blk_test krdma_blk
 tap_end
