@@ -66,7 +66,7 @@ static_assert(KRDMA_BLK_WR_END <= PAGE_SIZE);
 /* A request that was refused this often, for an error of its own, would be refused again. */
 #define KRDMA_BLK_FAILURES_MAX	3
 
-/* After this number of keys that were refused, or could not be sent, the next one may fail, too. */
+/* After this number of keys that were refused, or posts that were, the next one may be, too. */
 #define KRDMA_BLK_DENIALS_FAST	3
 
 /* Requests that are posted at a time. */
@@ -180,8 +180,8 @@ struct krdma_blk_queue {
  * @troubled: @since is set
  * @unmapped: @unmapped_at is set
  * @failures: how often the server, or this side's device, has refused it for an error of its own
- * @denials: how often the server has refused its key, or this side's device could not send it, up
- *	to KRDMA_BLK_DENIALS_FAST
+ * @denials: how often the server has refused its key, or this side's device has refused to take it,
+ *	or could not send it, up to KRDMA_BLK_DENIALS_FAST
  * @epoch: the epoch in which it was last posted, if it writes; 0: none
  * @last_epoch: @epoch before it was taken out of the batch
  * @unmapped_at: low 32 bits of the time in jiffies when its pages could first not be mapped, since
@@ -263,6 +263,11 @@ struct krdma_blk_request {
  * @broken: a loss was noticed since the queues were last opened
  * @denied: a key was refused, or a request could not be sent, again and again; for the context that
  *	makes the connections, once they are taken down
+ * @live_at: time in jiffies when the device became live
+ * @brief: how often in succession the connections were lost soon after that
+ * @paused: the pause because of @brief has begun, if there is one
+ * @ends: the connections are taken down at @ends_at: see krdma_blk_path_lost_soon()
+ * @ends_at: time in jiffies
  * @moves: the connections were taken down to make them by another address, which answers
  * @lost_at: time in jiffies when the device was last live
  * @fence: can a write that was posted still arrive?
@@ -313,6 +318,11 @@ struct krdma_blk_device {
 	bool stop;
 	bool broken;
 	bool denied;
+	unsigned long live_at;
+	unsigned int brief;
+	bool paused;
+	bool ends;
+	unsigned long ends_at;
 	bool moves;
 	unsigned long lost_at;
 	enum krdma_blk_fence fence;

@@ -44,6 +44,7 @@ static void krdma_blk_expire(struct work_struct *work)
 		WRITE_ONCE(device->state, KRDMA_BLK_FAILING);
 	if (device->fence == KRDMA_BLK_FENCE_RISING && time_after_eq(jiffies, device->fence_at))
 		WRITE_ONCE(device->fence, KRDMA_BLK_FENCE_UP);
+	krdma_blk_path_end(device);
 	krdma_blk_path_set_timer(device);
 	spin_unlock_irq(&device->state_lock);
 

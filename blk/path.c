@@ -55,6 +55,11 @@
 
 /* Time until connections are made again over which a key would be refused again. */
 #define KRDMA_BLK_DENIED_MS	1000
+/* And that are lost again as soon as they are made; it begins shorter. */
+#define KRDMA_BLK_BRIEF_MS	1000
+
+/* After this number of brief connections in succession there is a pause before the next ones. */
+#define KRDMA_BLK_BRIEF_FAST	3
 
 /*
  * One connection
@@ -570,18 +575,30 @@ static void krdma_blk_path_retry(struct krdma_blk_device *device)
 /*
  * All requests of the connections have ended.  If a key was refused again and again, the server may
  * refuse it for ever, or invalidate it each time.  Other requests are carried out only
- * until it is used the next time, so that must not be too often.  Returns true if this is called
- * again later.
+ * until it is used the next time, so that must not be too often.
+ *
+ * Nor may a server that ends connections as soon as they are made be asked without a pause.  It is
+ * not a long one: a client that invalidates the server's keys can bring that about, too.
+ *
+ * Returns true if this is called again later.
  */
 static bool krdma_blk_path_pause(struct krdma_blk_device *device)
 {
-	if (!READ_ONCE(device->denied))
+	unsigned int wait = 0;
+
+	if (device->brief > KRDMA_BLK_BRIEF_FAST && !device->paused) {
+		krdma_blk_path_say(device, "the connections are lost as soon as they are made");
+		wait = krdma_blk_probe_pause(device->brief - KRDMA_BLK_BRIEF_FAST - 1);
+		wait = min_t(unsigned int, wait, KRDMA_BLK_BRIEF_MS);
+	}
+	device->paused = true;
+	if (READ_ONCE(device->denied)) {
+		WRITE_ONCE(device->denied, false);
+		wait = max_t(unsigned int, wait, KRDMA_BLK_DENIED_MS);
+	}
+	if (!wait || READ_ONCE(device->stop))
 		return false;
-	WRITE_ONCE(device->denied, false);
-	if (READ_ONCE(device->stop))
-		return false;
-	return queue_delayed_work(krdma_blk_workqueue, &device->reconnect,
-				  msecs_to_jiffies(KRDMA_BLK_DENIED_MS));
+	return queue_delayed_work(krdma_blk_workqueue, &device->reconnect, msecs_to_jiffies(wait));
 }
 
 static void krdma_blk_path_reconnect(struct work_struct *work)
@@ -705,6 +722,7 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 	device->remote = 0;
 	device->failback_ms = KRDMA_BLK_FAILBACK_MIN_MS;
 	device->stop = false;
+	device->brief = 0;
 	atomic64_set(&device->reconnects, 0);
 	device->session = krdma_session_create(&init_net);
 	ret = PTR_ERR_OR_ZERO(device->session);

@@ -66,12 +66,47 @@ static void krdma_blk_batch_add(struct krdma_blk_queue *queue, struct krdma_blk_
 	queue->batch_length++;
 }
 
-/* Adds a request that is mapped to the batch, or posts its command: krdma_blk_command_place(). */
+/* Was it refused again and again, so that others come before it? */
+static bool krdma_blk_request_is_last(const struct krdma_blk_request *request)
+{
+	return request->denials == KRDMA_BLK_DENIALS_FAST;
+}
+
+/*
+ * This side's device did not take a request.  Returns @error, or -EAGAIN if that has happened again
+ * and again: then the connections stay for a moment, for the requests that were posted before it.
+ */
+static int krdma_blk_request_not_taken(struct krdma_blk_queue *queue,
+				       struct krdma_blk_request *request, int error)
+{
+	lockdep_assert_held(&queue->lock);
+
+	/* The others say that the connection has ended, or that there is no space. */
+	if (error != -EIO && error != -EINVAL)
+		return error;
+	if (krdma_blk_request_is_last(request)) {
+		krdma_blk_path_lost_soon(queue->device);
+		return -EAGAIN;
+	}
+	request->denials++;
+	return error;
+}
+
+/* Posts a command: krdma_blk_command_place(). */
+static int krdma_blk_request_command(struct krdma_blk_queue *queue,
+				     struct krdma_blk_request *request, int mapped)
+{
+	int ret = krdma_blk_command_place(queue, request, mapped);
+
+	return likely(!ret) ? 0 : krdma_blk_request_not_taken(queue, request, ret);
+}
+
+/* Adds a request that is mapped to the batch, or posts its command. */
 static inline int krdma_blk_request_place(struct krdma_blk_queue *queue,
 					  struct krdma_blk_request *request, int mapped)
 {
 	if (krdma_blk_is_stored(queue->device))
-		return krdma_blk_command_place(queue, request, mapped);
+		return krdma_blk_request_command(queue, request, mapped);
 	krdma_blk_batch_add(queue, request, mapped);
 	return 0;
 }
@@ -83,7 +118,7 @@ static inline int krdma_blk_request_place(struct krdma_blk_queue *queue,
  * the device's resources that it uses.
  *
  * Returns 0, -EAGAIN if there is no connection for requests, or an error of
- * krdma_blk_request_map() or krdma_blk_command_place().
+ * krdma_blk_request_map() or krdma_blk_request_command().
  */
 static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 				  unsigned long *flags)
@@ -96,7 +131,7 @@ static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_bl
 		if (!queue->open)
 			return -EAGAIN;
 		if (krdma_blk_is_command(blk_mq_rq_from_pdu(request)))
-			return krdma_blk_command_place(queue, request, 0);
+			return krdma_blk_request_command(queue, request, 0);
 		conn = queue->conn;
 		spin_unlock_irqrestore(&queue->lock, *flags);
 		mapped = krdma_blk_request_map(conn, request);
@@ -226,6 +261,8 @@ static int krdma_blk_batch_post(struct krdma_blk_queue *queue, struct list_head 
 			continue;
 
 		error = ret == -EAGAIN || krdma_blk_is_lost(ret) ? ret : 0;
+		request = list_first_entry(&queue->batch, struct krdma_blk_request, node);
+		error = krdma_blk_request_not_taken(queue, request, error);
 		list_for_each_entry_safe(request, next, &queue->batch, node) {
 			krdma_blk_batch_remove(queue, request, queue->conn);
 			if (ret == -EAGAIN)
@@ -461,7 +498,7 @@ static void krdma_blk_commit_rqs(struct blk_mq_hw_ctx *hctx)
 
 /*
  * Requests that were refused again and again come last: what is posted behind one of them is
- * flushed with it, each time.
+ * flushed with it, or not posted, each time.
  */
 static void krdma_blk_queue_put_off(struct krdma_blk_queue *queue)
 {
@@ -471,7 +508,7 @@ static void krdma_blk_queue_put_off(struct krdma_blk_queue *queue)
 	lockdep_assert_held(&queue->lock);
 
 	list_for_each_entry_safe(request, next, &queue->held, node)
-		if (request->denials == KRDMA_BLK_DENIALS_FAST)
+		if (krdma_blk_request_is_last(request))
 			list_move_tail(&request->node, &last);
 	list_splice_tail(&last, &queue->held);
 }
@@ -494,6 +531,11 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 	krdma_blk_queue_put_off(queue);
 	while (!ret && queue->open && !list_empty(&queue->held)) {
 		request = list_first_entry(&queue->held, struct krdma_blk_request, node);
+		/* Alone, so that those before it are reported if it is not taken. */
+		if (krdma_blk_request_is_last(request) && queue->batch_length) {
+			ret = krdma_blk_batch_post(queue, &refused);
+			continue;
+		}
 		list_del(&request->node);
 		ret = krdma_blk_request_send(queue, request, &flags);
 		/* The hold limit may have expired while it was in no list. */

@@ -324,7 +324,11 @@ void krdma_blk_command_unsent(struct krdma_blk_queue *queue, const struct krdma_
 
 	spin_lock_irqsave(&queue->lock, flags);
 	request = krdma_blk_queue_find(queue, completion->wr_id >> KRDMA_BLK_WR_TAG_SHIFT);
-	/* There is none if the server has replied: then the command was to be sent once more. */
+	/*
+	 * There is none if the server has replied: then the command was to be sent once more.  The
+	 * tag may have been given to another request since.  That one is blamed wrongly then, and
+	 * fails too early only if it happens as often as an error of its own may.
+	 */
 	if (request)
 		krdma_blk_request_blame(queue, request, completion->status);
 	spin_unlock_irqrestore(&queue->lock, flags);

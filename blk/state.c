@@ -9,7 +9,7 @@
  * and when it fires it checks what is due.  So a timer that fires late or early does no harm, and
  * setting it for one reason cannot cancel it for the other.  A request that was lost more than once
  * is due earlier than the limit of the device.  So while the device has no connections, the timer
- * fires every second.
+ * fires every second.  While it is live, the timer is that of krdma_blk_path_lost_soon().
  */
 #include <linux/errno.h>
 #include <linux/jiffies.h>
@@ -45,6 +45,9 @@ const char *krdma_blk_state_name(enum krdma_blk_state state)
 
 /* How long a device may take to move to another address that answers. */
 #define KRDMA_BLK_MOVE_WAIT	(2 * HZ)
+
+/* Connections that are lost sooner than this are brief; and how long they are kept on purpose. */
+#define KRDMA_BLK_BRIEF_TIME	HZ
 
 /*
  * Error texts for the user
@@ -151,6 +154,8 @@ void krdma_blk_path_set_timer(struct krdma_blk_device *device)
 		wait = min_t(long, krdma_blk_path_limit(device) - jiffies, HZ);
 	if (device->fence == KRDMA_BLK_FENCE_RISING)
 		wait = min_t(long, wait, device->fence_at - jiffies);
+	if (device->state == KRDMA_BLK_LIVE && device->ends)
+		wait = min_t(long, wait, device->ends_at - jiffies);
 	if (wait == LONG_MAX)
 		cancel_delayed_work(&device->expire);
 	else
@@ -162,6 +167,15 @@ static void krdma_blk_hold_begin(struct krdma_blk_device *device)
 	lockdep_assert_held(&device->state_lock);
 
 	WRITE_ONCE(device->state, KRDMA_BLK_HOLDING);
+	/* Connections that are taken down to make others are not lost. */
+	if (!device->moves && !device->ends) {
+		if (time_before(jiffies, device->live_at + KRDMA_BLK_BRIEF_TIME))
+			device->brief++;
+		else
+			device->brief = 0;
+	}
+	device->paused = false;
+	device->ends = false;
 	device->attempts = 0;
 	WRITE_ONCE(device->lost_at, jiffies);
 	queue_delayed_work(krdma_blk_workqueue, &device->reconnect, 0);
@@ -200,6 +214,7 @@ bool krdma_blk_fence_lower(struct krdma_blk_device *device)
 	if (!stop) {
 		WRITE_ONCE(device->fence, KRDMA_BLK_FENCE_DOWN);
 		device->broken = false;
+		device->ends = false;
 		/* 0 means that a request was not posted in any epoch. */
 		if (!++device->epoch)
 			device->epoch++;
@@ -221,6 +236,7 @@ void krdma_blk_path_live(struct krdma_blk_device *device)
 	if (!device->stop || device->state != KRDMA_BLK_DETACHED) {
 		WRITE_ONCE(device->state, KRDMA_BLK_LIVE);
 		WRITE_ONCE(device->moves, false);
+		device->live_at = jiffies;
 		device->error[0] = '\0';
 		if (device->broken || device->stop)
 			krdma_blk_hold_begin(device);
@@ -245,6 +261,46 @@ void krdma_blk_path_lost(struct krdma_blk_device *device)
 	if (device->state == KRDMA_BLK_LIVE)
 		krdma_blk_hold_begin(device);
 	spin_unlock_irqrestore(&device->state_lock, flags);
+}
+
+/**
+ * krdma_blk_path_lost_soon() - Take down the connections after a second
+ * @device: the device; its queues are open
+ *
+ * For a request that this side's device refuses to take, again and again.  That may be a fault of
+ * the connection, or one of the request alone.  So the connections are made again, but not before
+ * other requests have had time to complete.
+ *
+ * Context: any but NMI.
+ */
+void krdma_blk_path_lost_soon(struct krdma_blk_device *device)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&device->state_lock, flags);
+	if (!device->ends) {
+		device->ends = true;
+		device->ends_at = jiffies + KRDMA_BLK_BRIEF_TIME;
+		krdma_blk_path_set_timer(device);
+	}
+	spin_unlock_irqrestore(&device->state_lock, flags);
+}
+
+/**
+ * krdma_blk_path_end() - Take down the connections, if that is due
+ * @device: the device; the caller holds its state_lock
+ *
+ * Context: any.
+ */
+void krdma_blk_path_end(struct krdma_blk_device *device)
+{
+	lockdep_assert_held(&device->state_lock);
+
+	if (device->state == KRDMA_BLK_LIVE && device->ends &&
+	    time_after_eq(jiffies, device->ends_at)) {
+		device->broken = true;
+		krdma_blk_hold_begin(device);
+	}
 }
 
 /**

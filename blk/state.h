@@ -18,6 +18,8 @@ bool krdma_blk_fence_is_up(struct krdma_blk_device *device);
 bool krdma_blk_fence_lower(struct krdma_blk_device *device);
 void krdma_blk_path_live(struct krdma_blk_device *device);
 void krdma_blk_path_lost(struct krdma_blk_device *device);
+void krdma_blk_path_lost_soon(struct krdma_blk_device *device);
+void krdma_blk_path_end(struct krdma_blk_device *device);
 bool krdma_blk_path_move(struct krdma_blk_device *device);
 bool krdma_blk_path_is_moving(struct krdma_blk_device *device);
 bool krdma_blk_path_stop(struct krdma_blk_device *device);

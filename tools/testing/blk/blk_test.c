@@ -15,6 +15,9 @@
  *		such call, by 1; each later call with the same first argument returns VALUE without
  *		any effect.  Writing "off" ends this.  Reading gives the number of arguments lowered
  *		so far.
+ *  length	Writing "LENGTH VALUE" makes krdma_conn_post_send() return VALUE for a work request
+ *		that has LENGTH bytes, and not post what comes behind it.  Writing "off" ends this.
+ *		Reading gives the number of calls that returned VALUE so far.
  *  stall	Writing "SYMBOL CALLER" makes the next call of the function SYMBOL by the function
  *		CALLER, or by any function if CALLER is "any", sleep before it begins, until "go"
  *		is written.  Calls with interrupts off do not count.  Reading gives "waiting" until
@@ -256,6 +259,73 @@ static int blk_test_cut_begin(const char *symbol, const char *value)
 	ret = register_kprobe(&blk_test_cutter);
 	if (ret)
 		blk_test_cutter = (struct kprobe) {};
+	return ret;
+}
+
+/*
+ * length
+ */
+
+static struct kprobe blk_test_poster;
+static atomic_t blk_test_posts = ATOMIC_INIT(0);
+static u32 blk_test_post_length;
+static long blk_test_post_value;
+
+static noinline long blk_test_post_refuse(void)
+{
+	atomic_inc(&blk_test_posts);
+	return READ_ONCE(blk_test_post_value);
+}
+
+static u32 blk_test_wr_length(const struct krdma_send_wr *wr)
+{
+	u32 length = 0;
+
+	for (int i = 0; i < wr->sge_count; i++)
+		length += wr->sges[i].length;
+	return length;
+}
+
+static int blk_test_post_pre(struct kprobe *probe, struct pt_regs *regs)
+{
+	const struct krdma_send_wr *wrs = (const void *)regs->si;
+	int count = (int)regs->dx;
+	int i = 0;
+
+	while (i < count && blk_test_wr_length(&wrs[i]) != READ_ONCE(blk_test_post_length))
+		i++;
+	if (i == count)
+		return 0;
+	if (i) {
+		regs->dx = i;
+		return 0;
+	}
+	instruction_pointer_set(regs, (unsigned long)blk_test_post_refuse);
+	return 1;
+}
+
+static void blk_test_post_end(void)
+{
+	if (!blk_test_poster.symbol_name)
+		return;
+	unregister_kprobe(&blk_test_poster);
+	blk_test_poster = (struct kprobe) {};
+}
+
+static int blk_test_post_begin(const char *length, const char *value)
+{
+	int ret = kstrtou32(length, 0, &blk_test_post_length) ?:
+		  kstrtol(value, 0, &blk_test_post_value);
+
+	if (ret)
+		return ret;
+	atomic_set(&blk_test_posts, 0);
+	blk_test_poster = (struct kprobe) {
+		.symbol_name = "krdma_conn_post_send", .pre_handler = blk_test_post_pre,
+	};
+	ret = register_kprobe(&blk_test_poster);
+	if (ret)
+		blk_test_poster = (struct kprobe) {};
 	return ret;
 }
 
@@ -622,6 +692,38 @@ static const struct file_operations blk_test_cut_fops = {
 	.write = blk_test_cut_write,
 };
 
+static ssize_t blk_test_length_write(struct file *file, const char __user *data, size_t count,
+				     loff_t *position)
+{
+	char text[2 * BLK_TEST_WORD];
+	char *value;
+	int ret = blk_test_words(data, count, text, sizeof(text), &value);
+
+	if (ret)
+		return ret;
+	mutex_lock(&blk_test_lock);
+	blk_test_post_end();
+	if (value)
+		ret = blk_test_post_begin(text, value);
+	mutex_unlock(&blk_test_lock);
+	return ret ?: count;
+}
+
+static ssize_t blk_test_length_read(struct file *file, char __user *data, size_t count,
+				    loff_t *position)
+{
+	char text[16];
+	int length = scnprintf(text, sizeof(text), "%d\n", atomic_read(&blk_test_posts));
+
+	return simple_read_from_buffer(data, count, position, text, length);
+}
+
+static const struct file_operations blk_test_length_fops = {
+	.owner = THIS_MODULE,
+	.read = blk_test_length_read,
+	.write = blk_test_length_write,
+};
+
 static ssize_t blk_test_delay_write(struct file *file, const char __user *data, size_t count,
 				    loff_t *position)
 {
@@ -826,6 +928,7 @@ static int __init blk_test_init(void)
 	debugfs_create_file("refuse", 0600, blk_test_directory, NULL, &blk_test_refuse_fops);
 	debugfs_create_file("change", 0600, blk_test_directory, NULL, &blk_test_change_fops);
 	debugfs_create_file("cut", 0600, blk_test_directory, NULL, &blk_test_cut_fops);
+	debugfs_create_file("length", 0600, blk_test_directory, NULL, &blk_test_length_fops);
 	debugfs_create_file("delay", 0600, blk_test_directory, NULL, &blk_test_delay_fops);
 	debugfs_create_file("stall", 0600, blk_test_directory, &blk_test_stalls[0],
 			    &blk_test_stall_fops);
@@ -845,6 +948,7 @@ static void __exit blk_test_exit(void)
 	blk_test_refuse_end();
 	blk_test_change_end();
 	blk_test_cut_end();
+	blk_test_post_end();
 	blk_test_delay_end();
 	blk_test_limit_end();
 	for (int i = 0; i < BLK_TEST_STALLS; i++)

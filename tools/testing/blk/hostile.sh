@@ -319,6 +319,27 @@ is "for the seventh time" 6 /sys/block/krdmab0/krdma/reconnects
 check "the device is detached" krdma blk detach hostile
 unserve
 
+# A server that ends each connection soon after it was made is not asked without a pause.
+give brief
+check "a server that ends connections is attached" \
+	krdma blk attach $here_address:8003 hostile --queues 1
+reconnects=/sys/block/krdmab0/krdma/reconnects
+sleep 20
+count=$(cat $reconnects)
+echo "# $count times in 20 seconds"
+# Proves: F3
+check "it is not asked much more often than once a second" [ "$count" -le 45 ]
+check "nor given up" [ "$count" -ge 10 ]
+becomes "the device says why" "the connections are lost as soon as they are made" \
+	$config/devices/hostile/error 30
+unserve
+give none
+becomes "when the server does not end them, the device is live" live \
+	$config/devices/hostile/state 30
+check "and works" read_one /dev/krdmab0
+check "the device is detached" krdma blk detach hostile
+unserve
+
 # An export whose table takes more than one key of rxe.  All of its chunks are the same memory.
 give parts
 check "an export of 300 GiB is attached" krdma blk attach $here_address:8003 hostile --queues 1

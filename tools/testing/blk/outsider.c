@@ -73,6 +73,7 @@
 #define SERVER_PORT	7475
 #define PORT		8003
 #define PATIENCE_MS	60000
+#define BRIEF_MS	200
 
 #define MAGIC		0x62646b72
 #define VERSION		2
@@ -946,6 +947,8 @@ static const struct fault faults[] = {
 	{ "reader-zeroes", reader_zeroes, 0, false },
 	/* For a client that has asked only to read. */
 	{ "writable", no_fault, 0, false },
+	/* Ends the connection soon. */
+	{ "brief", no_fault, 0, false },
 	/* These do not reply to commands; "deaf" does not receive them either. */
 	{ "silent", offers, 0, false },
 	{ "deaf", offers, 0, false },
@@ -1103,7 +1106,8 @@ static void accept_client(struct server *server, struct krdma_conn *conn, const 
 	if (!err && server->spoiler)
 		spoil(server, ring, conn);
 	if (!err)
-		err = krdma_conn_await_closed(conn, krdma_deadline(PATIENCE_MS));
+		err = krdma_conn_await_closed(conn, krdma_deadline(strcmp(fault->name, "brief") ?
+								   PATIENCE_MS : BRIEF_MS));
 	printf("%s: %s\n", fault->name, err ? strerror(-err) : "the client has left");
 	fflush(stdout);
 	krdma_conn_close(conn);
