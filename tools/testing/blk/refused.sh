@@ -250,7 +250,7 @@ put $test/stall go
 becomes "the old answer is dealt with" over $test/stall 5
 sleep 5
 # Proves: F3
-is "and ends nothing" 1 "/sys/block/${disk#/dev/}/krdma/reconnects"
+check "and ends no connection" [ "$(reconnects)" = 1 ]
 check "it is detached" device_end refused
 ip addr del "10.77.0.99/${network#*/}" dev "$interface"
 
