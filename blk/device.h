@@ -261,8 +261,6 @@ struct krdma_blk_request {
  * @state: state of the device
  * @stop: connections are not made any more
  * @broken: a loss was noticed since the queues were last opened
- * @denied: a key was refused, or a request could not be sent, again and again; for the context that
- *	makes the connections, once they are taken down
  * @live_at: time in jiffies when the device became live
  * @brief: how often in succession the connections were lost soon after that
  * @paused: the pause because of @brief has begun, if there is one
@@ -317,7 +315,6 @@ struct krdma_blk_device {
 	enum krdma_blk_state state;
 	bool stop;
 	bool broken;
-	bool denied;
 	unsigned long live_at;
 	unsigned int brief;
 	bool paused;

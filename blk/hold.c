@@ -225,8 +225,6 @@ void krdma_blk_request_blame(struct krdma_blk_queue *queue, struct krdma_blk_req
 	case KRDMA_WC_LOC_QP_OP_ERR:
 		if (request->denials < KRDMA_BLK_DENIALS_FAST)
 			request->denials++;
-		else
-			WRITE_ONCE(queue->device->denied, true);
 		break;
 	case KRDMA_WC_LOC_LEN_ERR:
 	case KRDMA_WC_LOC_PROT_ERR:

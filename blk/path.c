@@ -53,13 +53,12 @@
 /* How long it takes to notice that a server is gone, also without requests. */
 #define KRDMA_BLK_KEEPALIVE_MS	5000
 
-/* Time until connections are made again over which a key would be refused again. */
-#define KRDMA_BLK_DENIED_MS	1000
-/* And that are lost again as soon as they are made; it begins shorter. */
-#define KRDMA_BLK_BRIEF_MS	1000
-
-/* After this number of brief connections in succession there is a pause before the next ones. */
+/*
+ * After this number of brief connections in succession there is a pause before the next ones, of up
+ * to this time.
+ */
 #define KRDMA_BLK_BRIEF_FAST	3
+#define KRDMA_BLK_BRIEF_MS	1000
 
 /*
  * One connection
@@ -573,31 +572,21 @@ static void krdma_blk_path_retry(struct krdma_blk_device *device)
 }
 
 /*
- * All requests of the connections have ended.  If a key was refused again and again, the server may
- * refuse it for ever, or invalidate it each time.  Other requests are carried out only
- * until it is used the next time, so that must not be too often.
- *
- * Nor may a server that ends connections as soon as they are made be asked without a pause.  It is
- * not a long one: a client that invalidates the server's keys can bring that about, too.
- *
- * Returns true if this is called again later.
+ * A server may end connections as soon as they are made, or refuse a key for ever, or invalidate it
+ * each time.  It must not be asked again without a pause.  Other requests are carried out meanwhile
+ * only if connections last, and a client that invalidates the server's keys can bring that about,
+ * so the pause is not a long one.  Returns true if this is called again later.
  */
 static bool krdma_blk_path_pause(struct krdma_blk_device *device)
 {
-	unsigned int wait = 0;
+	unsigned int wait;
 
-	if (device->brief > KRDMA_BLK_BRIEF_FAST && !device->paused) {
-		krdma_blk_path_say(device, "the connections are lost as soon as they are made");
-		wait = krdma_blk_probe_pause(device->brief - KRDMA_BLK_BRIEF_FAST - 1);
-		wait = min_t(unsigned int, wait, KRDMA_BLK_BRIEF_MS);
-	}
-	device->paused = true;
-	if (READ_ONCE(device->denied)) {
-		WRITE_ONCE(device->denied, false);
-		wait = max_t(unsigned int, wait, KRDMA_BLK_DENIED_MS);
-	}
-	if (!wait || READ_ONCE(device->stop))
+	if (device->brief <= KRDMA_BLK_BRIEF_FAST || device->paused || READ_ONCE(device->stop))
 		return false;
+	device->paused = true;
+	krdma_blk_path_say(device, "the connections are lost as soon as they are made");
+	wait = krdma_blk_probe_pause(device->brief - KRDMA_BLK_BRIEF_FAST - 1);
+	wait = min_t(unsigned int, wait, KRDMA_BLK_BRIEF_MS);
 	return queue_delayed_work(krdma_blk_workqueue, &device->reconnect, msecs_to_jiffies(wait));
 }
 
