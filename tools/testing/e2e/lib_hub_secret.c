@@ -92,7 +92,9 @@ static int admit(void *context, const struct sockaddr *peer, const void *hello, 
 	add(&server->asked);
 	if (peer->sa_family != AF_INET)
 		return -EAFNOSUPPORT;
-	return strcmp(server->hello, "foe") ? 0 : __atomic_load_n(&server->answer, __ATOMIC_ACQUIRE);
+	if (strcmp(server->hello, "foe"))
+		return 0;
+	return __atomic_load_n(&server->answer, __ATOMIC_ACQUIRE);
 }
 
 static int allow(void *context, struct krdma_ep *ep)
