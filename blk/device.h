@@ -262,7 +262,8 @@ struct krdma_blk_request {
  * @stop: connections are not made any more
  * @broken: a loss was noticed since the queues were last opened
  * @live_at: time in jiffies when the device became live
- * @brief: how often in succession the connections were lost soon after that
+ * @brief: how often in succession the connections were lost soon after that; as @paused and
+ *	@attempts also for the context that makes them again, because none is lost meanwhile
  * @paused: the pause because of @brief has begun, if there is one
  * @ends: the connections are taken down at @ends_at: see krdma_blk_path_lost_soon()
  * @ends_at: time in jiffies
