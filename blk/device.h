@@ -130,6 +130,8 @@ struct krdma_blk_chunk {
  * @unreported: the last request that was posted, if it was to be reported by one that was refused
  *	then; or NULL.  The next one reports it.
  * @held: list of &struct krdma_blk_request that wait
+ * @denied: list of &struct krdma_blk_request that wait until the connections are made again: see
+ *	krdma_blk_request_not_taken(); empty unless @open
  * @failed: list of &struct krdma_blk_request that have failed, and wait for the fence
  * @commands: list of &struct krdma_blk_request that are posted as commands, without a reply
  * @chunks: locations of the chunks, of the export or of the slots; do not change while @open
@@ -159,6 +161,7 @@ struct krdma_blk_queue {
 	struct krdma_send_wr wrs[KRDMA_BLK_BATCH];
 	struct krdma_blk_request *unreported;
 	struct list_head held;
+	struct list_head denied;
 	struct list_head failed;
 	struct list_head commands;
 	struct krdma_blk_chunk *chunks;

@@ -176,7 +176,7 @@ bool krdma_blk_request_hold(struct krdma_blk_queue *queue, struct krdma_blk_requ
  * krdma_blk_request_refused() - Handle a request that could not be posted
  * @queue: its queue; the caller holds its lock
  * @request: the request, in no list
- * @error: why it could not
+ * @error: why it could not; see krdma_blk_request_not_taken()
  *
  * Context: any but NMI.
  * Return: true if it is in a list now; false if the caller returns it to the block layer with its
@@ -191,6 +191,13 @@ bool krdma_blk_request_refused(struct krdma_blk_queue *queue, struct krdma_blk_r
 		krdma_blk_request_wait(queue, request);
 		return true;
 	}
+	if (error == -EBUSY) {
+		bool kept = krdma_blk_request_hold(queue, request);
+
+		if (kept && !request->result && queue->open)
+			list_move_tail(&request->node, &queue->denied);
+		return kept;
+	}
 	if (error == -EAGAIN || krdma_blk_is_lost(error))
 		return krdma_blk_request_hold(queue, request);
 	if (error != -ENOMEM)
@@ -201,6 +208,46 @@ bool krdma_blk_request_refused(struct krdma_blk_queue *queue, struct krdma_blk_r
 		return krdma_blk_request_fail(queue, request, BLK_STS_IOERR);
 	request->result = BLK_STS_RESOURCE;
 	return false;
+}
+
+/**
+ * krdma_blk_request_is_last() - Was a request refused again and again, so that others come first?
+ * @request: the request
+ *
+ * Context: any; the caller holds its queue's lock.
+ * Return: true if it was.
+ */
+bool krdma_blk_request_is_last(const struct krdma_blk_request *request)
+{
+	return request->denials == KRDMA_BLK_DENIALS_FAST;
+}
+
+/**
+ * krdma_blk_request_not_taken() - Count that this side's device did not take a work request
+ * @queue: the queue; the caller holds its lock
+ * @request: the request
+ * @error: an error of krdma_conn_post_send()
+ *
+ * If that has happened again and again, the connections stay for a moment, for other requests.
+ *
+ * Context: any but NMI.
+ * Return: @error, which may mean that the connections are lost; -EBUSY if they stay, and it waits
+ * for the next ones.
+ */
+int krdma_blk_request_not_taken(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
+				int error)
+{
+	lockdep_assert_held(&queue->lock);
+
+	/* The others say that the connection has ended, or that there is no space. */
+	if (error != -EIO && error != -EINVAL)
+		return error;
+	if (krdma_blk_request_is_last(request)) {
+		krdma_blk_path_lost_soon(queue->device);
+		return -EBUSY;
+	}
+	request->denials++;
+	return error;
 }
 
 /**

@@ -17,6 +17,9 @@ void krdma_blk_request_wait(struct krdma_blk_queue *queue, struct krdma_blk_requ
 bool krdma_blk_request_hold(struct krdma_blk_queue *queue, struct krdma_blk_request *request);
 bool krdma_blk_request_refused(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 			       int error);
+bool krdma_blk_request_is_last(const struct krdma_blk_request *request);
+int krdma_blk_request_not_taken(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
+				int error);
 void krdma_blk_request_blame(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 			     u8 status);
 void krdma_blk_request_return(struct krdma_blk_queue *queue, struct krdma_blk_request *request,

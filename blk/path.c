@@ -261,6 +261,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 
 		spin_lock_irqsave(&queue->lock, flags);
 		WRITE_ONCE(queue->open, false);
+		list_splice_tail_init(&queue->denied, &queue->held);
 		if (queue->conn)
 			krdma_conn_abort(queue->conn);
 		spin_unlock_irqrestore(&queue->lock, flags);
@@ -700,6 +701,7 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 		INIT_LIST_HEAD(&queue->batch);
 		queue->batch_max = 1;
 		INIT_LIST_HEAD(&queue->held);
+		INIT_LIST_HEAD(&queue->denied);
 		INIT_LIST_HEAD(&queue->failed);
 		INIT_LIST_HEAD(&queue->commands);
 		init_completion(&queue->read_end);
@@ -772,6 +774,7 @@ void krdma_blk_path_close(struct krdma_blk_device *device)
 	krdma_blk_path_drop(device);
 	for (unsigned int i = 0; i < device->conn_count; i++) {
 		WARN_ON_ONCE(!list_empty(&device->queues[i].held));
+		WARN_ON_ONCE(!list_empty(&device->queues[i].denied));
 		WARN_ON_ONCE(!list_empty(&device->queues[i].failed));
 		WARN_ON_ONCE(!list_empty(&device->queues[i].commands));
 		kvfree(device->queues[i].chunks);

@@ -66,32 +66,6 @@ static void krdma_blk_batch_add(struct krdma_blk_queue *queue, struct krdma_blk_
 	queue->batch_length++;
 }
 
-/* Was it refused again and again, so that others come before it? */
-static bool krdma_blk_request_is_last(const struct krdma_blk_request *request)
-{
-	return request->denials == KRDMA_BLK_DENIALS_FAST;
-}
-
-/*
- * This side's device did not take a request.  Returns @error, or -EAGAIN if that has happened again
- * and again: then the connections stay for a moment, for the requests that were posted before it.
- */
-static int krdma_blk_request_not_taken(struct krdma_blk_queue *queue,
-				       struct krdma_blk_request *request, int error)
-{
-	lockdep_assert_held(&queue->lock);
-
-	/* The others say that the connection has ended, or that there is no space. */
-	if (error != -EIO && error != -EINVAL)
-		return error;
-	if (krdma_blk_request_is_last(request)) {
-		krdma_blk_path_lost_soon(queue->device);
-		return -EAGAIN;
-	}
-	request->denials++;
-	return error;
-}
-
 /* Posts a command: krdma_blk_command_place(). */
 static int krdma_blk_request_command(struct krdma_blk_queue *queue,
 				     struct krdma_blk_request *request, int mapped)
@@ -260,9 +234,9 @@ static int krdma_blk_batch_post(struct krdma_blk_queue *queue, struct list_head 
 		if (posted)
 			continue;
 
-		error = ret == -EAGAIN || krdma_blk_is_lost(ret) ? ret : 0;
 		request = list_first_entry(&queue->batch, struct krdma_blk_request, node);
-		error = krdma_blk_request_not_taken(queue, request, error);
+		ret = krdma_blk_request_not_taken(queue, request, ret);
+		error = ret == -EAGAIN || krdma_blk_is_lost(ret) ? ret : 0;
 		list_for_each_entry_safe(request, next, &queue->batch, node) {
 			krdma_blk_batch_remove(queue, request, queue->conn);
 			if (ret == -EAGAIN)
@@ -542,7 +516,7 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 		if (ret && !krdma_blk_request_refused(queue, request, ret))
 			list_add_tail(&request->node, &refused);
 		/* It was the first one of the list. */
-		else if (ret && !request->result)
+		else if (ret && ret != -EBUSY && !request->result)
 			list_move(&request->node, &queue->held);
 		/* An error of this request alone. */
 		if (ret != -EAGAIN && !krdma_blk_is_lost(ret))

@@ -374,6 +374,7 @@ static void krdma_blk_command_fetch(struct krdma_blk_queue *queue, struct krdma_
 	krdma_blk_request_unmap(conn, request);
 	request->mapped = 0;
 	WRITE_ONCE(request->posted, false);
+	ret = krdma_blk_request_not_taken(queue, request, ret);
 	if (!krdma_blk_request_refused(queue, request, ret))
 		list_add_tail(&request->node, ended);
 	if (krdma_blk_is_lost(ret))
