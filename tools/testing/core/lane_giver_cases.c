@@ -350,6 +350,8 @@ out:
 #define STALL_MS	5000
 /* What does not wait for it takes less. */
 #define STALL_SOON_MS	3000
+/* Until the peer is stalled, that many writes of a lane may end. */
+#define STALL_WRITES	100
 
 /* The lane has a window to all of the stranger's memory. */
 static bool windows_give(struct windows *windows, struct core_end *end, u32 number)
@@ -386,6 +388,28 @@ static void windows_stall(struct windows *windows)
 	windows_say(windows, FIND, LANE_FRAMES + 1, lane_port_of(windows->pair));
 }
 
+/*
+ * Posts writes of a lane until one does not end: then the device has the frame, and does nothing
+ * more.
+ */
+static bool windows_await_stall(struct windows *windows, struct core_end *end,
+				const struct core_buffer *remote)
+{
+	struct core_test *test = windows->test;
+	struct krdma_wc wc;
+
+	for (u32 i = 0; i < STALL_WRITES; i++) {
+		if (!CORE_EQ(test, 1, core_rdma(end, 1, KRDMA_OP_WRITE, &windows->memory, 0, 64,
+						remote, 0, 0)))
+			return false;
+		if (!core_await_send(end, &wc, CORE_QUIET_MS))
+			return true;
+		if (!CORE_EQ(test, KRDMA_WC_SUCCESS, wc.status))
+			return false;
+	}
+	return CORE_TRUE(test, false);
+}
+
 static void windows_end_stalled(struct windows *windows, struct core_end *ends)
 {
 	struct core_buffer remote = { .info = windows->own.info };
@@ -394,6 +418,8 @@ static void windows_end_stalled(struct windows *windows, struct core_end *ends)
 
 	remote.info.rkey = WINDOWS_RKEY;
 	windows_stall(windows);
+	if (!windows_await_stall(windows, &ends[0], &remote))
+		return;
 	for (u32 i = 0; i < STALLED; i++)
 		CORE_EQ(test, 1, core_rdma(&ends[i], 2, KRDMA_OP_WRITE, &windows->memory, 0, 64,
 					   &remote, 0, 0));
@@ -410,6 +436,8 @@ static void windows_end_stalled(struct windows *windows, struct core_end *ends)
 	/* Nothing says that the device is through before the link is over. */
 	for (u32 i = 0; i < STALLED; i++) {
 		CORE_TRUE(test, core_await_event(&ends[i], KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
+		if (!i)
+			core_expect_send(&ends[i], 1, KRDMA_WC_WR_FLUSH_ERR);
 		core_expect_send(&ends[i], 2, KRDMA_WC_WR_FLUSH_ERR);
 	}
 	CORE_TRUE(test, ktime_ms_delta(ktime_get(), begin) >= STALL_MS);
