@@ -1035,8 +1035,8 @@ tier_blk_storm_debug()
 
 tier_blk_debug()
 {
-	blk debug "export KRDMA_SLOW=1 && sh /tests/one.sh && sh /tests/own.sh &&
-		sh /tests/hostile.sh && sh /tests/faults.sh"
+	blk debug "export KRDMA_SLOW=1 && sh /tests/one.sh && sh /tests/own.sh"
+	blk debug "export KRDMA_SLOW=1 && sh /tests/hostile.sh && sh /tests/faults.sh"
 }
 
 # storm_build SERIES: its module in $storm_module, the rest in $storm.
