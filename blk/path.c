@@ -187,11 +187,7 @@ krdma_blk_conn_connect(struct krdma_blk_queue *queue, const struct sockaddr_stor
 		       struct krdma_blk_geometry *geometry)
 {
 	struct krdma_blk_device *device = queue->device;
-	struct sockaddr_storage local;
-	struct krdma_route route = {
-		.local = krdma_blk_probe_local(remote, &local),
-		.remote = (const struct sockaddr *)remote,
-	};
+	struct krdma_route route = { .remote = (const struct sockaddr *)remote };
 	struct krdma_blk_hello hello = {
 		.magic = cpu_to_le32(KRDMA_BLK_MAGIC),
 		.version = KRDMA_BLK_VERSION,

@@ -13,17 +13,12 @@
  * A device that does not use its first address probes that from time to time, and returns to it.
  */
 #include <linux/err.h>
-#include <linux/in.h>
-#include <linux/in6.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
-#include <linux/net.h>
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/wait.h>
-#include <net/ipv6.h>
-#include <net/net_namespace.h>
 
 #include "blk.h"
 #include "device.h"
@@ -75,58 +70,10 @@ void krdma_blk_probe_wake(struct krdma_blk_device *device)
 	wake_up(&device->probe_wait);
 }
 
-static bool krdma_blk_is_loopback(const struct sockaddr_storage *addr)
-{
-	if (addr->ss_family == AF_INET6)
-		return ipv6_addr_loopback(&((const struct sockaddr_in6 *)addr)->sin6_addr);
-	return ipv4_is_loopback(((const struct sockaddr_in *)addr)->sin_addr.s_addr);
-}
-
-/**
- * krdma_blk_probe_local() - Find the local address for a connection request
- * @remote: the server's address
- * @local: filled in, with port 0
- *
- * It is the one that the routing tables choose, as they do for a datagram.  A request that names it
- * is bound to its device by the caller.  For any other, rdma_cm does that when the address is
- * resolved, in a work item of ib_core that allocates with GFP_KERNEL: so it can wait for memory
- * reclaim, which may wait for this connection.
- *
- * Context: process context; allocates a socket.
- * Return: @local, or NULL: the request cannot name it.
- */
-const struct sockaddr *krdma_blk_probe_local(const struct sockaddr_storage *remote,
-					     struct sockaddr_storage *local)
-{
-	struct sockaddr_storage to = *remote;
-	struct socket *sock;
-	int ret;
-
-	if (krdma_blk_is_loopback(remote) ||
-	    sock_create_kern(&init_net, remote->ss_family, SOCK_DGRAM, IPPROTO_UDP, &sock))
-		return NULL;
-	/* The type of the address depends on the kernel's version; nothing is sent. */
-	ret = kernel_connect(sock, (void *)&to, sizeof(to), 0);
-	if (!ret)
-		ret = kernel_getsockname(sock, (void *)local);
-	sock_release(sock);
-	if (ret < 0)
-		return NULL;
-	if (local->ss_family == AF_INET6)
-		((struct sockaddr_in6 *)local)->sin6_port = 0;
-	else
-		((struct sockaddr_in *)local)->sin_port = 0;
-	return (const struct sockaddr *)local;
-}
-
 static struct krdma_conn *krdma_blk_probe_begin(struct krdma_blk_device *device,
 						unsigned int remote)
 {
-	const struct sockaddr_storage *to = &device->remotes.of[remote];
-	struct sockaddr_storage local;
-	struct krdma_route route = {
-		.local = krdma_blk_probe_local(to, &local), .remote = (const struct sockaddr *)to,
-	};
+	struct krdma_route route = { .remote = (struct sockaddr *)&device->remotes.of[remote] };
 	struct krdma_conn *conn;
 	int ret;
 

@@ -45,8 +45,6 @@ struct krdma_blk_probes {
 void krdma_blk_probe_init(struct krdma_blk_device *device);
 void krdma_blk_probe_wake(struct krdma_blk_device *device);
 unsigned int krdma_blk_probe_pause(unsigned int failures);
-const struct sockaddr *krdma_blk_probe_local(const struct sockaddr_storage *remote,
-					     struct sockaddr_storage *local);
 void krdma_blk_probes_begin(const struct krdma_blk_device *device, struct krdma_blk_probes *probes,
 			    unsigned int count);
 int krdma_blk_probe(struct krdma_blk_device *device, struct krdma_blk_probes *probes);

@@ -259,29 +259,6 @@ check "and ends no connection" [ "$(reconnects)" = 1 ]
 check "it is detached" device_end refused
 ip addr del "10.77.0.99/${network#*/}" dev "$interface"
 
-# A connection is bound to its RDMA device by the device of krdma_blk, not by ib_core's work item,
-# which waits for memory when there is none.
-: >$trace/trace
-check "bindings are traced" put $trace/kprobe_events "p:bind rdma_restrack_add"
-put $trace/events/kprobes/bind/trigger stacktrace
-check "is attached at one address" device_new refused $here_address queues=1 hold_seconds=600
-disk=$(disk refused)
-check "and of two, too" device_new other "10.77.0.99 $here_address" export=refused read_only=1 \
-	queues=1 hold_seconds=600
-check "the connections end" put $config/exports/refused/size 7M
-becomes "and are made again" 1 "/sys/block/${disk#/dev/}/krdma/reconnects" 30
-becomes "of both" 1 "/sys/block/$(basename "$(disk other)")/krdma/reconnects" 30
-put $trace/events/kprobes/bind/trigger '!stacktrace'
-# Without the probe, the trace is empty.
-cat $trace/trace >$work/bound
-: >$trace/kprobe_events
-echo "# recorded $(grep -c '<stack trace>' $work/bound) times"
-check "they are bound" grep -q 'rdma_bind_addr\|rdma_resolve_addr' $work/bound
-# Proves: F3
-check "and never by ib_core's work item" [ "$(grep -c addr_handler $work/bound)" = 0 ]
-check "one is detached" device_end refused
-check "and the other one" device_end other
-
 check "the export is ended" export_end refused
 check "the modules are unloaded" rmmod krdma_blk_test krdma_blk
 tap_end
