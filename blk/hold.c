@@ -191,6 +191,7 @@ bool krdma_blk_request_refused(struct krdma_blk_queue *queue, struct krdma_blk_r
 		krdma_blk_request_wait(queue, request);
 		return true;
 	}
+	/* Others are carried out before it is posted again. */
 	if (error == -EBUSY) {
 		bool kept = krdma_blk_request_hold(queue, request);
 

@@ -164,11 +164,13 @@ void krdma_blk_path_set_timer(struct krdma_blk_device *device)
 
 static void krdma_blk_hold_begin(struct krdma_blk_device *device)
 {
+	bool due = device->ends && time_after_eq(jiffies, device->ends_at);
+
 	lockdep_assert_held(&device->state_lock);
 
 	WRITE_ONCE(device->state, KRDMA_BLK_HOLDING);
 	/* Connections that are taken down to make others are not lost. */
-	if (!device->moves && !device->ends) {
+	if (!device->moves && !due) {
 		if (time_before(jiffies, device->live_at + KRDMA_BLK_BRIEF_TIME))
 			device->brief++;
 		else

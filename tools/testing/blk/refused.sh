@@ -239,6 +239,30 @@ for name in refused stored fetched; do
 done
 attach=$config/devices/refused
 
+# The connections are kept for a second because of such a request.  If they are lost before that, they
+# are brief nevertheless, and there is a pause before they are made again.
+check "is attached once more" device_new refused $here_address queues=1 hold_seconds=600
+disk=$(disk refused)
+put "/sys/block/${disk#/dev/}/queue/scheduler" none
+put $test/length "12288 -22"
+begin first dd if=/dev/zero of="$disk" bs=12k count=1 seek=1 oflag=direct
+check "again a request is not taken" await_reconnects 4
+since=$(now_ms)
+for size in 10 11 12 13 14 15 16 17 18 19 20 21; do
+	count=$(reconnects)
+	put $config/exports/refused/size ${size}M
+	await_reconnects "$((count + 1))" || break
+done
+took=$(($(now_ms) - since))
+check "the connections end 12 times beside it" [ "$size" = 21 ]
+# Proves: F3
+check "they are made again with pauses" [ $took -ge 4000 ]
+echo "# 12 times in $took ms"
+put $test/length off
+await_file $work/first 60
+check "the request is carried out" grep -q '^0$' $work/first
+check "and the device is detached" device_end refused
+
 # A device asks whether its first address answers, and before it returns there for that, it is
 # there already.
 check "is attached at the second of two addresses" \
@@ -247,7 +271,7 @@ disk=$(disk refused)
 put $test/stall "krdma_blk_path_move krdma_blk_failback_work"
 ip addr add "10.77.0.99/${network#*/}" dev "$interface"
 becomes "the first one answers" stalled $test/stall 60
-check "the connections end" put $config/exports/refused/size 6M
+check "the connections end" put $config/exports/refused/size 30M
 becomes "and are made again" 1 "/sys/block/${disk#/dev/}/krdma/reconnects" 30
 is "by the first address" "10.77.0.99:7475" "/sys/block/${disk#/dev/}/krdma/remote"
 becomes "the device is live" live $attach/state 5
