@@ -519,17 +519,13 @@ static void test_questions_wait_apart(struct kunit *test)
 #define LANE_AT_ONCE_MS	500
 
 /* A client whose trunk is being connected, and stays so. */
-static struct fake_pause *lane_slow_trunk(struct stage *stage)
+static void lane_slow_trunk(struct stage *stage)
 {
-	struct fake_pause *pause = kunit_kzalloc(stage->test, sizeof(*pause), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(stage->test, pause);
-	fake_device_pause_port(stage->fake, pause);
+	fake_device_pause_port(stage->fake, &stage->pause);
 	lane_begin(stage, &stage->client, STAGE_PORT);
 	KUNIT_EXPECT_NE(stage->test, 0UL,
-			wait_for_completion_timeout(&pause->entered, STAGE_LONG));
+			wait_for_completion_timeout(&stage->pause.entered, STAGE_LONG));
 	fake_device_pause_port(stage->fake, NULL);
-	return pause;
 }
 
 /* Nobody waits for a trunk to be connected for longer than a peer may take to answer. */
@@ -537,17 +533,16 @@ static void test_slow_trunk_keeps_nobody(struct kunit *test)
 {
 	struct actor *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
 	struct stage *stage = stage_new(test, NULL);
-	struct fake_pause *pause;
 
 	KUNIT_ASSERT_NOT_NULL(test, other);
-	pause = lane_slow_trunk(stage);
+	lane_slow_trunk(stage);
 	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->client.conn, LANE_SLOW_MS));
 	KUNIT_EXPECT_FALSE(test, stage->client.conn->lower->used);
 	/* It is tried once. */
 	lane_begin(stage, other, STAGE_PORT);
 	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(other->conn, LANE_AT_ONCE_MS));
 	KUNIT_EXPECT_FALSE(test, other->conn->lower->used);
-	complete_all(&pause->go_on);
+	complete_all(&stage->pause.go_on);
 	actor_close(other);
 	stage_close(stage);
 }
@@ -578,13 +573,12 @@ static void test_slow_trunk_keeps_no_worker(struct kunit *test)
 	struct lane_listening *listening = kunit_kzalloc(test, sizeof(*listening), GFP_KERNEL);
 	struct stage *stage = stage_new(test, NULL);
 	struct workqueue_struct *queue;
-	struct fake_pause *pause;
 
 	KUNIT_ASSERT_NOT_NULL(test, listening);
 	listening->stage = stage;
 	INIT_WORK(&listening->work, lane_listening_work);
 	init_completion(&listening->done);
-	pause = lane_slow_trunk(stage);
+	lane_slow_trunk(stage);
 	/* The workqueue of lanes. */
 	queue = lane_of(&stage->client)->trunk->timer.wq;
 	KUNIT_EXPECT_NOT_NULL(test, queue);
@@ -593,7 +587,7 @@ static void test_slow_trunk_keeps_no_worker(struct kunit *test)
 	/* Opens the port of trunks, by a work item of lanes. */
 	queue_work(stage->works, &listening->work);
 	KUNIT_EXPECT_NE(test, 0UL, wait_for_completion_timeout(&listening->done, HZ));
-	complete_all(&pause->go_on);
+	complete_all(&stage->pause.go_on);
 	flush_work(&listening->work);
 	if (queue)
 		workqueue_set_max_active(queue, WQ_MAX_ACTIVE);

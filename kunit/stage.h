@@ -65,6 +65,7 @@ struct actor {
  * @session: session of both
  * @listener: listener of the server, NULL if there is none
  * @works: for concurrent calls of tests
+ * @pause: where a call of the device stops; stays until the device is gone
  * @client: the active side
  * @server: the passive side
  */
@@ -75,6 +76,7 @@ struct stage {
 	struct krdma_session *session;
 	struct krdma_listener *listener;
 	struct workqueue_struct *works;
+	struct fake_pause pause;
 	struct actor client;
 	struct actor server;
 };
