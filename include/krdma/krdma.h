@@ -374,10 +374,11 @@ enum krdma_context {
  * @vector: the device's completion vector, which determines the CPU; -1: the vector with the
  *	fewest CQs, and among several the one nearest to the calling CPU
  * @ready: with KRDMA_CONTEXT_POLL: krdma_cq_poll() or krdma_cq_arm() has something to report:
- *	called once or more after each krdma_cq_arm() that returned 0, and when the device was
- *	removed.  Runs in softirq, one call at a time; it may call both.  Returns whether it is
- *	to be called again soon, so that other softirq work runs in between.  Never called after
- *	krdma_cq_put() has returned.  May be NULL.
+ *	called once or more after each krdma_cq_arm() that returned 0, when the device was
+ *	removed, and before KRDMA_EVENT_CLOSED of a connection that completes there: what it
+ *	does not take then can be polled.  Runs with softirqs off, one call at a time; it may
+ *	call both.  Returns whether it is to be called again soon, so that other softirq work
+ *	runs in between.  Never called after krdma_cq_put() has returned.  May be NULL.
  * @srq_ended: called when an SRQ that completes there has ended with the memory of its receives:
  *	see krdma_mr_end_users().  As @ready, which must be there, but in any context with
  *	softirqs off.  May be NULL.

@@ -196,8 +196,9 @@
  *	protects:	the consumer's ready(): one call at a time, and none after
  *			krdma_cq_put() has removed it
  *	taken in:	softirq, with no other lock of krdma's; process context by
- *			krdma_cq_put(), at the end of the device's CQ, and when an SRQ
- *			has ended by itself.  ready() is called with it held, and
+ *			krdma_cq_put(), at the end of the device's CQ, when an SRQ
+ *			has ended by itself, and when a connection has ended, inside
+ *			krdma_conn.end_lock.  ready() is called with it held, and
  *			polls and arms inside.
  *
  * krdma_cq.reserve_lock

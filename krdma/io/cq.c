@@ -304,6 +304,11 @@ static int krdma_cq_softirq(struct irq_poll *iop, int budget)
 	return taken;
 }
 
+static bool krdma_cq_has_backlog(struct krdma_cq *cq)
+{
+	return READ_ONCE(cq->backlog_head) != READ_ONCE(cq->backlog_tail);
+}
+
 /* Calls ready() if the consumer still wants it.  Returns true if ready() is to be called again. */
 static bool krdma_cq_call_ready(struct krdma_cq *cq)
 {
@@ -314,6 +319,37 @@ static bool krdma_cq_call_ready(struct krdma_cq *cq)
 	spin_unlock_bh(&cq->ready_lock);
 
 	return again;
+}
+
+static void krdma_cq_settle_one(struct krdma_cq *cq)
+{
+	u32 left = cq->depth;
+
+	if (cq->where != KRDMA_CONTEXT_POLL)
+		return;
+	/* With a backlog, each call takes one completion at least, unless the consumer is full. */
+	while (krdma_cq_call_ready(cq) && krdma_cq_has_backlog(cq) && left--)
+		cond_resched();
+}
+
+/**
+ * krdma_cq_settle() - Let the consumer take the completions of what has ended
+ * @send: the CQ of its sends; the caller is attached to it, and all of its work requests there
+ *	have completed
+ * @recv: the CQ of its receives; may be the same
+ *
+ * The consumer is about to be notified that there are no more.  But completions that a teardown
+ * has taken are in the backlog, until a softirq calls ready(); and a context that has polled some
+ * may not have passed them on: ready() waits for that with the consumer's own lock.  What the
+ * consumer has no room for stays in the backlog.
+ *
+ * Context: process context; may sleep.  Not from ready().
+ */
+void krdma_cq_settle(struct krdma_cq *send, struct krdma_cq *recv)
+{
+	krdma_cq_settle_one(send);
+	if (recv != send)
+		krdma_cq_settle_one(recv);
 }
 
 /**
@@ -574,11 +610,6 @@ void krdma_flat_store(struct krdma_flat_ring *ring, const struct krdma_wc *wc)
 	flat->vendor_error = failed ? wc->vendor_error : 0;
 	flat->reserved = 0;
 	ring->received += wc->opcode == KRDMA_OP_RECV;
-}
-
-static bool krdma_cq_has_backlog(struct krdma_cq *cq)
-{
-	return READ_ONCE(cq->backlog_head) != READ_ONCE(cq->backlog_tail);
 }
 
 /*

@@ -243,6 +243,7 @@ static inline u32 krdma_cq_backlog_next(const struct krdma_cq *cq, u32 place)
  */
 int krdma_cq_attach(struct krdma_cq *cq, u32 count);
 void krdma_cq_detach(struct krdma_cq *cq, u32 count, struct krdma_credits *credits);
+void krdma_cq_settle(struct krdma_cq *send, struct krdma_cq *recv);
 void krdma_cq_srq_ended(struct krdma_cq *cq);
 
 /*

@@ -629,6 +629,7 @@ bool krdma_qp_end(struct krdma_qp *qp)
 	} else if (atomic_read_acquire(&qp->mappings)) {
 		return false;
 	}
+	krdma_cq_settle(qp->send.cq, qp->recv.cq);
 	krdma_qp_unmake(qp);
 	return true;
 }

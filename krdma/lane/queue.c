@@ -57,11 +57,6 @@
  * Completing
  */
 
-static void krdma_lane_credits_get(struct krdma_lane *lane)
-{
-	krdma_conn_get(lane->conn);
-}
-
 static void krdma_lane_space(struct krdma_lane *lane)
 {
 	if (lane->conn->ops->space)
@@ -80,7 +75,7 @@ static struct krdma_lane *krdma_lane_of_recv(struct krdma_credits *credits)
 
 static void krdma_lane_send_get(struct krdma_credits *credits)
 {
-	krdma_lane_credits_get(krdma_lane_of_send(credits));
+	krdma_conn_get(krdma_lane_of_send(credits)->conn);
 }
 
 static void krdma_lane_send_put(struct krdma_credits *credits)
@@ -95,7 +90,7 @@ static void krdma_lane_send_space(struct krdma_credits *credits)
 
 static void krdma_lane_recv_get(struct krdma_credits *credits)
 {
-	krdma_lane_credits_get(krdma_lane_of_recv(credits));
+	krdma_conn_get(krdma_lane_of_recv(credits)->conn);
 }
 
 static void krdma_lane_recv_put(struct krdma_credits *credits)
@@ -1156,7 +1151,7 @@ static void krdma_lane_hide_queues(struct krdma_lane *lane)
  * @lane: the lane, closed and detached from its trunk
  *
  * No callback runs, or will run, when this returns.  The memory of the queues is given back, too:
- * the lane may stay until the peer has taken its last record, which the peer decides.
+ * the lane may stay until the peer has taken its last record.
  *
  * Context: process context; may sleep.
  */
@@ -1172,6 +1167,7 @@ void krdma_lane_queues_end(struct krdma_lane *lane)
 	krdma_lane_queues_flush(lane);
 	krdma_lane_deliver_all(lane, &lane->send);
 	krdma_lane_deliver_all(lane, &lane->recv);
+	krdma_cq_settle(lane->send.cq, lane->recv.cq);
 	krdma_pd_remove_user(lane->pd, &lane->pd_user);
 	/* Otherwise the lane is freed when the consumer has taken them. */
 	if (!krdma_lane_is_kept(lane))

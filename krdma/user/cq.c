@@ -229,7 +229,7 @@ static enum krdma_user_cq_result krdma_user_cq_locked(struct krdma_user_ring *ri
  * krdma_user_ring_ready() - Handle the readiness of the core's CQ
  * @context: the ring
  *
- * Context: softirq; see &struct krdma_cq_attr.ready.
+ * Context: softirqs are off; see &struct krdma_cq_attr.ready.
  * Return: true if it is to be called again.
  */
 bool krdma_user_ring_ready(void *context)

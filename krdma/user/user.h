@@ -55,7 +55,8 @@
  *	kind:		spinlock, softirqs off
  *	protects:	the CQ ring against concurrent filling, and whether the core's
  *			CQ is armed
- *	taken in:	softirq, when the core's CQ is ready; process context, by ioctls
+ *	taken in:	softirq, when the core's CQ is ready; process context, by ioctls and
+ *			when a connection has ended
  *
  * krdma_user_conn.create_qp_lock
  *	kind:		mutex

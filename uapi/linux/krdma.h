@@ -552,7 +552,8 @@ enum krdma_conn_state {
  * @KRDMA_EVENT_LOST: the connection was connected and has failed
  * @KRDMA_EVENT_DEVICE_REMOVAL: the device is being removed
  * @KRDMA_EVENT_ADDR_CHANGE: the network has moved the connection's address
- * @KRDMA_EVENT_CLOSED: the last event: every work request has completed, and the connection's
+ * @KRDMA_EVENT_CLOSED: the last event: every work request has completed, the completions are in the
+ *	CQ, unless they do not fit or the ring is one with KRDMA_RING_POLLED, and the connection's
  *	resources are released
  */
 enum krdma_event_type {

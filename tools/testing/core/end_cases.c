@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Calls in the wrong state, and all the ways in which a connection ends. */
+#include <linux/completion.h>
+#include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/in.h>
 #include <linux/kprobes.h>
+#include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -488,6 +491,99 @@ out:
 	kfree(closers);
 }
 
+/*
+ * The last completions
+ */
+
+#define CARRIED		5
+
+/* A consumer that passes on what it has polled, with @lock held.  @polled: it is about to. */
+struct carrier {
+	struct krdma_cq *cq;
+	spinlock_t lock;		/* see above */
+	struct completion polled;
+	int passed;
+};
+
+static void carrier_take(struct carrier *carrier, unsigned int linger_ms)
+{
+	struct krdma_wc wcs[CARRIED];
+	int count;
+
+	spin_lock_bh(&carrier->lock);
+	while ((count = krdma_cq_poll(carrier->cq, wcs, ARRAY_SIZE(wcs))) > 0) {
+		complete(&carrier->polled);
+		mdelay(linger_ms);
+		WRITE_ONCE(carrier->passed, carrier->passed + count);
+	}
+	spin_unlock_bh(&carrier->lock);
+}
+
+static bool carrier_ready(void *context)
+{
+	carrier_take(context, 0);
+	return false;
+}
+
+static int carry(void *data)
+{
+	while (!kthread_should_stop()) {
+		carrier_take(data, 300);
+		cond_resched();
+	}
+	return 0;
+}
+
+/*
+ * A connection's end is reported after the consumer has passed on its completions, also those that
+ * another thread has polled, which is slow.
+ */
+static void end_after_completions(struct core_test *test)
+{
+	struct carrier carrier = {};
+	struct krdma_cq_attr attr = {
+		.depth = 1024, .where = KRDMA_CONTEXT_POLL, .vector = -1,
+		.ready = carrier_ready, .ready_context = &carrier,
+	};
+	struct core_buffer nothing = {};
+	struct task_struct *task;
+	struct core_pair *pair;
+
+	if (num_online_cpus() < 2) {
+		test->skipped = "it takes two processors";
+		return;
+	}
+	pair = core_pair_alloc(test);
+	if (!pair)
+		return;
+	spin_lock_init(&carrier.lock);
+	init_completion(&carrier.polled);
+	carrier.cq = krdma_cq_create(test->dev, &attr);
+	if (!CORE_OK_PTR(test, carrier.cq))
+		goto out;
+	pair->server_attr.cq = carrier.cq;
+	if (!core_pair_listen(pair, 0) || !core_pair_resolve(pair) || !core_pair_connect(pair))
+		goto out_put;
+	for (u64 wr_id = 0; wr_id < CARRIED; wr_id++) {
+		CORE_EQ(test, 1, core_receive_empty(&pair->server, wr_id));
+		CORE_EQ(test, 1, core_send(&pair->client, wr_id, &nothing, 0, 0, 0));
+	}
+	/* Then the receives have completed, too, and wait to be polled. */
+	CORE_TRUE(test, core_await_told(&pair->client, CARRIED, CORE_TIMEOUT_MS));
+	task = kthread_run(carry, &carrier, "krdma_carrier");
+	if (CORE_OK_PTR(test, task)) {
+		wait_for_completion_timeout(&carrier.polled, msecs_to_jiffies(CORE_TIMEOUT_MS));
+		krdma_conn_abort(pair->server.conn);
+		krdma_conn_close(pair->server.conn);
+		CORE_EQ(test, CARRIED, READ_ONCE(carrier.passed));
+		CORE_EQ(test, 0, kthread_stop(task));
+	}
+out_put:
+	krdma_cq_put(carrier.cq);
+out:
+	core_pair_close(pair);
+}
+
 const struct core_case core_end_cases[] = {
 	CORE_CASE(wrong_states),
 	CORE_CASE(disconnect),
@@ -499,5 +595,6 @@ const struct core_case core_end_cases[] = {
 	CORE_CASE(close_as_the_address_is_told),
 	CORE_CASE_CONTEXTS(keepalive),
 	CORE_CASE(close_from_threads),
+	CORE_CASE(end_after_completions),
 	{},
 };

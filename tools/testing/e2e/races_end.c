@@ -10,6 +10,7 @@
 #include "kselftest_harness.h"
 #include "fabric.h"
 #include "interrupt.h"
+#include "lane_pair.h"
 #include "pair.h"
 #include "rdma_link.h"
 #include "session.h"
@@ -358,6 +359,100 @@ TEST_F_TIMEOUT(races_end, the_device_goes_while_it_is_posted_to, 300)
 		pair_close(&pair);
 		fabric_destroy();
 	}
+}
+
+/*
+ * Completions
+ */
+
+/* Receives that are posted when a connection ends. */
+#define FLUSHED	16
+
+/* Number of completions in @ring, as the program sees it without an ioctl. */
+static uint32_t completions(const struct ring *ring)
+{
+	return __atomic_load_n(&ring->header->cq_tail, __ATOMIC_ACQUIRE) - ring->header->cq_head;
+}
+
+struct mover {
+	struct ring *ring;
+	atomic_bool over;
+	int error;
+};
+
+/* Move completions to the ring without taking them. */
+static void *move_completions(void *argument)
+{
+	struct mover *mover = argument;
+
+	while (!mover->over && !mover->error)
+		mover->error = ring_enter(mover->ring, 0, 0, 0, NULL);
+	return NULL;
+}
+
+/*
+ * A program forgets a connection whose end was reported, so that connection's completions are in
+ * the ring by then.  @moving: another thread moves them there meanwhile; otherwise softirqs do, and
+ * the ring is only that of the receives.
+ */
+static void end_and_look(struct __test_metadata *_metadata, const struct pair_options *usual,
+			 bool moving)
+{
+	struct pair_options options = *usual;
+	struct mover mover = {};
+	unsigned int missing = 0;
+	struct pair pair = {};
+	struct ring ring;
+	pthread_t thread;
+
+	options.b.recv_depth = FLUSHED;
+	ASSERT_EQ(0, pair_begin(&pair, &options));
+	ASSERT_EQ(0, ring_create(pair.sessions[1], &(struct ring_options) {
+		.cq_entries = 256 }, &ring));
+	options.b.recv_ring = &ring;
+	mover.ring = &ring;
+	if (moving) {
+		options.b.ring = &ring;
+		ASSERT_EQ(0, pthread_create(&thread, NULL, move_completions, &mover));
+	}
+	for (unsigned int i = 0; i < rounds(100, 20); i++) {
+		struct krdma_sqe sqes[FLUSHED];
+		struct krdma_cqe cqe;
+
+		ASSERT_EQ(0, pair_connect(&pair, &options));
+		for (unsigned int j = 0; j < FLUSHED; j++)
+			sqes[j] = sqe_receive(pair.b.id, j, NULL, 0, 0);
+		ASSERT_EQ(0, ring_post(ring.fd, sqes, FLUSHED, NULL));
+		ASSERT_EQ(0, conn_disconnect(i % 2 ? pair.b.conn : pair.a.conn, 0));
+		ASSERT_EQ(0, conn_await_closed(pair.b.conn, LOST_MS));
+		missing += FLUSHED - completions(&ring);
+		for (unsigned int j = 0; j < FLUSHED; j++) {
+			ASSERT_EQ(0, ring_wait(&ring, &cqe, LOST_MS));
+			EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
+			EXPECT_EQ(pair.b.id, cqe.dest);
+		}
+		end_close(&pair.a);
+		end_close(&pair.b);
+	}
+	EXPECT_EQ(0, missing);
+	mover.over = true;
+	if (moving)
+		pthread_join(thread, NULL);
+	EXPECT_EQ(0, mover.error);
+	pair_close(&pair);
+	ring_close(&ring);
+}
+
+TEST_F_TIMEOUT(races_end, completions_of_a_connection_come_before_its_end, 300)
+{
+	end_and_look(_metadata, &(struct pair_options) {}, false);
+	end_and_look(_metadata, &(struct pair_options) {}, true);
+}
+
+TEST_F_TIMEOUT(races_end, completions_of_a_lane_come_before_its_end, 300)
+{
+	end_and_look(_metadata, &lane_options, false);
+	end_and_look(_metadata, &lane_options, true);
 }
 
 /*
