@@ -380,6 +380,25 @@ static void test_stash_tells(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->misplaced));
 }
 
+/* A call at the end of a connection that asks for another one gets it, too. */
+static void test_end_calls_again(struct kunit *test)
+{
+	struct listener *listener = listener_new(test);
+	struct conn_pair *pair = listener_pair(test, listener);
+	struct krdma_cq *cq = pair->cq;
+
+	atomic_set(&listener->again, 300);
+	/* The fixture does not poll. */
+	pair->cq = NULL;
+	conn_end_close(&pair->client);
+	pair->cq = cq;
+	KUNIT_EXPECT_TRUE(test, wait_event_timeout(listener->wait,
+						   atomic_read(&listener->calls) > 300,
+						   CONN_LONG));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->misplaced));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->overlaps));
+}
+
 /* Also without an event of the device: receives that are flushed. */
 static void test_given_back_tells(struct kunit *test)
 {
@@ -583,6 +602,7 @@ static struct kunit_case queue_ready_cases[] = {
 	KUNIT_CASE(test_ready_again),
 	KUNIT_CASE(test_ready_polls),
 	KUNIT_CASE(test_stash_tells),
+	KUNIT_CASE(test_end_calls_again),
 	KUNIT_CASE(test_given_back_tells),
 	KUNIT_CASE(test_left_behind),
 	KUNIT_CASE_SLOW(test_put_against_ready),

@@ -324,12 +324,16 @@ static bool krdma_cq_call_ready(struct krdma_cq *cq)
 static void krdma_cq_settle_one(struct krdma_cq *cq)
 {
 	u32 left = cq->depth;
+	bool again;
 
 	if (cq->where != KRDMA_CONTEXT_POLL)
 		return;
 	/* With a backlog, each call takes one completion at least, unless the consumer is full. */
-	while (krdma_cq_call_ready(cq) && krdma_cq_has_backlog(cq) && left--)
+	while ((again = krdma_cq_call_ready(cq)) && krdma_cq_has_backlog(cq) && left--)
 		cond_resched();
+	/* What else it is to be called for is not what the caller waits for. */
+	if (again)
+		irq_poll_sched(&cq->iop);
 }
 
 /**

@@ -6,9 +6,10 @@
  * they stay in the core, where they keep the credits of their connection.  So a ring never
  * overflows, and a program that posts too much is refused.
  *
- * If the program did not ask for polling, the core's CQ calls ready() in softirq: completions are
- * moved there, and the CQ is armed again.  When the ring is full, the CQ is not armed.  The ring
- * records that completions wait, and the next caller that frees entries, or waits, moves them.
+ * If the program did not ask for polling, the core's CQ calls ready() in softirq, and before the
+ * end of a connection is reported: completions are moved there, and the CQ is armed again.  When
+ * the ring is full, the CQ is not armed.  The ring records that completions wait, and the next
+ * caller that frees entries, or waits, moves them.
  * If the program polls, completions are moved only by callers that ask for them, and the CQ is
  * armed only for poll(), and for a thread that has to sleep although it polls.
  */

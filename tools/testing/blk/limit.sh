@@ -86,7 +86,7 @@ await_blame()
 {
 	local tries=0
 
-	until [ "$(blames | wc -w)" -ge "$1" ] || [ -e $work/ended ] || [ $tries -ge 100 ]; do
+	until [ "$(blames | wc -w)" -ge "$1" ] || [ -e $work/ended ] || [ $tries -ge 600 ]; do
 		usleep 100000
 		tries=$((tries + 1))
 	done
