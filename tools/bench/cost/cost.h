@@ -79,6 +79,8 @@ extern const struct cost_way cost_krdma_srq;
 
 /* Measures how connections are opened and closed; 0 or an errno. */
 int cost_measure_lanes(const struct cost_plan *plan);
+/* Only lanes, so many at a time, a divisor of 60; 0 or an errno. */
+int cost_measure_lane_batch(const struct cost_plan *plan, unsigned int batch);
 
 /* Adds to the results. */
 __printf(1, 2) void cost_log(const char *format, ...);

@@ -270,7 +270,8 @@ static void cost_lanes_end(struct cost_lanes *cost)
 	kfree(cost);
 }
 
-static int cost_lanes_of(const struct cost_plan *plan, bool lane)
+/* With a @batch only that, otherwise one connection after the other and a batch. */
+static int cost_lanes_of(const struct cost_plan *plan, bool lane, unsigned int batch)
 {
 	struct krdma_listen_attr listen = {
 		.local = (const struct sockaddr *)&plan->address,
@@ -289,13 +290,20 @@ static int cost_lanes_of(const struct cost_plan *plan, bool lane)
 		cost->listener = krdma_listen(cost->session, &listen);
 		ret = PTR_ERR_OR_ZERO(cost->listener);
 	}
-	ret = ret ?: cost_lane_keep(cost) ?: cost_lane_measure(cost, 1) ?:
-	      cost_lane_measure(cost, COST_LANE_COUNT);
+	ret = ret ?: cost_lane_keep(cost) ?: cost_lane_measure(cost, batch ?: 1) ?:
+	      (batch ? 0 : cost_lane_measure(cost, COST_LANE_COUNT));
 	cost_lanes_end(cost);
 	return ret;
 }
 
 int cost_measure_lanes(const struct cost_plan *plan)
 {
-	return cost_lanes_of(plan, true) ?: cost_lanes_of(plan, false);
+	return cost_lanes_of(plan, true, 0) ?: cost_lanes_of(plan, false, 0);
+}
+
+int cost_measure_lane_batch(const struct cost_plan *plan, unsigned int batch)
+{
+	if (!batch || COST_LANE_COUNT % batch)
+		return -EINVAL;
+	return cost_lanes_of(plan, true, batch);
 }

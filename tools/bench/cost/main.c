@@ -5,7 +5,9 @@
  * In /sys/kernel/debug/krdma_cost, writing "ADDRESS CONNECTIONS instant|later [srq]" to "run"
  * measures over the device that has the address; with "srq" only messages that take their receives
  * from an SRQ.  "results" has a line for each kind of work, with the nanoseconds of one operation.
- * "ADDRESS 1 lanes" measures how connections are opened and closed.
+ * "ADDRESS 1 instant only WAY WORK BATCH" measures one of these lines, so that others can count
+ * what the processor does meanwhile.  "ADDRESS 1 lanes" measures how connections are opened and
+ * closed, "ADDRESS 1 lanes BATCH" only lanes, so many at a time.
  * Where the clock counts instructions (tools/vm/run --icount), that is the number of instructions.
  * "sizes" has the bytes of what each connection has.
  */
@@ -144,7 +146,43 @@ static int cost_measure_way(const struct cost_way *way, const struct cost_plan *
 	return ret;
 }
 
-/* "ADDRESS CONNECTIONS instant|later [srq]", or "ADDRESS 1 lanes" */
+/* "WAY WORK BATCH": one line of the results. */
+static int cost_measure_one(char *line, const struct cost_plan *plan)
+{
+	static const struct cost_way *const ways[] = {
+		&cost_raw, &cost_krdma, &cost_krdma_template,
+	};
+	char *way = strsep(&line, " ");
+	char *work = strsep(&line, " ");
+	unsigned int batch, i;
+	void *data;
+	int kind;
+	int ret;
+
+	kind = work ? match_string(cost_work_names, COST_WORKS, work) : -EINVAL;
+	if (kind < 0 || !line || kstrtouint(line, 0, &batch) || !batch || batch > COST_BATCH)
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(ways); i++)
+		if (!strcmp(way, ways[i]->name))
+			break;
+	if (i == ARRAY_SIZE(ways) || !(ways[i]->works & BIT(kind)))
+		return -EINVAL;
+	data = ways[i]->begin(plan);
+	if (IS_ERR(data))
+		return PTR_ERR(data);
+	ret = cost_measure(ways[i], data, plan, kind, batch);
+	ways[i]->end(data);
+	return ret;
+}
+
+static int cost_lane_batch_of(const char *batch, const struct cost_plan *plan)
+{
+	unsigned int count;
+
+	return kstrtouint(batch, 0, &count) ?: cost_measure_lane_batch(plan, count);
+}
+
+/* What "run" understands. */
 static int cost_run(char *line)
 {
 	struct cost_plan plan = { .address.sin_family = AF_INET, .address.sin_port = htons(7477) };
@@ -160,13 +198,19 @@ static int cost_run(char *line)
 	ret = kstrtouint(conns, 0, &plan.conns);
 	if (ret)
 		return ret;
-	if (!line && !strcmp(device, "lanes")) {
+	if (!strcmp(device, "lanes")) {
 		cost_log_used = 0;
-		return plan.conns == 1 ? cost_measure_lanes(&plan) : -EINVAL;
+		if (plan.conns != 1)
+			return -EINVAL;
+		return line ? cost_lane_batch_of(line, &plan) : cost_measure_lanes(&plan);
 	}
 	plan.instant = !strcmp(device, "instant");
 	if (!plan.conns || (!plan.instant && strcmp(device, "later")))
 		return -EINVAL;
+	if (line && str_has_prefix(line, "only ")) {
+		cost_log_used = 0;
+		return plan.conns == 1 ? cost_measure_one(line + strlen("only "), &plan) : -EINVAL;
+	}
 	if (line && strcmp(line, "srq"))
 		return -EINVAL;
 	/* Each of many connections has at most one work request of a batch. */

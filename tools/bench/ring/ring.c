@@ -3,11 +3,11 @@
  * The full cost of an operation of a program: building the entry, the system call, the kernel's
  * checks, the completion, and polling it.
  *
- *	ring ADDRESS CONNECTIONS
+ *	ring ADDRESS CONNECTIONS [BATCH]
  *
  * Prints a line for each way, kind of work and batch, with the nanoseconds of one operation.  Where
  * the clock counts instructions (tools/vm/run --icount), that is the number of instructions.  Both
- * ends are in this program.
+ * ends are in this program.  With BATCH it prints only the line of polled writes by hand.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -343,20 +343,31 @@ static void measure_queue(struct bench *bench, bool polled)
 int main(int argc, char **argv)
 {
 	struct bench bench = { .address.sin_family = AF_INET, .address.sin_port = htons(PORT) };
+	unsigned int batch = 0;
 	struct rlimit files;
 
-	if (argc != 3 || inet_pton(AF_INET, argv[1], &bench.address.sin_addr) != 1) {
-		fprintf(stderr, "usage: ring ADDRESS CONNECTIONS\n");
+	if (argc < 3 || argc > 4 || inet_pton(AF_INET, argv[1], &bench.address.sin_addr) != 1) {
+		fprintf(stderr, "usage: ring ADDRESS CONNECTIONS [BATCH]\n");
 		return 2;
 	}
+	if (argc == 4)
+		batch = (unsigned int)strtoul(argv[3], NULL, 0);
 	bench.conns = (unsigned int)strtoul(argv[2], NULL, 0);
 	if (bench.conns != 1 && bench.conns < BATCH_MAX)
 		fail("one connection, or as many as a batch has operations");
+	if (batch > BATCH_MAX || (argc == 4 && !batch))
+		fail("a batch of 1 to 64");
 	files.rlim_cur = 2 * (rlim_t)bench.conns + FILES_BESIDES;
 	files.rlim_max = files.rlim_cur;
 	if (setrlimit(RLIMIT_NOFILE, &files))
 		fail("not so many files");
 
+	if (batch) {
+		begin(&bench, true);
+		measure(&bench, true, BY_HAND, WRITE, batch);
+		end(&bench);
+		return 0;
+	}
 	measure_queue(&bench, true);
 	measure_queue(&bench, false);
 	return 0;

@@ -105,6 +105,8 @@ refuses "null.refuses_where_nobody_listens" "refused" insmod "$here/krdma_ping.k
 refuses "null.is_at_no_other_address" "assign" ask "10.80.0.2 1 instant"
 refuses "cost.takes_no_nonsense" "Invalid argument" ask "$address 2 instant"
 refuses "cost.takes_no_other_queue" "Invalid argument" ask "$address 10 instant rq"
+refuses "cost.takes_no_other_way" "Invalid argument" ask "$address 1 instant only rings write 1"
+refuses "cost.takes_no_other_work" "Invalid argument" ask "$address 1 instant only krdma walk 1"
 check "null.is_left_empty" nothing_is_left
 check "cost.unloads" rmmod krdma_cost
 check "null.unloads" rmmod krdma_null

@@ -3,9 +3,9 @@
 # shellcheck shell=dash
 #
 # Reads and writes of krdma_blk between the marks of the plugin, inside a VM.  Prints a line for
-# each count: its name.
+# each count: the number of requests, and its name.
 #
-# usage: guest.sh REQUESTS
+# usage: blk.sh REQUESTS
 
 set -eu
 
@@ -33,7 +33,7 @@ for rw in randread randwrite; do
 			--direct=1 --norandommap --iodepth_batch_submit=${job#*:} \
 			--iodepth_batch_complete_min=${job#*:} --output-format=terse >/dev/null
 		code-end
-		echo "$rw of 4 KiB, depth ${job%:*}, ${job#*:} at a time"
+		echo "$requests $rw of 4 KiB, depth ${job%:*}, ${job#*:} at a time"
 	done
 done
 krdma blk detach ram
