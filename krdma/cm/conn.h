@@ -127,6 +127,8 @@ struct krdma_conn_plain {
  * @replied: the peer has answered; set by the connection manager's handler alone, which never runs
  *	concurrently with itself
  * @confirmed: the connection manager has reported that the connection is established
+ * @patient: others depend on the connection: on Ethernet, the ACK timeout of a path with a router.
+ *	Set before krdma_conn_resolve().
  * @asked: iWARP connects or accepts: until @confirmed, the end waits for a result, which the peer
  *	can delay
  * @ends_by_peer: @peer_work of @plain tears the connection down; for @work alone
@@ -199,6 +201,7 @@ struct krdma_conn {
 	u8 peer_reads;
 	bool replied;
 	bool confirmed;
+	bool patient;
 	bool asked;
 	bool ends_by_peer;
 	bool is_taken;

@@ -253,7 +253,7 @@ static void krdma_conn_save_depths(struct krdma_conn *conn, const struct rdma_cm
  */
 static int krdma_conn_set_ack_timeout(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
 {
-	bool routed = cm_id->route.addr.dev_addr.network != RDMA_NETWORK_IB;
+	bool routed = conn->patient || cm_id->route.addr.dev_addr.network != RDMA_NETWORK_IB;
 	u8 timeout = conn->plain->ack_timeout;
 
 	if (!timeout && rdma_cap_ib_sa(cm_id->device, cm_id->port_num))

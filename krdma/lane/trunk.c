@@ -807,6 +807,7 @@ static int krdma_trunk_connect(struct krdma_trunk *trunk)
 	conn = krdma_conn_create(trunk->session, &krdma_trunk_ops, trunk);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
+	conn->patient = true;
 	return krdma_trunk_set_link(trunk, conn) ?: krdma_trunk_resolve(trunk) ?:
 	       krdma_link_create(trunk) ?: krdma_trunk_greet(trunk);
 }

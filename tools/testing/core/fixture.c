@@ -12,8 +12,11 @@
 #include <linux/vmalloc.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
 
+#include "cm/conn.h"
 #include "fixture.h"
+#include "io/wq.h"
 
 /* Depth of a polled CQ, for both ends. */
 #define CORE_QUEUE_DEPTH	1024
@@ -112,6 +115,19 @@ static void core_end_check(struct core_end *end)
 	CORE_TRUE(test, info.error);
 	if (CORE_TRUE(test, end->event_count > 0))
 		CORE_EQ(test, KRDMA_EVENT_CLOSED, end->events[end->event_count - 1].type);
+}
+
+int core_ack_timeout(struct core_end *end)
+{
+	const struct rdma_cm_id *cm_id = end->conn->cm_id;
+	struct ib_qp_init_attr init = {};
+	struct ib_qp_attr attr = {};
+	int ret;
+
+	if (!rdma_cap_ib_cm(cm_id->device, cm_id->port_num))
+		return -EOPNOTSUPP;
+	ret = ib_query_qp(end->conn->qp->ib, &attr, IB_QP_TIMEOUT, &init);
+	return ret ? ret : attr.timeout;
 }
 
 void core_end_close(struct core_end *end)

@@ -105,6 +105,11 @@ extern const struct krdma_conn_ops core_ops;
 bool core_end_init(struct core_end *end, struct core_test *test, struct core_pair *pair);
 void core_end_free(struct core_end *end);
 void core_end_close(struct core_end *end);
+/*
+ * For how long the device of a connected end waits for an ACK: n of 4.096 us * 2^n, or a negative
+ * errno, -EOPNOTSUPP if the transport has no such time.
+ */
+int core_ack_timeout(struct core_end *end);
 
 struct core_pair *core_pair_alloc(struct core_test *test);
 bool core_pair_listen(struct core_pair *pair, u32 backlog);

@@ -856,6 +856,34 @@ out:
 		lane_stranger_close(host);
 }
 
+/*
+ * Many lanes end with their link, so it bridges longer pauses than a plain connection on the same
+ * path.  The accepting side, which is looked at, takes over what the connecting one has chosen.
+ */
+/* Proves: F14 */
+static void lane_link_is_patient(struct core_test *test)
+{
+	struct lane_stranger *host = lane_host_open(test);
+	struct core_pair *pair;
+	int plain, link;
+
+	if (!host)
+		return;
+	pair = core_pair_open(test);
+	if (pair) {
+		plain = core_ack_timeout(&pair->server);
+		link = core_ack_timeout(&host->end);
+		if (plain == -EOPNOTSUPP) {
+			CORE_EQ(test, -EOPNOTSUPP, link);
+		} else {
+			CORE_TRUE(test, plain >= 14 && plain < 17);
+			CORE_TRUE(test, link >= 17 && link < 20);
+		}
+		core_pair_close(pair);
+	}
+	lane_stranger_close(host);
+}
+
 const struct core_case core_lane_peer_cases[] = {
 	CORE_CASE(lane_opens_in_order),
 	CORE_CASE(lane_violations),
@@ -864,5 +892,6 @@ const struct core_case core_lane_peer_cases[] = {
 	CORE_CASE(lane_to_a_known_listener),
 	CORE_CASE(lane_from_a_port),
 	CORE_CASE(lane_connects_many),
+	CORE_CASE(lane_link_is_patient),
 	{}
 };
