@@ -8,11 +8,15 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "pair.h"
 #include "session.h"
+
+/* How often the end that connects is looked at while its request is waited for. */
+#define PAIR_LOOK_MS	1000
 
 int address_set(struct __kernel_sockaddr_storage *address, const char *text, uint16_t port)
 {
@@ -421,6 +425,30 @@ int pair_resolve(struct pair *pair)
 	return ret;
 }
 
+/*
+ * Takes the request of A.  If A has ended meanwhile, as a lane does when its link is lost, there is
+ * no request any more, and why A has ended says more than that none came.
+ */
+static int pair_take(struct pair *pair)
+{
+	uint64_t until = now_ms() + PATIENCE_MS;
+	uint32_t state;
+	int ret, error;
+
+	do {
+		ret = listener_next(pair->listener, deadline_in(PAIR_LOOK_MS), &pair->b.conn,
+				    &pair->b.id);
+		if (ret != -ETIMEDOUT)
+			return ret;
+		error = conn_wait(pair->a.conn, 0, &state);
+		if (state == KRDMA_CONN_CLOSING || state == KRDMA_CONN_CLOSED) {
+			printf("# the connection ended before it was accepted: %d\n", error);
+			return error;
+		}
+	} while (now_ms() < until);
+	return ret;
+}
+
 int pair_meet(struct pair *pair, const struct pair_options *options)
 {
 	int ret;
@@ -431,8 +459,7 @@ int pair_meet(struct pair *pair, const struct pair_options *options)
 	if (!ret)
 		ret = end_connect(&pair->a, &options->a);
 	if (!ret)
-		ret = listener_next(pair->listener, deadline_in(PATIENCE_MS), &pair->b.conn,
-				    &pair->b.id);
+		ret = pair_take(pair);
 	return ret;
 }
 
