@@ -856,32 +856,42 @@ out:
 		lane_stranger_close(host);
 }
 
+/* n of 4.096 us * 2^n, if the transport has such a time. */
+static void lane_expect_timeout(struct core_end *end, int low, int high)
+{
+	int timeout = core_ack_timeout(end);
+
+	if (timeout == -EOPNOTSUPP)
+		return;
+	CORE_TRUE(end->test, timeout >= low);
+	CORE_TRUE(end->test, timeout <= high);
+}
+
 /*
  * Many lanes end with their link, so it bridges longer pauses than a plain connection on the same
- * path.  The accepting side, which is looked at, takes over what the connecting one has chosen.
+ * path.  Both ends that are looked at are this test's: the accepting one takes over what krdma has
+ * chosen for its link, and the connecting one has the default.
  */
 /* Proves: F14 */
 static void lane_link_is_patient(struct core_test *test)
 {
-	struct lane_stranger *host = lane_host_open(test);
+	struct lane_stranger *host = lane_host_open(test), *stranger;
 	struct core_pair *pair;
-	int plain, link;
 
 	if (!host)
 		return;
-	pair = core_pair_open(test);
-	if (pair) {
-		plain = core_ack_timeout(&pair->server);
-		link = core_ack_timeout(&host->end);
-		if (plain == -EOPNOTSUPP) {
-			CORE_EQ(test, -EOPNOTSUPP, link);
-		} else {
-			CORE_TRUE(test, plain >= 14 && plain < 17);
-			CORE_TRUE(test, link >= 17 && link < 20);
-		}
-		core_pair_close(pair);
-	}
+	lane_expect_timeout(&host->end, 17, 19);
 	lane_stranger_close(host);
+
+	pair = lane_open(test);
+	stranger = pair ? lane_stranger_open(test, lane_hello, sizeof(lane_hello)) : NULL;
+	if (stranger) {
+		CORE_EQ(test, 0, krdma_conn_wait(stranger->end.conn, CORE_TIMEOUT_MS));
+		lane_expect_timeout(&stranger->end, 14, 16);
+		lane_stranger_close(stranger);
+	}
+	if (pair)
+		core_pair_close(pair);
 }
 
 const struct core_case core_lane_peer_cases[] = {
