@@ -96,6 +96,23 @@ static bool krdma_trunk_has_place(const struct krdma_trunk *trunk)
 }
 
 /*
+ * Can the next work request of a lane have a place?  Who waits comes first: a lane that streams is
+ * in the list of ready lanes whenever a part of it has completed.  A short work request does not
+ * wait for bytes.
+ */
+static bool krdma_lane_has_place(const struct krdma_lane *lane)
+{
+	const struct krdma_trunk *trunk = lane->trunk;
+
+	if (!trunk->direct_free || (trunk->direct_turn && trunk->direct_turn != lane->direct))
+		return false;
+	if (krdma_lane_next_wqe(lane)->length <= KRDMA_DIRECT_LONG)
+		return true;
+	return trunk->direct_bytes < KRDMA_DIRECT_BYTES &&
+	       (trunk->direct_turn || list_empty(&trunk->direct_waiters));
+}
+
+/*
  * The window has ended, or the lane has forgotten it.  Nothing of the work request is in flight:
  * otherwise the device could still read into its memory when it is complete.
  */
@@ -141,7 +158,7 @@ enum krdma_direct_way krdma_lane_direct_way(struct krdma_lane *lane,
 		return KRDMA_DIRECT_WAIT;
 	if (krdma_lane_is_fenced(wqe) && krdma_lane_reads_direct(lane))
 		return KRDMA_DIRECT_WAIT;
-	return krdma_trunk_has_place(lane->trunk) ? KRDMA_DIRECT_NOW : KRDMA_DIRECT_WAIT;
+	return krdma_lane_has_place(lane) ? KRDMA_DIRECT_NOW : KRDMA_DIRECT_WAIT;
 }
 
 /**
@@ -294,29 +311,38 @@ void krdma_lane_direct_wait(struct krdma_lane *lane)
 {
 	struct krdma_trunk *trunk = lane->trunk;
 
-	if (!krdma_trunk_has_place(trunk) && list_empty(&lane->direct->node))
+	if (!krdma_lane_has_place(lane) && list_empty(&lane->direct->node))
 		list_add_tail(&lane->direct->node, &trunk->direct_waiters);
 }
 
-/**
- * krdma_trunk_pass_place() - Let the next lane have a place among the link's work requests
- * @trunk: the trunk; nothing is done if no place is free
- *
- * That lane does the same in its turn, whether or not it takes the place, and also if its peer has
- * closed it meanwhile.
- *
- * Context: any but NMI, with the trunk's lock held; krdma_link_send() follows, or, if the caller
- * ends one of many lanes, krdma_lane_send() after the last of them.
- */
-void krdma_trunk_pass_place(struct krdma_trunk *trunk)
+/* Keeps a place for the next lane that waits, if one is free. */
+static void krdma_trunk_pass_place(struct krdma_trunk *trunk)
 {
 	struct krdma_lane_direct *direct;
 
 	direct = list_first_entry_or_null(&trunk->direct_waiters, struct krdma_lane_direct, node);
-	if (!direct || !krdma_trunk_has_place(trunk))
+	if (!direct || trunk->direct_turn || !krdma_trunk_has_place(trunk))
 		return;
 	list_del_init(&direct->node);
+	trunk->direct_turn = direct;
 	krdma_trunk_add_ready(direct->lane);
+}
+
+/**
+ * krdma_lane_pass_place() - Let the next lane have a place among the link's work requests
+ * @lane: the lane that has had its turn, whether or not it has taken a place, or that its peer has
+ *	closed, or that ends
+ *
+ * Context: any but NMI, with the trunk's lock held; krdma_link_send() follows, or, if the caller
+ * ends one of many lanes, krdma_lane_send() after the last of them.
+ */
+void krdma_lane_pass_place(struct krdma_lane *lane)
+{
+	struct krdma_trunk *trunk = lane->trunk;
+
+	if (lane->direct && trunk->direct_turn == lane->direct)
+		trunk->direct_turn = NULL;
+	krdma_trunk_pass_place(trunk);
 }
 
 /* Nothing that is in flight uses the window any more. */
@@ -631,7 +657,7 @@ void krdma_lane_forget_windows(struct krdma_lane *lane)
 
 	list_del_init(&direct->node);
 	/* It may have been given a place. */
-	krdma_trunk_pass_place(lane->trunk);
+	krdma_lane_pass_place(lane);
 	for (int i = 0; i < KRDMA_LANE_WINDOWS; i++) {
 		if (direct->known[i].window)
 			krdma_peer_window_put(direct->known[i].window);

@@ -18,7 +18,7 @@ enum krdma_direct_way krdma_lane_direct_way(struct krdma_lane *lane,
 					    struct krdma_peer_window **window);
 bool krdma_lane_reads_direct(const struct krdma_lane *lane);
 int krdma_lane_post_direct(struct krdma_lane *lane, struct krdma_peer_window *window, u32 *budget);
-void krdma_trunk_pass_place(struct krdma_trunk *trunk);
+void krdma_lane_pass_place(struct krdma_lane *lane);
 void krdma_lane_direct_wait(struct krdma_lane *lane);
 void krdma_lane_consider_window(struct krdma_lane *lane, u32 position);
 int krdma_lane_window_given(struct krdma_lane *lane, const struct krdma_lane_record *record);

@@ -598,6 +598,7 @@ struct krdma_trunk_answer {
  * @direct_free: places of @direct that are free, as bits
  * @direct_bytes: bytes of those that are not
  * @direct_waiters: lanes that wait for one
+ * @direct_turn: the one of them for which a free one is kept until it has its turn, or NULL
  * @free: frames that are not in use
  * @slots: the frames to be sent
  * @direct: work requests of lanes that the link carries out
@@ -692,6 +693,7 @@ struct krdma_trunk {
 	unsigned long direct_free;
 	u32 direct_bytes;
 	struct list_head direct_waiters;
+	struct krdma_lane_direct *direct_turn;
 	struct list_head free;
 	struct krdma_frame_slot *slots;
 	struct krdma_direct_slot *direct;

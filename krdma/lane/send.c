@@ -442,6 +442,7 @@ static enum krdma_link_step krdma_link_post_direct(struct krdma_frame_slot *slot
 			return KRDMA_LINK_POST;
 		if (!*turn) {
 			krdma_trunk_add_ready(lane);
+			krdma_lane_pass_place(lane);
 			return KRDMA_LINK_WAIT;
 		}
 		if (!krdma_link_post_part(lane, window, turn))
@@ -450,7 +451,7 @@ static enum krdma_link_step krdma_link_post_direct(struct krdma_frame_slot *slot
 	if (way == KRDMA_DIRECT_WAIT)
 		krdma_lane_direct_wait(lane);
 	/* Another one may have made room for this lane. */
-	krdma_trunk_pass_place(lane->trunk);
+	krdma_lane_pass_place(lane);
 	return way == KRDMA_DIRECT_WAIT ? KRDMA_LINK_WAIT : KRDMA_LINK_RECORD;
 }
 
@@ -507,7 +508,7 @@ static bool krdma_link_add_both(struct krdma_lane_writer *writer, struct krdma_f
 
 	if (!krdma_link_is_open(lane)) {
 		/* It may have been given a place for a work request while it was open. */
-		krdma_trunk_pass_place(lane->trunk);
+		krdma_lane_pass_place(lane);
 		return true;
 	}
 	if (!krdma_lane_add_done(writer, lane) || !krdma_lane_add_names(writer, lane) ||

@@ -68,7 +68,7 @@ struct core_pair *lane_open(struct core_test *test)
 }
 
 /* Another lane to the listener of @pair. */
-static struct core_pair *lane_open_beside(struct core_pair *pair)
+struct core_pair *lane_open_beside(struct core_pair *pair)
 {
 	struct core_pair *other = lane_alloc(pair->test);
 
@@ -85,7 +85,7 @@ static struct core_pair *lane_open_beside(struct core_pair *pair)
 	return NULL;
 }
 
-static void lane_close_beside(struct core_pair *other)
+void lane_close_beside(struct core_pair *other)
 {
 	if (!other)
 		return;

@@ -8,6 +8,8 @@
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/prandom.h>
+#include <linux/preempt.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
@@ -895,6 +897,108 @@ out:
 	kfree(buffers);
 }
 
+#define WINDOW_STREAM	16
+#define WINDOW_STREAM_SIZE	SZ_256K
+/* How often a lane writes until it has a window. */
+#define WINDOW_TRIES	100
+
+/* Counts the writes of the streaming lane that were done before that of the other one. */
+struct window_race {
+	struct core_end *stream;
+	u64 seen;
+	u8 status;
+};
+
+static void window_race_complete(struct core_end *end, const struct krdma_wc *wc)
+{
+	struct window_race *race = end->context;
+
+	race->seen = READ_ONCE(race->stream->told);
+	race->status = wc->status;
+}
+
+/* Writes until the device does it. */
+static bool window_use(struct core_end *end, const struct core_buffer *from,
+		       const struct core_buffer *to)
+{
+	struct krdma_conn_info info;
+
+	for (int i = 0; i < WINDOW_TRIES; i++) {
+		if (!CORE_EQ(end->test, 1, core_rdma(end, i, KRDMA_OP_WRITE, from, 0, LANE_FRAME,
+						     to, 0, 0)) ||
+		    !core_expect_send(end, i, KRDMA_WC_SUCCESS))
+			return false;
+		krdma_conn_query(end->conn, &info);
+		if (info.sends_direct)
+			return true;
+	}
+	return CORE_TRUE(end->test, !"the lane gets no window");
+}
+
+/*
+ * A lane whose device writes all the time does not keep that of others waiting.  A short write
+ * waits for no place, and a longer one for its turn.
+ */
+static void window_compete(struct core_pair *pair, struct core_pair *other,
+			   const struct core_buffer *from, const struct core_buffer *own,
+			   const struct core_buffer *to, u32 length)
+{
+	struct window_race race = { .stream = &pair->client, .seen = U64_MAX };
+	struct core_test *test = pair->test;
+
+	other->client.context = &race;
+	WRITE_ONCE(pair->client.told, 0);
+	WRITE_ONCE(other->client.told, 0);
+	/* A software device would do the first ones before the last ones are posted. */
+	preempt_disable();
+	for (int i = 0; i < WINDOW_STREAM; i++)
+		CORE_EQ(test, 1, core_rdma(&pair->client, i, KRDMA_OP_WRITE, from, 0,
+					   WINDOW_STREAM_SIZE, to, 0, 0));
+	CORE_EQ(test, 1, core_rdma(&other->client, 0, KRDMA_OP_WRITE, own, 0, length, to, 0, 0));
+	preempt_enable();
+	CORE_TRUE(test, core_await_told(&other->client, 1, CORE_TIMEOUT_MS));
+	for (int i = 0; i < WINDOW_STREAM; i++)
+		core_expect_send(&pair->client, i, KRDMA_WC_SUCCESS);
+	CORE_EQ(test, KRDMA_WC_SUCCESS, race.status);
+	/* All of them were in the queue before. */
+	CORE_TRUE(test, race.seen < WINDOW_STREAM / 2);
+}
+
+/* Proves: F17 */
+static void lane_window_turns(struct core_test *test)
+{
+	struct core_buffer from = {}, own = {}, to = {};
+	struct core_pair *other = NULL;
+	struct core_pair *pair;
+
+	if (!windows_apply(test))
+		return;
+	/* As soon as the device has done it. */
+	test->where = KRDMA_CONTEXT_SOFTIRQ;
+	pair = lane_open(test);
+	if (!pair)
+		return;
+	other = lane_open_beside(pair);
+	if (!other ||
+	    !core_buffer_make(test, &from, pair->client_session, WINDOW_STREAM_SIZE, 0) ||
+	    !core_buffer_make(test, &own, other->client_session, WINDOW_MEMORY, 0) ||
+	    !core_buffer_make(test, &to, pair->server_session, WINDOW_STREAM_SIZE,
+			      CORE_ACCESS_ALL(test)))
+		goto out;
+	krdma_mr_allow_windows(to.mr);
+	if (!window_use(&pair->client, &from, &to) || !window_use(&other->client, &own, &to))
+		goto out;
+	other->client.complete = window_race_complete;
+	window_compete(pair, other, &from, &own, &to, 8);
+	window_compete(pair, other, &from, &own, &to, WINDOW_MEMORY);
+out:
+	lane_close_beside(other);
+	core_pair_close(pair);
+	core_buffer_free(test, &from);
+	core_buffer_free(test, &own);
+	core_buffer_free(test, &to);
+}
+
 const struct core_case core_lane_window_cases[] = {
 	CORE_CASE(lane_window_is_revoked),
 	CORE_CASE(lane_window_violations),
@@ -905,5 +1009,6 @@ const struct core_case core_lane_window_cases[] = {
 	CORE_CASE(lane_windows_of_a_trunk),
 	CORE_CASE(lane_window_of_many),
 	CORE_CASE(lane_window_trunk_ends),
+	CORE_CASE(lane_window_turns),
 	{}
 };

@@ -12,6 +12,9 @@ u64 lane_trunk(struct core_end *end);
 bool lane_resolve(struct core_pair *pair);
 /* Two ends of a lane. */
 struct core_pair *lane_open(struct core_test *test);
+/* Two more, of the same trunk and the same listener. */
+struct core_pair *lane_open_beside(struct core_pair *pair);
+void lane_close_beside(struct core_pair *other);
 
 /*
  * The other side of a trunk, made by hand: in lane_peer_cases.c
