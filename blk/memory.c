@@ -60,7 +60,7 @@ static int krdma_blk_slab_alloc_order(struct krdma_blk_slab *slab, unsigned int 
 
 	slab->order = order;
 	slab->count = 0;
-	slab->blocks = kmalloc_objs(struct page *, count, GFP_KERNEL);
+	slab->blocks = kmalloc_objs(struct page *, count, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	if (!slab->blocks)
 		return -ENOMEM;
 	while (slab->count < count) {
@@ -99,6 +99,15 @@ static void krdma_blk_memory_free_from(struct krdma_blk_memory *memory, unsigned
 	memory->slab_count = 0;
 }
 
+/*
+ * Is there so much memory, in slabs?  Without this, all that there is would be taken before it is
+ * known, and programs that want a page meanwhile would be killed.
+ */
+static bool krdma_blk_memory_is_there(u64 slabs)
+{
+	return slabs * KRDMA_BLK_SLAB_PAGES <= (u64)max(si_mem_available(), 0L);
+}
+
 /* Allocates the slabs from @first on.  The others are left out. */
 static int krdma_blk_memory_alloc_from(struct krdma_blk_memory *memory, unsigned long first,
 				       u64 size)
@@ -108,6 +117,8 @@ static int krdma_blk_memory_alloc_from(struct krdma_blk_memory *memory, unsigned
 
 	if (count > KRDMA_BLK_CHUNKS_MAX)
 		return -EFBIG;
+	if (!krdma_blk_memory_is_there(count - first))
+		return -ENOMEM;
 	memory->slabs = kvmalloc_objs(*memory->slabs, count, GFP_KERNEL);
 	if (!memory->slabs)
 		return -ENOMEM;

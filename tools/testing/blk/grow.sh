@@ -37,6 +37,12 @@ grows()
 	}
 }
 
+# Pages that the machine has allocated since it has started.
+pages_allocated()
+{
+	awk '/^pgalloc_/ { pages += $2 } END { print pages }' /proc/vmstat
+}
+
 check "the module is loaded" load_module
 check "and the one that brings about what is needed" insmod "$here/krdma_blk_test.ko"
 check "an export of 3 MiB" export_new grow 3M
@@ -51,7 +57,9 @@ check "it is written" write_direct $work/wanted "$disk" 1M
 refused "it cannot become smaller" "Invalid argument" put $export/size 2M
 refused "nor have half a block more" "Invalid argument" put $export/size 3146240
 refused "nor more memory than there is" "Cannot allocate memory" put $export/size 64G
+before=$(pages_allocated)
 refused "the tool says so, too" "not enough memory; nothing has changed" krdma blk grow grow 64G
+check "and nothing is taken from others for it" [ $(($(pages_allocated) - before)) -lt 20000 ]
 put $test/refuse "krdma_mr_register_sg -12"
 refused "nor more than its device can register" "Cannot allocate memory" put $export/size 9M
 put $test/refuse "krdma_mr_register -27"
