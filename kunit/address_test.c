@@ -32,8 +32,8 @@
 #define LONG_WHILE	(60 * HZ)
 
 /* On the loopback interface. */
-#define OURS		"10.78.0.1"
-#define OURS_6		"fd78::1"
+#define OURS		"10.76.0.1"
+#define OURS_6		"fd76::1"
 /* On an interface without an RDMA device. */
 #define OTHERS		"10.79.0.1"
 /* Behind that interface; never answers. */

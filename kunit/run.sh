@@ -106,8 +106,8 @@ addresses()
 {
 	# Another run in this machine has made them.
 	[ ! -e /sys/class/net/kaddr0 ] || return 0
-	ip addr add 10.78.0.1/32 dev lo &&
-		ip -6 addr add fd78::1/128 dev lo nodad &&
+	ip addr add 10.76.0.1/32 dev lo &&
+		ip -6 addr add fd76::1/128 dev lo nodad &&
 		ip link add kaddr0 type dummy &&
 		ip link set kaddr0 arp on up &&
 		ip addr add 10.79.0.1/24 dev kaddr0
