@@ -197,9 +197,9 @@
  *			krdma_cq_put() has removed it
  *	taken in:	softirq, with no other lock of krdma's; process context by
  *			krdma_cq_put(), at the end of the device's CQ, when an SRQ
- *			has ended by itself, and when a connection has ended, for a
- *			lane inside krdma_conn.end_lock.  ready() is called with it
- *			held, and polls and arms inside.
+ *			has ended by itself, and when a connection has ended: inside
+ *			krdma_conn.end_lock, if it has a lower half.  ready() is
+ *			called with it held, and polls and arms inside.
  *
  * krdma_cq.reserve_lock
  *	kind:		spinlock, interrupts off
