@@ -320,7 +320,7 @@ static void test_full_trunk_takes_no_lane(struct kunit *test)
 
 /* How long a trunk without lanes stays, and what is in flight then has. */
 #define LANE_IDLE_MS	10000
-#define LANE_REST_MS	2000
+#define LANE_REST_MS	5000
 
 /*
  * The timer runs when so much more time has passed since the last lane ended, and so many more

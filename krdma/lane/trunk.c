@@ -35,13 +35,17 @@
 
 /* How long a trunk without lanes stays. */
 #define KRDMA_TRUNK_IDLE_MS	10000
-/* How long a peer may take for each step of the link, and for an answer there. */
+/* How long a peer may take for each step of the link. */
 #define KRDMA_TRUNK_ANSWER_MS	1000
-#define KRDMA_TRUNK_FIND_MS	2000
+/*
+ * How long it may take for an answer there, and for the rest of what a trunk sends that is not used
+ * any more: as long as a device over Ethernet repeats what is not acknowledged, see
+ * krdma_conn.patient.
+ */
+#define KRDMA_TRUNK_FIND_MS	4000
+#define KRDMA_TRUNK_REST_MS	4000
 /* How long lanes wait for a trunk: its steps, and some time for what this side does. */
 #define KRDMA_TRUNK_CONNECT_MS	(4 * KRDMA_TRUNK_ANSWER_MS)
-/* How long a trunk that is not used any more may take to send the rest. */
-#define KRDMA_TRUNK_REST_MS	1000
 /* How long nothing is sent to a peer that nothing else checks. */
 #define KRDMA_TRUNK_PROBE_MS	30000
 /*

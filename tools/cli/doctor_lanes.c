@@ -17,7 +17,7 @@
 #define LANES_MAX	65536
 
 #define TRIAL		4096
-#define FIND_MS		5000
+#define FIND_MS		10000
 
 /* Returns false if there is no sense in further checks of lanes. */
 static bool check_memory(struct doctor *doctor)

@@ -739,7 +739,7 @@ out:
 }
 
 /* Much longer than a trunk without a listener stays. */
-#define LANE_REST_MS	5000
+#define LANE_REST_MS	10000
 
 /* A trunk without lanes ends with the last listener, if the peer takes nothing, too. */
 /* Proves: F14 */
@@ -783,9 +783,9 @@ out:
  */
 
 /* How long a question waits, less what clocks can differ by, and steps of the case. */
-#define LANE_ASK_MS	1900
+#define LANE_ASK_MS	3900
 #define LANE_STEP_MS	500
-#define LANE_STEPS	10
+#define LANE_STEPS	14
 
 /* Each question waits as long, whatever else is asked or ends meanwhile. */
 /* Proves: F14 */
