@@ -807,18 +807,22 @@ static void test_requests_taken_back_keep_nobody(struct kunit *test)
  * Windows
  */
 
-/* So long a write asks for a window at once. */
+/* So long a write asks for a window at once, and is still a short one. */
 #define LANE_LONG	4096
+/* For a long one, and behind that for what it writes to. */
+#define LANE_MEMORY	(4 * LANE_LONG)
+/* Bytes in flight at which long ones wait. */
+#define LANE_IN_FLIGHT	SZ_256K
 
 /* Memory that is written, and that is written to, behind that; without windows. */
 static struct krdma_mr *lane_memory_alone(struct stage *stage)
 {
-	u8 *buffer = kunit_kzalloc(stage->test, 2 * LANE_LONG, GFP_KERNEL);
+	u8 *buffer = kunit_kzalloc(stage->test, LANE_MEMORY, GFP_KERNEL);
 	struct krdma_mr *mr;
 
 	KUNIT_ASSERT_NOT_NULL(stage->test, buffer);
 	mr = krdma_mr_register(stage->session, krdma_conn_device(stage->client.conn), buffer,
-			       2 * LANE_LONG, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE);
+			       LANE_MEMORY, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, mr);
 	return mr;
 }
@@ -831,17 +835,23 @@ static struct krdma_mr *lane_memory(struct stage *stage)
 	return mr;
 }
 
-static void lane_write(struct stage *stage, struct actor *actor, struct krdma_mr *mr)
+static void lane_write_some(struct stage *stage, struct actor *actor, struct krdma_mr *mr,
+			    u32 length)
 {
-	struct krdma_sge sge = { .mr = mr, .length = LANE_LONG };
+	struct krdma_sge sge = { .mr = mr, .length = length };
 	struct krdma_send_wr wr = { .opcode = KRDMA_OP_WRITE, .sges = &sge, .sge_count = 1 };
 	struct krdma_mr_info info;
 
 	krdma_mr_query(mr, &info);
 	sge.addr = info.addr;
-	wr.remote_addr = info.remote_addr + LANE_LONG;
+	wr.remote_addr = info.remote_addr + LANE_MEMORY / 2;
 	wr.rkey = info.rkey;
 	KUNIT_ASSERT_EQ(stage->test, 1, krdma_conn_post_send(actor->conn, &wr, 1));
+}
+
+static void lane_write(struct stage *stage, struct actor *actor, struct krdma_mr *mr)
+{
+	lane_write_some(stage, actor, mr, LANE_LONG);
 }
 
 /* Returns the number of the window that the actor gets for a write, or 0. */
@@ -942,47 +952,164 @@ static void test_refused_window_costs_nothing(struct kunit *test)
 
 #define LANE_WAITERS	3
 
+/* Lanes of one trunk that have windows, and wait for places among the link's work requests. */
+struct lane_queue {
+	struct stage *stage;
+	struct krdma_trunk *trunk;
+	struct krdma_mr *mr;
+	unsigned long places;
+	struct actor clients[LANE_WAITERS];
+	struct actor servers[LANE_WAITERS];
+};
+
+static struct lane_queue *lane_queue_make(struct kunit *test)
+{
+	struct lane_queue *queue = kunit_kzalloc(test, sizeof(*queue), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, queue);
+	queue->stage = lane_windows(test);
+	queue->trunk = lane_of(&queue->stage->client)->trunk;
+	queue->mr = lane_memory(queue->stage);
+	queue->places = queue->trunk->direct_free;
+	for (u32 i = 0; i < LANE_WAITERS; i++) {
+		lane_join(queue->stage, &queue->clients[i], &queue->servers[i], 4);
+		KUNIT_ASSERT_PTR_EQ(test, queue->trunk, lane_of(&queue->clients[i])->trunk);
+		KUNIT_ASSERT_NE(test, 0, lane_asks(queue->stage, &queue->clients[i], queue->mr));
+	}
+	return queue;
+}
+
+static void lane_queue_end(struct lane_queue *queue)
+{
+	for (u32 i = 0; i < LANE_WAITERS; i++) {
+		actor_close(&queue->clients[i]);
+		actor_close(&queue->servers[i]);
+	}
+	stage_close(queue->stage);
+	KUNIT_EXPECT_EQ(queue->stage->test, 0, krdma_mr_deregister(queue->mr));
+}
+
+static struct krdma_lane_direct *lane_queue_at(struct lane_queue *queue, u32 i)
+{
+	return lane_of(&queue->clients[i])->direct;
+}
+
+/* Nothing of the trunk is in flight: what is free, and how many bytes are not, is set here. */
+static void lane_queue_set(struct lane_queue *queue, unsigned long places, u32 bytes)
+{
+	spin_lock_bh(&queue->trunk->lock);
+	queue->trunk->direct_free = places;
+	queue->trunk->direct_bytes = bytes;
+	spin_unlock_bh(&queue->trunk->lock);
+}
+
+static void lane_queue_keep(struct lane_queue *queue, struct krdma_lane_direct *direct)
+{
+	spin_lock_bh(&queue->trunk->lock);
+	queue->trunk->direct_turn = direct;
+	spin_unlock_bh(&queue->trunk->lock);
+}
+
+static void lane_queue_write(struct lane_queue *queue, u32 i, u32 length)
+{
+	lane_write_some(queue->stage, &queue->clients[i], queue->mr, length);
+}
+
+static bool lane_queue_waits(struct lane_queue *queue, u32 i)
+{
+	return lane_until(!list_empty_careful(&lane_queue_at(queue, i)->node));
+}
+
+/* Each has had one write when it got its window. */
+static bool lane_queue_wrote(struct lane_queue *queue, u32 i)
+{
+	return actor_completes(&queue->clients[i], 2);
+}
+
 /* A lane waits for a place behind another one, which gets it, and was closed by its peer. */
 static void test_closed_lane_passes_its_place(struct kunit *test)
 {
-	struct actor *servers = kunit_kcalloc(test, LANE_WAITERS, sizeof(*servers), GFP_KERNEL);
-	struct actor *clients = kunit_kcalloc(test, LANE_WAITERS, sizeof(*clients), GFP_KERNEL);
-	struct stage *stage = lane_windows(test);
-	struct krdma_trunk *trunk = lane_of(&stage->client)->trunk;
-	struct krdma_mr *mr = lane_memory(stage);
-	unsigned long places;
+	struct lane_queue *queue = lane_queue_make(test);
 
-	KUNIT_ASSERT_NOT_NULL(test, clients);
-	KUNIT_ASSERT_NOT_NULL(test, servers);
-	for (u32 i = 0; i < LANE_WAITERS; i++) {
-		lane_join(stage, &clients[i], &servers[i], 4);
-		KUNIT_ASSERT_PTR_EQ(test, trunk, lane_of(&clients[i])->trunk);
-		KUNIT_ASSERT_NE(test, 0, lane_asks(stage, &clients[i], mr));
-	}
-	spin_lock_bh(&trunk->lock);
-	places = trunk->direct_free;
-	trunk->direct_free = 0;
-	spin_unlock_bh(&trunk->lock);
+	lane_queue_set(queue, 0, 0);
 	for (u32 i = 0; i < LANE_WAITERS - 1; i++) {
-		lane_write(stage, &clients[i], mr);
-		KUNIT_ASSERT_TRUE(test,
-				  lane_until(!list_empty(&lane_of(&clients[i])->direct->node)));
+		lane_queue_write(queue, i, LANE_LONG);
+		KUNIT_ASSERT_TRUE(test, lane_queue_waits(queue, i));
 	}
-	spin_lock_bh(&trunk->lock);
-	trunk->direct_free = places;
-	lane_of(&clients[0])->peer_closed = true;
-	spin_unlock_bh(&trunk->lock);
+	lane_queue_set(queue, queue->places, 0);
+	spin_lock_bh(&queue->trunk->lock);
+	lane_of(&queue->clients[0])->peer_closed = true;
+	spin_unlock_bh(&queue->trunk->lock);
 	/* When that is complete, its place is passed on. */
-	lane_write(stage, &clients[LANE_WAITERS - 1], mr);
+	lane_queue_write(queue, LANE_WAITERS - 1, LANE_LONG);
 	for (u32 i = 1; i < LANE_WAITERS; i++)
-		KUNIT_EXPECT_TRUE(test, actor_completes(&clients[i], 2));
-	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(clients[0].completed));
-	for (u32 i = 0; i < LANE_WAITERS; i++) {
-		actor_close(&clients[i]);
-		actor_close(&servers[i]);
-	}
-	stage_close(stage);
-	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+		KUNIT_EXPECT_TRUE(test, lane_queue_wrote(queue, i));
+	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(queue->clients[0].completed));
+	lane_queue_end(queue);
+}
+
+/* A lane ends before it has its turn. */
+static void test_ended_lane_passes_its_place(struct kunit *test)
+{
+	struct lane_queue *queue = lane_queue_make(test);
+
+	lane_queue_keep(queue, lane_queue_at(queue, 0));
+	lane_queue_write(queue, 1, 2 * LANE_LONG);
+	KUNIT_ASSERT_TRUE(test, lane_queue_waits(queue, 1));
+	actor_close(&queue->clients[0]);
+	KUNIT_EXPECT_TRUE(test, lane_queue_wrote(queue, 1));
+	KUNIT_EXPECT_NULL(test, READ_ONCE(queue->trunk->direct_turn));
+	lane_queue_end(queue);
+}
+
+/* One place is kept for the lane that waits first, and short work requests get the others. */
+static void test_one_place_is_kept(struct kunit *test)
+{
+	struct lane_queue *queue = lane_queue_make(test);
+
+	lane_queue_keep(queue, lane_queue_at(queue, 0));
+	lane_queue_write(queue, 1, LANE_LONG);
+	KUNIT_EXPECT_TRUE(test, lane_queue_wrote(queue, 1));
+	lane_queue_set(queue, 1, 0);
+	lane_queue_write(queue, 2, LANE_LONG);
+	KUNIT_EXPECT_TRUE(test, lane_queue_waits(queue, 2));
+	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(queue->clients[2].completed));
+
+	/* For whom it is kept, it is there, whatever others have in flight meanwhile. */
+	lane_queue_set(queue, 1, LANE_IN_FLIGHT);
+	lane_queue_write(queue, 0, 2 * LANE_LONG);
+	KUNIT_EXPECT_TRUE(test, lane_queue_wrote(queue, 0));
+	KUNIT_EXPECT_TRUE(test, lane_queue_wrote(queue, 2));
+	lane_queue_end(queue);
+}
+
+/*
+ * A short work request that waits gets the next place, however much is in flight, and whoever waits
+ * for bytes.  A long one behind it does not get one with it.
+ */
+static void test_short_one_waits_for_no_bytes(struct kunit *test)
+{
+	struct lane_queue *queue = lane_queue_make(test);
+
+	lane_queue_set(queue, 0, LANE_IN_FLIGHT);
+	lane_queue_write(queue, 1, 2 * LANE_LONG);
+	KUNIT_ASSERT_TRUE(test, lane_queue_waits(queue, 1));
+	lane_queue_write(queue, 0, LANE_LONG);
+	KUNIT_ASSERT_TRUE(test, lane_queue_waits(queue, 0));
+	lane_queue_write(queue, 0, 2 * LANE_LONG);
+	lane_queue_set(queue, queue->places, LANE_IN_FLIGHT);
+	lane_queue_write(queue, 2, LANE_LONG);
+	KUNIT_EXPECT_TRUE(test, lane_queue_wrote(queue, 2));
+	KUNIT_EXPECT_TRUE(test, lane_queue_wrote(queue, 0));
+	KUNIT_EXPECT_TRUE(test, lane_queue_waits(queue, 0));
+	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(queue->clients[1].completed));
+	KUNIT_EXPECT_EQ(test, 2, READ_ONCE(queue->clients[0].completed));
+
+	lane_queue_set(queue, queue->places, 0);
+	lane_queue_write(queue, 2, LANE_LONG);
+	KUNIT_EXPECT_TRUE(test, lane_queue_wrote(queue, 1));
+	KUNIT_EXPECT_TRUE(test, actor_completes(&queue->clients[0], 3));
+	lane_queue_end(queue);
 }
 
 static struct kunit_case lane_cases[] = {
@@ -1009,6 +1136,9 @@ static struct kunit_case lane_cases[] = {
 	KUNIT_CASE(test_window_numbers_end),
 	KUNIT_CASE(test_refused_window_costs_nothing),
 	KUNIT_CASE(test_closed_lane_passes_its_place),
+	KUNIT_CASE(test_ended_lane_passes_its_place),
+	KUNIT_CASE(test_one_place_is_kept),
+	KUNIT_CASE(test_short_one_waits_for_no_bytes),
 	{}
 };
 

@@ -15,6 +15,7 @@
  *
  * A long work request is posted in parts, so that lanes take turns.
  */
+#include <linux/bitops.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
@@ -90,26 +91,30 @@ static struct krdma_peer_window *krdma_lane_find_window(const struct krdma_lane 
 	return NULL;
 }
 
-static bool krdma_trunk_has_place(const struct krdma_trunk *trunk)
+/* A short work request hardly adds to what is in flight, so it does not wait for bytes. */
+static bool krdma_lane_is_short(const struct krdma_lane *lane)
 {
-	return trunk->direct_free && trunk->direct_bytes < KRDMA_DIRECT_BYTES;
+	return krdma_lane_next_wqe(lane)->length <= KRDMA_DIRECT_LONG;
 }
 
 /*
- * Can the next work request of a lane have a place?  Who waits comes first: a lane that streams is
- * in the list of ready lanes whenever a part of it has completed.  A short work request does not
- * wait for bytes.
+ * Can the next work request of a lane have a place?  One is kept for the lane whose turn it is: a
+ * lane that streams is in the list of ready lanes whenever a part of it has completed.  Short work
+ * requests have the other places.
  */
 static bool krdma_lane_has_place(const struct krdma_lane *lane)
 {
 	const struct krdma_trunk *trunk = lane->trunk;
+	bool own = trunk->direct_turn == lane->direct;
+	bool kept = trunk->direct_turn && !own;
 
-	if (!trunk->direct_free || (trunk->direct_turn && trunk->direct_turn != lane->direct))
+	if (hweight_long(trunk->direct_free) <= kept)
 		return false;
-	if (krdma_lane_next_wqe(lane)->length <= KRDMA_DIRECT_LONG)
+	/* For a long one, there were few enough bytes when the lane was given its turn. */
+	if (own || krdma_lane_is_short(lane))
 		return true;
-	return trunk->direct_bytes < KRDMA_DIRECT_BYTES &&
-	       (trunk->direct_turn || list_empty(&trunk->direct_waiters));
+	return !kept && trunk->direct_bytes < KRDMA_DIRECT_BYTES &&
+	       list_empty(&trunk->direct_waiters);
 }
 
 /*
@@ -226,6 +231,9 @@ static void krdma_lane_posted_direct(struct krdma_lane *lane, struct krdma_peer_
 	struct krdma_lane_wqe *wqe = krdma_lane_wqe_at(queue, queue->next);
 
 	krdma_conn_get(lane->conn);
+	/* A turn is for one place. */
+	if (lane->trunk->direct_turn == direct)
+		lane->trunk->direct_turn = NULL;
 	lane->trunk->direct_free &= ~BIT(index);
 	lane->trunk->direct_bytes += length;
 	*slot = (struct krdma_direct_slot) {
@@ -312,16 +320,20 @@ void krdma_lane_direct_wait(struct krdma_lane *lane)
 	struct krdma_trunk *trunk = lane->trunk;
 
 	if (!krdma_lane_has_place(lane) && list_empty(&lane->direct->node))
-		list_add_tail(&lane->direct->node, &trunk->direct_waiters);
+		list_add_tail(&lane->direct->node, krdma_lane_is_short(lane) ?
+			      &trunk->direct_short_waiters : &trunk->direct_waiters);
 }
 
 /* Keeps a place for the next lane that waits, if one is free. */
 static void krdma_trunk_pass_place(struct krdma_trunk *trunk)
 {
+	struct list_head *waiters = &trunk->direct_waiters;
 	struct krdma_lane_direct *direct;
 
-	direct = list_first_entry_or_null(&trunk->direct_waiters, struct krdma_lane_direct, node);
-	if (!direct || trunk->direct_turn || !krdma_trunk_has_place(trunk))
+	if (trunk->direct_bytes >= KRDMA_DIRECT_BYTES || list_empty(waiters))
+		waiters = &trunk->direct_short_waiters;
+	direct = list_first_entry_or_null(waiters, struct krdma_lane_direct, node);
+	if (!direct || trunk->direct_turn || !trunk->direct_free)
 		return;
 	list_del_init(&direct->node);
 	trunk->direct_turn = direct;

@@ -597,7 +597,8 @@ struct krdma_trunk_answer {
  * @revoked: those that end, and that nothing in flight uses any more
  * @direct_free: places of @direct that are free, as bits
  * @direct_bytes: bytes of those that are not
- * @direct_waiters: lanes that wait for one
+ * @direct_waiters: lanes that wait for one, and for bytes
+ * @direct_short_waiters: lanes that wait for one, whatever bytes are in flight
  * @direct_turn: the one of them for which a free one is kept until it has its turn, or NULL
  * @free: frames that are not in use
  * @slots: the frames to be sent
@@ -693,6 +694,7 @@ struct krdma_trunk {
 	unsigned long direct_free;
 	u32 direct_bytes;
 	struct list_head direct_waiters;
+	struct list_head direct_short_waiters;
 	struct krdma_lane_direct *direct_turn;
 	struct list_head free;
 	struct krdma_frame_slot *slots;

@@ -693,6 +693,7 @@ static struct krdma_trunk *krdma_trunk_alloc(bool passive)
 	INIT_LIST_HEAD(&trunk->revoked);
 	trunk->direct_free = GENMASK(KRDMA_TRUNK_DIRECT - 1, 0);
 	INIT_LIST_HEAD(&trunk->direct_waiters);
+	INIT_LIST_HEAD(&trunk->direct_short_waiters);
 	INIT_LIST_HEAD(&trunk->free);
 	INIT_LIST_HEAD(&trunk->ready);
 	spin_lock_init(&trunk->ready_lock);
