@@ -1132,7 +1132,8 @@ tier_core_races()
 }
 
 # Not what one thread does once: layouts, refusals, one failing allocation after the other.
-tier_e2e_races()
+# programs_races PROGRAM...: end-to-end programs in the kernel that looks for data races.
+programs_races()
 {
 	local dir variables
 
@@ -1141,10 +1142,19 @@ tier_e2e_races()
 	dir=$("$topdir/tools/vm/kernel" build kcsan "${variables[@]}")
 	"$topdir/tools/vm/run" --kernel kcsan --quiet --timeout 3600 --provider both \
 		--module "$dir/krdma.ko" --file "$e2e:/tests" -- \
-		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_SLOW=1 sh /tests/run.sh threads.64 iwarp.64 conn.64" \
-		"listener.64 events.64 ring.64 operations.64 srq.64 pass.64 uring.64 mr.64 reach.64" \
-		"owner.64 limits.64 cgroup.64 load.64 lib_thin.64 lib_memory.64 unplug.64 rename.64" \
-		"netns.64 fd.64 hostile.64 exit.64 fuzz.64 module.64"
+		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_SLOW=1 sh /tests/run.sh $*"
+}
+tier_e2e_races()
+{
+	programs_races threads.64 iwarp.64 conn.64 listener.64 events.64 ring.64 operations.64 \
+		srq.64 pass.64 uring.64 mr.64 reach.64 owner.64 limits.64 cgroup.64 load.64 \
+		lib_thin.64 lib_memory.64 unplug.64 rename.64 netns.64 fd.64 hostile.64 exit.64 \
+		fuzz.64 module.64
+}
+tier_lane_races()
+{
+	programs_races lanes.64 trunks.64 lane_early.64 lane_memory.64 lane_names.64 lane_srq.64 \
+		lane_window.64 many.64 crowd.64
 }
 
 tier_storm_races()
