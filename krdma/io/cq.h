@@ -106,7 +106,11 @@ static inline void krdma_credits_give(struct krdma_credits *credits, u32 count)
 static inline void krdma_credits_notify(struct krdma_credits *credits)
 {
 	if (unlikely(READ_ONCE(credits->wanted))) {
-		WRITE_ONCE(credits->wanted, false);
+		/*
+		 * Before what space() clears: a caller that is refused sets that, and then this, in
+		 * krdma_credits_take_late().
+		 */
+		smp_store_mb(credits->wanted, false);
 		credits->ops->space(credits);
 	}
 }

@@ -430,7 +430,8 @@ void krdma_lane_consider_window(struct krdma_lane *lane, u32 position)
 			return;
 		direct->lane = lane;
 		INIT_LIST_HEAD(&direct->node);
-		WRITE_ONCE(lane->direct, direct);
+		/* A query reads it without this lock. */
+		smp_store_release(&lane->direct, direct);
 	}
 	if (direct->ask_due || direct->ask_sent)
 		return;

@@ -82,11 +82,16 @@ static void krdma_user_cq_publish(struct krdma_user_ring *ring, int count, u32 r
 	 * barrier between returning the credit and this point.
 	 */
 	if (received) {
-		WRITE_ONCE(ring->received, ring->received + received);
-		if (READ_ONCE(ring->srq_full)) {
-			WRITE_ONCE(ring->srq_full, false);
-			krdma_user_ring_space(ring);
+		bool full = READ_ONCE(ring->srq_full);
+
+		if (full) {
+			/* Before what is cleared below: see krdma_user_post_dest_set_full(). */
+			smp_store_mb(ring->srq_full, false);
 		}
+		/* After that: who sees the new number, and is refused, sets the flag again. */
+		smp_store_release(&ring->received, ring->received + received);
+		if (full)
+			krdma_user_ring_space(ring);
 	}
 }
 

@@ -18,7 +18,7 @@
 
 DEFINE_XARRAY_FLAGS(krdma_user_dests, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 /* Number of IDs that were removed. */
-atomic_long_t krdma_user_dests_removed = ATOMIC_LONG_INIT(0);
+atomic64_t krdma_user_dests_removed = ATOMIC64_INIT(0);
 static u32 krdma_user_dests_next;
 
 /**
@@ -52,5 +52,5 @@ void krdma_user_dest_remove(struct krdma_user_dest *dest)
 {
 	xa_erase(&krdma_user_dests, dest->id);
 	/* After the erasure, and before the object is freed: see user.h. */
-	(void)atomic_long_fetch_inc_release(&krdma_user_dests_removed);
+	(void)atomic64_fetch_inc_release(&krdma_user_dests_removed);
 }

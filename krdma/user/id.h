@@ -6,7 +6,7 @@ struct krdma_user_dest;
 struct xarray;
 
 extern struct xarray krdma_user_dests;
-extern atomic_long_t krdma_user_dests_removed;
+extern atomic64_t krdma_user_dests_removed;
 int krdma_user_dest_add(struct krdma_user_dest *dest);
 void krdma_user_dest_remove(struct krdma_user_dest *dest);
 

@@ -485,10 +485,13 @@ static void krdma_user_post_dest_set_full(struct krdma_user_ring *ring,
 {
 	WRITE_ONCE(ring->full, full);
 	if (to->srq) {
-		WRITE_ONCE(to->srq->full_since, READ_ONCE(ring->received));
+		/* Pairs with the release in krdma_user_cq_publish(): it clears the flag first. */
+		WRITE_ONCE(to->srq->full_since, smp_load_acquire(&ring->received));
 		WRITE_ONCE(to->srq->full, full);
-		if (full)
-			WRITE_ONCE(ring->srq_full, true);
+		if (full) {
+			/* Pairs with the barrier there: the others are cleared after this one. */
+			smp_store_release(&ring->srq_full, true);
+		}
 	} else if (batch->is_receive) {
 		WRITE_ONCE(to->conn->recv_full, full);
 	} else {
@@ -499,6 +502,21 @@ static void krdma_user_post_dest_set_full(struct krdma_user_ring *ring,
 	 * notifying.
 	 */
 	smp_mb();
+}
+
+/*
+ * Another thread may have seen the flags, and sleep: the completion that has freed the WQE did not,
+ * and none may follow.
+ */
+static void krdma_user_post_dest_has_space(struct krdma_user_ring *ring,
+					   const struct krdma_user_post_dest *to,
+					   const struct krdma_user_batch *batch)
+{
+	krdma_user_post_dest_set_full(ring, to, batch, false);
+	krdma_user_ring_space(ring);
+	/* Without a poll key: the connection may have ended by now. */
+	if (to->conn)
+		wake_up_interruptible(&to->conn->wait);
 }
 
 /*
@@ -520,14 +538,14 @@ static u32 krdma_user_post_dest_post_all(struct krdma_user_ring *ring,
 		if (ret > 0) {
 			accepted += ret;
 			if (full)
-				krdma_user_post_dest_set_full(ring, to, batch, false);
+				krdma_user_post_dest_has_space(ring, to, batch);
 			full = false;
 		} else if (ret == -EAGAIN && !full) {
 			krdma_user_post_dest_set_full(ring, to, batch, true);
 			full = true;
 		} else {
 			if (full && ret != -EAGAIN)
-				krdma_user_post_dest_set_full(ring, to, batch, false);
+				krdma_user_post_dest_has_space(ring, to, batch);
 			*error = ret;
 			break;
 		}
@@ -600,10 +618,10 @@ static struct krdma_mr *krdma_user_flat_find(void *context, u32 id)
 	const struct krdma_user_confinement *confinement = rcu_dereference_bh(ring->confinement);
 	struct krdma_user_found *found = &ring->found;
 	struct krdma_user_mr *umr;
-	long removed;
+	s64 removed;
 
 	/* Before the table: see user.h. */
-	removed = atomic_long_read_acquire(&ring->session->mrs_removed);
+	removed = atomic64_read_acquire(&ring->session->mrs_removed);
 	if (unlikely(id != found->mr_id || removed != found->mrs_removed)) {
 		umr = krdma_user_mr_find(ring->session, id);
 		if (!umr)
@@ -627,7 +645,7 @@ static bool krdma_user_flat_may(const struct krdma_sqe *sqe)
 static struct krdma_user_conn *krdma_user_flat_conn(struct krdma_user_ring *ring, u32 id)
 {
 	/* Before the table: see user.h. */
-	long removed = atomic_long_read_acquire(&krdma_user_dests_removed);
+	s64 removed = atomic64_read_acquire(&krdma_user_dests_removed);
 	struct krdma_user_found *found = &ring->found;
 	struct krdma_user_dest *dest;
 	struct krdma_user_conn *conn;

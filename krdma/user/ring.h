@@ -96,8 +96,8 @@ struct krdma_user_found {
 	u32 mr_id;
 	struct krdma_user_conn *conn;
 	struct krdma_user_mr *umr;
-	long dests_removed;
-	long mrs_removed;
+	s64 dests_removed;
+	s64 mrs_removed;
 };
 
 /**

@@ -195,7 +195,7 @@ struct krdma_user_session {
 	struct krdma_user_account *account;
 	struct xarray mrs;
 	u32 mrs_next;
-	atomic_long_t mrs_removed;
+	atomic64_t mrs_removed;
 	atomic64_t mrs_made;
 	struct krdma_user_mm *umm;
 	struct krdma_user_batches batches;
@@ -540,7 +540,7 @@ static inline void krdma_user_mr_remove(struct krdma_user_session *session, u32 
 {
 	xa_erase(&session->mrs, id);
 	/* After the erasure, and before the MR is freed: see above. */
-	(void)atomic_long_fetch_inc_release(&session->mrs_removed);
+	(void)atomic64_fetch_inc_release(&session->mrs_removed);
 }
 
 #endif /* _KRDMA_USER_H */

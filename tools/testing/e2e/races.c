@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "kselftest_harness.h"
@@ -580,6 +581,132 @@ TEST_F_TIMEOUT(races, who_waits_for_room_is_woken, 300)
 	pthread_join(self->threads[0], NULL);
 	EXPECT_EQ(0, stream.error);
 	EXPECT_LT(0, waits);
+}
+
+/**
+ * struct room - a thread that waits for room in a queue to which another one posts
+ * @fd: the ring
+ * @laps: how often it has seen room
+ * @stop: it ends
+ * @lost: room that it was not told of
+ */
+struct room {
+	int fd;
+	atomic_uint laps;
+	atomic_bool stop;
+	atomic_bool lost;
+};
+
+static void *poll_for_room(void *argument)
+{
+	struct room *room = argument;
+
+	while (!atomic_load(&room->stop)) {
+		uint64_t begun = now_ms();
+
+		if (poll_mask(room->fd, POLLOUT, LOST_MS) != POLLOUT ||
+		    now_ms() - begun > LOST_MS / 2)
+			atomic_store(&room->lost, true);
+		atomic_fetch_add(&room->laps, 1);
+	}
+	return NULL;
+}
+
+/**
+ * struct sender - a thread that sends a message whenever it is told to
+ * @end: the end that sends
+ * @mr: the message
+ * @wanted: how many it is to send
+ * @error: the first unexpected result
+ */
+struct sender {
+	struct end *end;
+	const struct mr *mr;
+	atomic_uint wanted;
+	atomic_bool stop;
+	atomic_int error;
+};
+
+static void *send_when_told(void *argument)
+{
+	struct sender *sender = argument;
+	unsigned int sent = 0, dice = 5;
+
+	while (!atomic_load(&sender->stop)) {
+		struct krdma_sqe sqe = sqe_send(sender->end->id, sent, sender->mr, 0, 8);
+		struct krdma_cqe cqe;
+		uint32_t reaped;
+		int ret;
+
+		if (sent == atomic_load(&sender->wanted)) {
+			sched_yield();
+			continue;
+		}
+		dawdle(&dice);
+		ret = ring_post(sender->end->ring->fd, &sqe, 1, NULL);
+		if (!ret)
+			ret = ring_reap(sender->end->ring->fd, &cqe, 1, 1, deadline_in(LOST_MS),
+					&reaped);
+		if (ret)
+			atomic_store(&sender->error, ret);
+		sent++;
+	}
+	return NULL;
+}
+
+/* Posts without a pause: the kernel tries twice, and the second try may be the accepted one. */
+static int post_at_last(struct end *end, const struct mr *mr, unsigned int *refused)
+{
+	struct krdma_sqe sqe = sqe_receive(end->id, 0, mr, 64, 8);
+	uint64_t until = now_ms() + LOST_MS;
+	int ret;
+
+	while ((ret = ring_post(end->ring->fd, &sqe, 1, NULL)) == -EAGAIN && now_ms() < until)
+		(*refused)++;
+	return ret;
+}
+
+#define ROOM_RECEIVES	4
+
+/* Another thread than the one that posts waits for room.  Nothing is posted after that. */
+TEST_F_TIMEOUT(races, another_thread_is_woken_for_room, 300)
+{
+	struct sender sender = { .end = &self->pair.b };
+	unsigned int refused = 0;
+	struct room room = {};
+	struct mr message;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
+		.a.send_depth = 1, .a.recv_depth = ROOM_RECEIVES }));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->pair.device, 4096, ACCESS_ALL,
+			       &message));
+	for (int i = 0; i < ROOM_RECEIVES; i++)
+		ASSERT_EQ(0, post_at_last(self->a, &self->mr, &refused));
+	sender.mr = &message;
+	room.fd = self->a->ring->fd;
+	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, send_when_told, &sender));
+	ASSERT_EQ(0, pthread_create(&self->threads[1], NULL, poll_for_room, &room));
+	for (unsigned int i = 0; i < rounds(400, 80) && !atomic_load(&room.lost); i++) {
+		uint64_t until = now_ms() + 2 * LOST_MS;
+		struct krdma_cqe cqe;
+		unsigned int laps;
+		uint32_t reaped;
+
+		atomic_fetch_add(&sender.wanted, 1);
+		EXPECT_EQ(0, post_at_last(self->a, &self->mr, &refused));
+		EXPECT_EQ(0, ring_reap(room.fd, &cqe, 1, 1, deadline_in(LOST_MS), &reaped));
+		laps = atomic_load(&room.laps);
+		while (atomic_load(&room.laps) - laps < 2 && now_ms() < until)
+			sleep_ms(1);
+	}
+	atomic_store(&sender.stop, true);
+	atomic_store(&room.stop, true);
+	pthread_join(self->threads[0], NULL);
+	pthread_join(self->threads[1], NULL);
+	mr_destroy(&message);
+	EXPECT_EQ(0, atomic_load(&sender.error));
+	EXPECT_FALSE(atomic_load(&room.lost));
+	EXPECT_LT(0, refused);
 }
 
 TEST_HARNESS_MAIN
