@@ -686,7 +686,7 @@ TEST_F_TIMEOUT(races, another_thread_is_woken_for_room, 300)
 	room.fd = self->a->ring->fd;
 	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, send_when_told, &sender));
 	ASSERT_EQ(0, pthread_create(&self->threads[1], NULL, poll_for_room, &room));
-	for (unsigned int i = 0; i < rounds(400, 80) && !atomic_load(&room.lost); i++) {
+	for (unsigned int i = 0; i < rounds(1600, 400) && !atomic_load(&room.lost); i++) {
 		uint64_t until = now_ms() + 2 * LOST_MS;
 		struct krdma_cqe cqe;
 		unsigned int laps;
