@@ -709,4 +709,23 @@ TEST_F_TIMEOUT(races, another_thread_is_woken_for_room, 300)
 	EXPECT_LT(0, refused);
 }
 
+/* A ring remembers the connection of its last entry, and forgets it when it is closed. */
+TEST_F(races, a_closed_connection_is_forgotten)
+{
+	struct krdma_sqe write;
+	struct krdma_cqe cqe;
+	uint32_t reaped;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, NULL));
+	write = write_of(self->a, &self->mr, 1);
+	ASSERT_EQ(0, ring_submit(self->a->ring, &write, 1, NULL));
+	ASSERT_EQ(0, ring_reap(self->a->ring->fd, &cqe, 1, 1, deadline_in(LOST_MS), &reaped));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
+	close(self->a->conn);
+	self->a->conn = -1;
+	/* It is freed when it has ended, after a grace period of RCU. */
+	sleep_ms(LOST_MS / 4);
+	EXPECT_EQ(-ENOENT, ring_submit(self->a->ring, &write, 1, NULL));
+}
+
 TEST_HARNESS_MAIN
