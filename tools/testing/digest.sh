@@ -13,8 +13,14 @@ readonly VM="tools/common.sh tools/deps tools/vm tools/testing/run-tier tools/te
 tools/testing/tap-count"
 
 # tier_text TIER...: what tiers.sh has for these tiers: their functions, those that they name, and
-# what stands outside of functions.  A change of another tier is none for these.
+# what stands outside of functions.  A change of another tier is none for these.  tier_text_of reads
+# another tiers.sh from its input.
 tier_text()
+{
+	tier_text_of "$@" <"$topdir/tools/testing/tiers.sh"
+}
+
+tier_text_of()
 {
 	awk -v tiers="$*" '
 		/^[[:blank:]]*(#|$)/ { next }
@@ -48,7 +54,7 @@ tier_text()
 				if (names[j] in reached)
 					printf "%s()\n%s", names[j], body[names[j]]
 			printf "%s", outside
-		}' "$topdir/tools/testing/tiers.sh"
+		}'
 }
 
 # bytes PATH..., code PATH...: the digest of each file there that belongs to the project, and
