@@ -10,8 +10,11 @@
 #include <linux/ktime.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
 
+#include "cm/conn.h"
 #include "fixture.h"
+#include "io/wq.h"
 
 /*
  * Wrong states
@@ -380,6 +383,53 @@ out:
 	core_pair_close(pair);
 }
 
+/* The cause that an event gives, or 0 if there is none. */
+static int keepalive_cause(struct core_end *end, enum krdma_event_type type)
+{
+	int cause = 0;
+
+	spin_lock_irq(&end->lock);
+	for (unsigned int i = 0; i < end->event_count; i++) {
+		if (end->events[i].type == type)
+			cause = end->events[i].error;
+	}
+	spin_unlock_irq(&end->lock);
+	return cause;
+}
+
+/*
+ * A peer whose queue pair forgets the connection is missed, though nothing is in flight and the
+ * consumer polls nothing.  The first probes are answered.
+ */
+/* Proves: E6 */
+static void keepalive_misses(struct core_test *test)
+{
+	struct ib_qp_attr reset = { .qp_state = IB_QPS_RESET };
+	struct core_pair *pair = core_pair_alloc(test);
+	struct core_end *client;
+	int i;
+
+	if (test->iwarp)
+		test->skipped = "iWARP has no keepalive";
+	if (test->iwarp || !pair || !core_pair_listen(pair, 0) || !core_pair_resolve(pair))
+		goto out;
+	client = &pair->client;
+	pair->client_attr.keepalive_ms = KEEPALIVE_MS;
+	pair->server_attr.keepalive_ms = KRDMA_KEEPALIVE_NEVER;
+	pair->wr.retry_count = 1;
+	if (!core_pair_connect(pair))
+		goto out;
+	msleep(5 * KEEPALIVE_MS);
+	CORE_TRUE(test, !core_had_event(client, KRDMA_EVENT_LOST));
+	if (!CORE_EQ(test, 0, ib_modify_qp(pair->server.conn->qp->ib, &reset, IB_QP_STATE)))
+		goto out;
+	for (i = 0; i < CORE_TIMEOUT_MS && !core_had_event(client, KRDMA_EVENT_LOST); i += 20)
+		msleep(20);
+	CORE_EQ(test, -ETIMEDOUT, keepalive_cause(client, KRDMA_EVENT_LOST));
+out:
+	core_pair_close(pair);
+}
+
 #if IS_ENABLED(CONFIG_KRETPROBES)
 
 /* How long rdma_cm stays in its handler after it has reported the address. */
@@ -594,6 +644,7 @@ const struct core_case core_end_cases[] = {
 	CORE_CASE(given_up),
 	CORE_CASE(close_as_the_address_is_told),
 	CORE_CASE_CONTEXTS(keepalive),
+	CORE_CASE_CONTEXTS(keepalive_misses),
 	CORE_CASE(close_from_threads),
 	CORE_CASE(end_after_completions),
 	{},

@@ -4,6 +4,7 @@
 #include <linux/err.h>
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/ktime.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <net/net_namespace.h>
@@ -273,6 +274,37 @@ static void lane_falls_back(struct core_test *test)
 		CORE_EQ(test, 1, core_send(&pair->client, 2, &(struct core_buffer) {}, 0, 0, 0));
 		core_expect_send(&pair->client, 2, KRDMA_WC_SUCCESS);
 		core_expect_receive(&pair->server, 1, KRDMA_WC_SUCCESS, 0, NULL);
+	}
+	core_pair_close(pair);
+}
+
+/* For so long a client waits for a trunk before it makes a plain connection. */
+#define LANE_TRUNK_MS	4000
+
+/*
+ * A host that begins to take lanes is asked at once, though it was known to take none.  In the
+ * debug kernel, the trunk can take longer than the client waits.
+ */
+/* Proves: F14 */
+static void lane_begins(struct core_test *test)
+{
+	struct core_pair *pair = lane_alloc(test);
+	ktime_t begun;
+
+	if (!pair)
+		return;
+	pair->server_lanes = false;
+	if (core_pair_listen(pair, 0) && core_pair_resolve(pair))
+		CORE_EQ(test, 0, lane_trunk(&pair->client));
+	core_pair_close(pair);
+
+	pair = lane_alloc(test);
+	if (!pair)
+		return;
+	if (core_pair_listen(pair, 0)) {
+		begun = ktime_get();
+		if (core_pair_resolve(pair) && !lane_trunk(&pair->client))
+			CORE_TRUE(test, ktime_ms_delta(ktime_get(), begun) >= LANE_TRUNK_MS);
 	}
 	core_pair_close(pair);
 }
@@ -827,6 +859,7 @@ const struct core_case core_lane_cases[] = {
 	CORE_CASE_CONTEXTS(lane_waits_for_receive),
 	CORE_CASE_CONTEXTS(lane_flushes),
 	CORE_CASE(lane_falls_back),
+	CORE_CASE(lane_begins),
 	CORE_CASE(lane_falls_back_beside_lanes),
 	CORE_CASE(lane_refused),
 	CORE_CASE(lane_given_up),
