@@ -186,10 +186,71 @@ static void test_all_pages_or_none(struct kunit *test)
 	pins_all_or_none(test, stage, true);
 }
 
+/* A page of a process, which krdma pins: for lanes it always does. */
+static struct krdma_mr *pin_page(struct kunit *test, struct stage *stage, unsigned long address,
+				 u32 access)
+{
+	struct krdma_mr *mr;
+
+	mr = krdma_mr_register_user_for_lanes(stage->session, pin_device(test), address, PAGE_SIZE,
+					      access);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	return mr;
+}
+
+/* A page that was written back while the device could write to it has to be written back again. */
+static void test_written_pages_are_dirty(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct book *book = book_new(test, 1);
+	struct folio *folio = page_folio(book->page);
+	unsigned long address;
+	struct krdma_mr *mr;
+
+	address = book_map(test, book, 1, PROT_READ | PROT_WRITE, MAP_SHARED);
+	mr = pin_page(test, stage, address, KRDMA_ACCESS_LOCAL_WRITE);
+	folio_test_clear_dirty(folio);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	KUNIT_EXPECT_TRUE(test, folio_test_dirty(folio));
+
+	mr = pin_page(test, stage, address, KRDMA_ACCESS_REMOTE_READ);
+	folio_test_clear_dirty(folio);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	KUNIT_EXPECT_FALSE(test, folio_test_dirty(folio));
+	book_unmap(address, 1);
+}
+
+/*
+ * siw uses memory after its deregistration.  Pages that a peer has reached stay pinned until no
+ * peer is connected.
+ */
+static void test_siw_keeps_pages_of_a_peer(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, fake_device_read_like_siw);
+	struct book *book = book_new(test, 1);
+	struct folio *folio = page_folio(book->page);
+	unsigned long address;
+
+	stage_listen(stage);
+	stage_connect(stage);
+	address = book_map(test, book, 1, PROT_READ | PROT_WRITE, MAP_SHARED);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(pin_page(test, stage, address,
+							      KRDMA_ACCESS_LOCAL_WRITE)));
+	KUNIT_EXPECT_FALSE(test, folio_maybe_dma_pinned(folio));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(pin_page(test, stage, address,
+							      KRDMA_ACCESS_REMOTE_READ)));
+	KUNIT_EXPECT_TRUE(test, folio_maybe_dma_pinned(folio));
+	stage_close(stage);
+	KUNIT_EXPECT_FALSE(test, folio_maybe_dma_pinned(folio));
+	book_unmap(address, 1);
+}
+
 static struct kunit_case mr_pin_cases[] = {
 	KUNIT_CASE(test_mlx4_finds_pages_to_write),
 	KUNIT_CASE(test_others_find_pages_to_read),
 	KUNIT_CASE(test_all_pages_or_none),
+	KUNIT_CASE(test_written_pages_are_dirty),
+	KUNIT_CASE(test_siw_keeps_pages_of_a_peer),
 	{}
 };
 
