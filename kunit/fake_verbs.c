@@ -286,9 +286,12 @@ static int fake_query_qp(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
 			 struct ib_qp_init_attr *init)
 {
 	struct fake_qp *qp = to_fake_qp(ib_qp);
+	unsigned long flags;
 
 	might_sleep();
-	memset(attr, 0, sizeof(*attr));
+	flags = fake_begin();
+	*attr = qp->attr;
+	fake_end(flags);
 	attr->qp_state = fake_qp_state(ib_qp);
 	attr->cur_qp_state = attr->qp_state;
 	attr->cap = qp->cap;
